@@ -33,12 +33,12 @@ def settle(app: Any, converged: bool = False) -> None:
     """Until nothing loads, compiles or moves and the picture is complete, with ``converged`` all of its samples."""
     while (
         app.view.renderer is None
-        or app.stage.loading
+        or app.scene_loader.loading
         or app.view.compiling
-        or app.studies.probing is not None
-        or app.view.flight.moving
+        or app.debug_views.probing is not None
+        or app.view.controller.moving
         or not (app.session.idle if converged else app.session.complete)
-        or (app.studies.heat is not None and not (app.studies.heat_map and app.studies.heat_map.complete))
+        or (app.debug_views.heat is not None and not (app.debug_views.heat_map and app.debug_views.heat_map.complete))
     ):
         app.turn()
     app.view.say("")

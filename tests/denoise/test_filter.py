@@ -10,7 +10,7 @@ from wavelet_twin import denoised
 from viewer.denoise.filter import Wavelets, deviations
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.convergence import Halves
-from viewer.film.error.sample_budget import Account
+from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.film import Film
 from viewer.kernels.records import FEATURES, FILM
 from viewer.scene.camera import Camera
@@ -194,7 +194,10 @@ def test_adaptive_sampling_tells_the_variance_of_every_pixel(wavelets: Wavelets)
     halves = Halves((film["sum"] @ LUMINANCE / 2).astype(np.float32), film["count"] / 2)  # both alike: no variance
     film["square"] = 1e3
     whole = Film(*size, {name: np.ascontiguousarray(film[name]) for name in ("sum", "compensation", "square", "count")})
-    whole.halves, whole.account = halves, Account(film["count"].copy(), np.zeros(features.shape, np.float32), 0.1, 1.0)
+    whole.halves, whole.account = (
+        halves,
+        SampleBudget(film["count"].copy(), np.zeros(features.shape, np.float32), 0.1, 1.0),
+    )
     with device.current():
         held, buffer = FilmBuffer(device, size, whole), Buffer(device, FEATURES, size)
         buffer.write(features)

@@ -8,7 +8,7 @@ import pytest
 from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep, next_run, variances
 from viewer.film.device_film import FilmBuffer
 from viewer.film.error.convergence import Halves
-from viewer.film.error.sample_budget import Account
+from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.error.stop import bound
 from viewer.film.files.checkpoint import resume, save
 from viewer.film.film import Film, luminance
@@ -110,7 +110,7 @@ def test_numbers_in_between_go_by_the_spread_of_the_first_half() -> None:
     film.sum[...] += 48 * texture[..., None].astype(np.float32)
     film.halves = Halves((32 * (1 + texture)).astype(np.float32), first)
     film.square *= np.float32(32**0.5 / (2**1.5 - 1))
-    film.account = Account(np.full(size, 64, np.float32), apart)
+    film.account = SampleBudget(np.full(size, 64, np.float32), apart)
     expected = float(np.mean(apart**2)) / 4 / np.sqrt(2**1.5 - 1) * 32 / 48
     assert float(np.mean(variances(film))) == pytest.approx(expected, rel=0.04)
 
@@ -182,7 +182,7 @@ def test_a_state_holds_the_account(tmp_path) -> None:
     decide(film, 0.03)
     save(tmp_path / "a.exr", film, {"seed": 1})
     back = resume(tmp_path / "a.exr", SIZE, {"seed": 1})
-    assert isinstance(back.account, Account) and back.error() == film.error()
+    assert isinstance(back.account, SampleBudget) and back.error() == film.error()
     np.testing.assert_array_equal(granted(back), granted(film))
     assert back.doubt() == film.doubt() > 0
     assert back.efficiency() == film.efficiency()

@@ -15,7 +15,7 @@ from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.sequence import Frame, save_frames
 from viewer.stream.gl.stream import float_texture
 from viewer.stream.machines.counters import Stats
-from viewer.viewport.display.auto_exposure import ADAPTING, EVERY, Meter
+from viewer.viewport.display.auto_exposure import ADAPTING, EVERY, AutoExposure
 
 RNG = np.random.default_rng(13)
 PICTURE = (MIDDLE * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)
@@ -68,7 +68,7 @@ def test_the_device_measures_the_same(device, size) -> None:
     texture.write(np.concatenate([picture, np.ones((height, width, 1), np.float32)], axis=2).tobytes())
     with device.current():
         # Sums of up to nine numbers in float32 against float64.
-        assert Meter(device).measure(texture) == pytest.approx(auto(picture), abs=1e-5)
+        assert AutoExposure(device).measure(texture) == pytest.approx(auto(picture), abs=1e-5)
     tall, wide = block_means(picture).shape
     assert max(tall, wide) <= 32
 
@@ -77,7 +77,7 @@ def test_the_meter_follows(device) -> None:
     bright, dim = (float_texture(device, (2, 2)) for _ in range(2))
     bright.write(np.full((2, 2, 4), 64.0, np.float32).tobytes())
     dim.write(np.full((2, 2, 4), 1 / 64, np.float32).tobytes())
-    meter = Meter(device)
+    meter = AutoExposure(device)
     with device.current():
         meter.follow(dim, 0.0, 0.03, last=False)
         first = meter.stops

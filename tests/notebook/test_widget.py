@@ -245,10 +245,10 @@ def test_keys_are_let_go_with_the_focus(run: Callable[..., None]) -> None:
         page = Page(widget)
         await page.rest(1)
         page.send("key_down", key="w", modifiers=[])
-        while not widget.view.view.flight._thrust.held:
+        while not widget.view.view.controller._thrust.held:
             await asyncio.sleep(0.01)
         page.send("focus_out")
-        assert not widget.view.view.flight._thrust.held
+        assert not widget.view.view.controller._thrust.held
 
     run(body)
 

@@ -12,18 +12,18 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.renderer.session.session import Session
-from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.studies.debug_views import Studies
+from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.studies.heat import COARSE, Heat
-from viewer.viewport.viewport import View
+from viewer.viewport.viewport import Viewport
 
 SIZE = (70, 50)
 
 
 @pytest.fixture
-def view(device: Any) -> Iterator[View]:
+def view(device: Any) -> Iterator[Viewport]:
     class Paper:
         begin = end = put = drop = lambda *_: None
 
@@ -31,24 +31,24 @@ def view(device: Any) -> Iterator[View]:
     renderer = Renderer(scene, device=device, program="cast", machine="singlepass")
     session = Session(renderer, SIZE, screen=Paper())  # type: ignore[arg-type]
     session.finish()
-    made = View(session, Preferences(), Keymap())
+    made = Viewport(session, Preferences(), Keymap())
     made.size = made.pixels = SIZE
-    made.flight = Flight(renderer.camera, scene.bounds())
+    made.controller = CameraController(renderer.camera, scene.bounds())
     made.look()
     session.finish()
     yield made
 
 
-def count(studies: Studies) -> list[tuple[float | None, float, float]]:
+def count(debug_views: DebugViews) -> list[tuple[float | None, float, float]]:
     """(limit, progress, share of the map that is dark) after every piece, until the map is complete."""
     seen = []
     for _ in range(10_000):
-        if not studies.busy:
+        if not debug_views.busy:
             return seen
-        studies.advance(0.0)
-        studies.view.drawn()
-        studies.view.compile_now()
-        made = studies.heat_map
+        debug_views.advance(0.0)
+        debug_views.view.drawn()
+        debug_views.view.compile_now()
+        made = debug_views.heat_map
         if made is not None:
             shown = made.show()
             (ramp,) = shown.legend.ramps
@@ -58,35 +58,35 @@ def count(studies: Studies) -> list[tuple[float | None, float, float]]:
     raise AssertionError("it never ends")
 
 
-def test_it_keeps_its_limits(view: View) -> None:
-    studies = Studies(view)
-    studies.next_heat()
-    assert studies.heat == "steps" and studies.counting == 0.0
-    seen = count(studies)
+def test_it_keeps_its_limits(view: Viewport) -> None:
+    debug_views = DebugViews(view)
+    debug_views.next_heat()
+    assert debug_views.heat == "steps" and debug_views.counting == 0.0
+    seen = count(debug_views)
     assert len(seen) > 3 and len({limit for limit, _, _ in seen}) == 1  # several tiles, one scale
     shares = [share for _, share, _ in seen]
     assert shares == sorted(shares) and shares[0] < 0.5 and shares[-1] == 1.0
     assert max(dark for _, _, dark in seen) == 0.0  # rough at first, and never dark
-    made = studies.heat_map
-    assert made is not None and studies.counting is None
+    made = debug_views.heat_map
+    assert made is not None and debug_views.counting is None
     expected = view.renderer.render(SIZE, layers=("steps",)).layers["steps"]  # type: ignore[union-attr]
     np.testing.assert_array_equal(made.counts, expected)
     np.testing.assert_array_equal(made.rough.shape, (-(-SIZE[1] // COARSE), -(-SIZE[0] // COARSE)))
     # Off and on: the map is there, and nothing is counted again.
     for what in ("tests", None, "steps"):
-        studies.next_heat()
-        assert studies.heat == what
-        count(studies)
-    assert studies.heat_map is made
+        debug_views.next_heat()
+        assert debug_views.heat == what
+        count(debug_views)
+    assert debug_views.heat_map is made
     # Another camera, much the same counts: the same scale.
-    view.flight.orbit(5, 0)  # type: ignore[union-attr]
+    view.controller.orbit(5, 0)  # type: ignore[union-attr]
     view.look()
     view.session.finish()
-    assert studies.counting == 0.0
-    assert {limit for limit, _, _ in count(studies)} == {made.limit}
+    assert debug_views.counting == 0.0
+    assert {limit for limit, _, _ in count(debug_views)} == {made.limit}
 
 
-def test_other_counts_have_other_limits(view: View) -> None:
+def test_other_counts_have_other_limits(view: Viewport) -> None:
     """A scale that is kept serves a map whose own limit is up to twice or half of it."""
     renderer = view.renderer
     assert renderer is not None

@@ -12,39 +12,41 @@ import pytest
 import viewer
 from viewer import Camera, Renderer
 from viewer.renderer.session.session import Session
-from viewer.viewport.controls.camera_controller import NEAREST_PIVOT, Flight
+from viewer.viewport.controls.camera_controller import NEAREST_PIVOT, CameraController
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.pivot import choose_pivot
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import View
+from viewer.viewport.viewport import Viewport
 
 ROOM = viewer.load("cornell")  # open in front, at z = 0
 
 
 @pytest.fixture(scope="module")
-def view(device: Any) -> View:
-    made = View(Session(Renderer(ROOM, device=device, program="cast", machine="singlepass")), Preferences(), Keymap())
+def view(device: Any) -> Viewport:
+    made = Viewport(
+        Session(Renderer(ROOM, device=device, program="cast", machine="singlepass")), Preferences(), Keymap()
+    )
     made.renderer.trace([(0, 0, 0)], [(0, 0, 1)])  # else it is compiled after the window has said so
     return made
 
 
-def pivot(view: View, origin: tuple[float, float, float], target: tuple[float, float, float]) -> np.ndarray:
-    view.flight = Flight(Camera(origin, target), ROOM.bounds())
-    before = view.flight.camera
+def pivot(view: Viewport, origin: tuple[float, float, float], target: tuple[float, float, float]) -> np.ndarray:
+    view.controller = CameraController(Camera(origin, target), ROOM.bounds())
+    before = view.controller.camera
     choose_pivot(view)
-    assert view.flight.camera.origin == before.origin
-    np.testing.assert_allclose(view.flight.camera.basis(), before.basis(), atol=1e-12)  # the picture stays
-    return np.array(view.flight.camera.target)
+    assert view.controller.camera.origin == before.origin
+    np.testing.assert_allclose(view.controller.camera.basis(), before.basis(), atol=1e-12)  # the picture stays
+    return np.array(view.controller.camera.target)
 
 
-def test_it_turns_about_the_first_surface(view: View) -> None:
+def test_it_turns_about_the_first_surface(view: Viewport) -> None:
     far = ROOM.bounds()[1]
     # The back wall is the bounds' far side; the distance of the hit is float32.
     np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, 9000)), (278, 400, far[2]), atol=1e-3)
     np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, 101)), (278, 400, far[2]), atol=1e-3)
 
 
-def test_it_is_bounded(view: View) -> None:
+def test_it_is_bounded(view: Viewport) -> None:
     # Out of the open front no surface is met: the target stays, but within the bounds.
     np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, -900)), (278, 400, 0), atol=1e-9)
     np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, 60)), (278, 400, 60), atol=1e-9)
@@ -53,7 +55,7 @@ def test_it_is_bounded(view: View) -> None:
     assert pivot(view, (278, 400, eye), (278, 400, 9000))[2] == pytest.approx(eye + near)
 
 
-def test_outdoors_it_is_left_alone(view: View) -> None:
+def test_outdoors_it_is_left_alone(view: Viewport) -> None:
     np.testing.assert_array_equal(pivot(view, (278, 273, -800), (278, 273, 5000)), (278, 273, 5000))
 
 
@@ -68,20 +70,20 @@ def test_outdoors_it_is_left_alone(view: View) -> None:
 def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -> None:
     from viewer.viewport.commands import _frame
 
-    def framed(flight: Flight) -> np.ndarray:
+    def framed(controller: CameraController) -> np.ndarray:
         shown = SimpleNamespace(cameras=cameras)
-        desk: Any = SimpleNamespace(
-            view=SimpleNamespace(shown=lambda: (SimpleNamespace(scene=shown), flight), size=(320, 240))
+        context: Any = SimpleNamespace(
+            view=SimpleNamespace(shown=lambda: (SimpleNamespace(scene=shown), controller), size=(320, 240))
         )
-        _frame(desk)
-        flight.update(1.0)
-        return flight.camera.basis()[2]
+        _frame(context)
+        controller.update(1.0)
+        return controller.camera.basis()[2]
 
-    flight = Flight(Camera((500, 60, 60), (250, 420, 300)), ROOM.bounds())
-    assert flight.indoors
-    flight.orbit(0, 100)
-    assert not flight.indoors  # it has left through the floor
-    np.testing.assert_allclose(framed(flight), forward, atol=1e-12)
-    flight.orbit(50, 20)
-    turned = flight.camera.basis()[2]
-    np.testing.assert_allclose(framed(flight), turned, atol=1e-12)  # outside: as it is seen now
+    controller = CameraController(Camera((500, 60, 60), (250, 420, 300)), ROOM.bounds())
+    assert controller.indoors
+    controller.orbit(0, 100)
+    assert not controller.indoors  # it has left through the floor
+    np.testing.assert_allclose(framed(controller), forward, atol=1e-12)
+    controller.orbit(50, 20)
+    turned = controller.camera.basis()[2]
+    np.testing.assert_allclose(framed(controller), turned, atol=1e-12)  # outside: as it is seen now

@@ -9,9 +9,9 @@ import numpy as np
 
 import viewer
 from viewer import Renderer
-from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.device.tile_job import FinishedTile
 from viewer.scene.light import Light
-from viewer.viewport.display.picture_texture import Canvas
+from viewer.viewport.display.picture_texture import PictureTexture
 from viewer.viewport.studies.inspector import Inspector
 
 SIZE = (8, 4)
@@ -32,13 +32,13 @@ def test_on_show_is_what_will_be_added(device: Any) -> None:
     }
     renderer = Renderer(scene, device=device, pixel_filter="point", depth=1, camera="0,1,1 0,0.3,0.3", **options)
     renderer.render(SIZE, spp=1)
-    inspector, canvas = Inspector(renderer, SIZE), Canvas(device)
+    inspector, canvas = Inspector(renderer, SIZE), PictureTexture(device)
     inspector.begin(renderer.camera)
     canvas.begin(SIZE, False)
     added, going = 0, True
     while going:
         machine = inspector.machine
-        canvas.grow(Slice(slice(0, SIZE[1]), slice(0, SIZE[0]), machine))
+        canvas.grow(FinishedTile(slice(0, SIZE[1]), slice(0, SIZE[0]), machine))
         shown, before = canvas.linear(), machine.read("radiance")["rgb"]
         ends = machine.state.read()["at"] == machine.linked.program.number("total")
         full = ends & (machine.read("estimate")["count"] >= 4)  # the disc of fewer is known only at the end

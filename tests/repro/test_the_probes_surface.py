@@ -11,12 +11,12 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.renderer.session.session import Session
-from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.studies.debug_views import Studies
+from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.studies.probe import probe
-from viewer.viewport.viewport import View
+from viewer.viewport.viewport import Viewport
 from viewer.window.panels.probe import surface_text
 
 SIZE = (24, 18)
@@ -69,9 +69,9 @@ def test_in_flight_it_is_of_the_picture_on_show(device: Any) -> None:
         begin = end = put = drop = lambda *_: None
 
     session = Session(renderer, (96, 72), screen=Paper())  # type: ignore[arg-type]
-    view = View(session, Preferences(), Keymap())
+    view = Viewport(session, Preferences(), Keymap())
     view.size, view.pixels, view.cursor = (96, 72), (96, 72), (95.0, 71.0)
-    view.flight = Flight(renderer.camera, SCENE.bounds())
+    view.controller = CameraController(renderer.camera, SCENE.bounds())
     session.finish(converged=False)
     assert session.shown == (renderer.camera, (96, 72))
     shown = renderer.camera
@@ -80,16 +80,16 @@ def test_in_flight_it_is_of_the_picture_on_show(device: Any) -> None:
     session.advance(1e-6, moving=True)
     while session.previewing:
         session.advance(1e-6, moving=True)
-    view.flight.orbit(40, 0)
+    view.controller.orbit(40, 0)
     view.look()
     assert renderer.camera != shown
-    studies = Studies(view)
-    studies.toggle_probe()
+    debug_views = DebugViews(view)
+    debug_views.toggle_probe()
     view.drawn()
     view.compile_now()
-    found = studies.probe
+    found = debug_views.probe
     assert session.shown == (shown, (12, 9)) and found is not None
     assert (found.size, found.pixel) == ((12, 9), (11, 8))
     ray = shown.rays(12, 9)[1][8, 11]
-    *_, found = studies.probing or (found,)
+    *_, found = debug_views.probing or (found,)
     np.testing.assert_allclose(found.segments[0].direction, ray, atol=1e-6)

@@ -56,9 +56,9 @@ def opened_once(device: Any) -> Iterator[CanvasView]:
 @pytest.fixture
 def view(opened_once: CanvasView) -> CanvasView:
     """The module's view on the Cornell box, as it was opened."""
-    flight = opened_once.view.flight
-    flight.mode = "orbit"
-    flight.release_all()
+    controller = opened_once.view.controller
+    controller.mode = "orbit"
+    controller.release_all()
     opened_once.handle({"event_type": "resize", "width": SIZE[0], "height": SIZE[1], "pixel_ratio": 1.0})
     opened_once.view.take(opened_once.view.scene.camera())
     opened_once.view.say("")
@@ -88,48 +88,51 @@ def test_at_rest_it_does_nothing(view: CanvasView) -> None:
 )
 def test_drags(view: CanvasView, button: int, held: tuple[str, ...], turned: bool) -> None:
     """Orbit and roll turn the camera; Shift and the middle button pan it."""
-    before, camera = view.read(), view.view.flight.camera
+    before, camera = view.read(), view.view.controller.camera
     drag(view, (4, 4), (20, 8), button, *held)
     assert not view.idle
     made = rest(view)
-    after = view.view.flight.camera
+    after = view.view.controller.camera
     assert (made[-1] != before).any()
     assert np.allclose(after.basis(), camera.basis(), atol=1e-9) != turned  # rounding of float64
 
 
 def test_the_wheel_and_keys(view: CanvasView) -> None:
-    distance = lambda: float(np.subtract(view.view.flight.camera.target, view.view.flight.camera.origin) @ [0, 0, -1])  # noqa: E731
+    def distance() -> float:
+        camera = view.view.controller.camera
+        return float(np.subtract(camera.target, camera.origin) @ [0, 0, -1])
+
     before = distance()
     view.handle(event("wheel", 12, 8, dx=0.0, dy=-100.0))
     rest(view)
     assert distance() == pytest.approx(before * 0.85)  # a step of the window's wheel
     view.handle(event("key_down", key="Tab"))
-    assert view.view.flight.mode == "fly"
-    at = view.view.flight.camera.origin
+    assert view.view.controller.mode == "fly"
+    at = view.view.controller.camera.origin
     view.handle(event("key_down", key="w"))
     view.handle(event("key_down", key="Shift", modifiers=("Shift",)))
-    assert view.view.flight._thrust.held == {"forward", "fast"}
+    assert view.view.controller._thrust.held == {"forward", "fast"}
     for _ in range(3):
         view.advance()
         time.sleep(0.005)
     view.handle(event("focus_out"))
     rest(view)
-    assert view.view.flight.camera.origin != at
+    assert view.view.controller.camera.origin != at
     view.handle(event("key_down", key="1", modifiers=("Control",)))
     rest(view)
-    assert np.allclose(view.view.flight.camera.basis()[2], (0, 0, -1))
+    assert np.allclose(view.view.controller.camera.basis()[2], (0, 0, -1))
     view.handle(event("key_down", key="AltGraph"))
     view.handle(event("key_down", key="F12"))
     assert "not there" in view.status, "what only a window can do is told"
 
 
 def test_a_camera_is_copied_and_comes_back(view: CanvasView) -> None:
-    camera = view.view.flight.camera
+    camera = view.view.controller.camera
     view.handle(event("key_down", key="c", modifiers=("Control",)))
     drag(view, (4, 4), (9, 4))
-    assert view.view.flight.camera != camera
+    assert view.view.controller.camera != camera
     view.handle(event("key_down", key="v", modifiers=("Control",)))
-    assert np.allclose(view.view.flight.camera.origin, camera.origin) and view.clipboard
+    assert np.allclose(view.view.controller.camera.origin, camera.origin) and view.clipboard
 
 
 def test_another_size(view: CanvasView) -> None:
@@ -151,10 +154,10 @@ def test_options(view: CanvasView) -> None:
     rest(view)
     assert view.session.samples == 3 and view.status.startswith("3 samples a pixel")
     for wrong in ({"programm": "path"}, {"depth": -1}, {"spp": 0}, {"mode": "walk"}, {"camera": "1,2"}):
-        asked = view.stage.requested
+        asked = view.scene_loader.requested
         with pytest.raises(viewer.ViewerError):
             view.update(**wrong)
-        assert view.stage.requested is asked
+        assert view.scene_loader.requested is asked
 
 
 def test_no_change_is_missed(view: CanvasView) -> None:
@@ -203,7 +206,7 @@ def test_z_upwards(device: Any) -> None:
     """The camera is turned with the object: where z was up, (x, y, z) is (y, z, x)."""
     view = opened((np.eye(3), [[0, 1, 2]]), up="z", camera="5,1,2 0,0,0")
     view.wait()
-    assert view.view.flight.camera.origin == (1, 2, 5) and view.view.flight.camera.up == (0, 1, 0)
+    assert view.view.controller.camera.origin == (1, 2, 5) and view.view.controller.camera.up == (0, 1, 0)
     view.release()
 
 

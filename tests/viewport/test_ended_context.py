@@ -38,11 +38,11 @@ def end():  # as vtkEGLRenderWindow does
 
 view.update(camera="278,300,-700 278,273,0", mode="fly")
 rest()
-before, camera, device = view.read(), view.view.flight.camera, view.device
+before, camera, device = view.read(), view.view.controller.camera, view.device
 end()
 assert np.array_equal(view.snapshot().srgb8(0.5, view.view.tonemap).shape, (16, 24, 3))
 rest()
-assert view.device is not device and view.view.flight.camera == camera and view.view.flight.mode == "fly"
+assert view.device is not device and view.view.controller.camera == camera and view.view.controller.mode == "fly"
 assert np.array_equal(view.read(), before)
 end()
 view.handle({"event_type": "key_down", "key": "Home"})

@@ -87,13 +87,16 @@ class Hands:
         self.until(
             lambda: (
                 app.view.renderer is not None
-                and app.stage.loading is None
+                and app.scene_loader.loading is None
                 and not app.view.compiling
-                and not app.studies.inspecting
-                and app.studies.probing is None
-                and not app.view.flight.moving
+                and not app.debug_views.inspecting
+                and app.debug_views.probing is None
+                and not app.view.controller.moving
                 and app.session.complete
-                and (app.studies.heat is None or (app.studies.heat_map is not None and app.studies.heat_map.complete))
+                and (
+                    app.debug_views.heat is None
+                    or (app.debug_views.heat_map is not None and app.debug_views.heat_map.complete)
+                )
             ),
             "rest",
         )
@@ -210,7 +213,7 @@ def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ha
         preferences = Preferences(path=tmp_path_factory.mktemp("window") / "settings.toml", panels=False)
         app = App(SCENE, SIZE, preferences, program="cast", machine="singlepass")
         note_events(app)
-        app.start = app.stage.requested
+        app.start = app.scene_loader.requested
         made = Hands(app)
         glfw.make_context_current(None)
         yield made
@@ -226,17 +229,17 @@ def hands(window: Hands, place: Path) -> Iterator[Hands]:
     app, view = window.app, window.app.view
     glfw.make_context_current(app.window.handle)  # between two tests other contexts are looked at
     if view.renderer is not None and view.path != SCENE:
-        app.stage.open(SCENE)
-    window.until(lambda: view.renderer is not None and view.path == SCENE and app.stage.loading is None, SCENE)
-    asked = app.stage.requested.differences(app.start)
-    app.stage.set(**{name: app.start[name] for name in asked})
+        app.scene_loader.open(SCENE)
+    window.until(lambda: view.renderer is not None and view.path == SCENE and app.scene_loader.loading is None, SCENE)
+    asked = app.scene_loader.requested.differences(app.start)
+    app.scene_loader.set(**{name: app.start[name] for name in asked})
     view.drag, view.exposure, view.tonemap = None, 0.0, "none"
     view.panels_visible = view.stats_visible = view.help_visible = view.wires = view.paused = False
-    app.studies.heat = app.studies.probe = app.studies.probing = None
-    if app.studies.inspector is not None:
-        app.studies.toggle_inspector()
-    view.flight.release_all()
-    view.flight.mode, view.flight.speed = "orbit", view.flight.natural_speed
+    app.debug_views.heat = app.debug_views.probe = app.debug_views.probing = None
+    if app.debug_views.inspector is not None:
+        app.debug_views.toggle_inspector()
+    view.controller.release_all()
+    view.controller.mode, view.controller.speed = "orbit", view.controller.natural_speed
     view.take(view.scene.camera())
     view.say("")
     window.rest()
@@ -247,14 +250,14 @@ def hands(window: Hands, place: Path) -> Iterator[Hands]:
 
 
 @pytest.fixture
-def stage(device: Any) -> Iterator[Any]:
+def panel_stage(device: Any) -> Iterator[Any]:
     """A desk without a window, see `panel_stage`."""
     imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
     from panel_stage import Stage
 
     made = Stage(device)
     yield made
-    if made.studies.inspector is not None:
-        made.studies.inspector.release()
+    if made.debug_views.inspector is not None:
+        made.debug_views.inspector.release()
     made.draw_imgui.release()
     imgui.destroy_context(made.imgui)

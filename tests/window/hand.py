@@ -8,25 +8,25 @@ import numpy as np
 from hypothesis import strategies as st
 
 from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.camera_controller import CameraController
 
 BOX = np.array([[-1.0, 0.0, -2.0], [3.0, 2.0, 1.0]])
 START = Camera((4.0, 3.0, 6.0), (1.0, 1.0, -0.5), fov=40.0, name="start")
 
 
-def settle(flight: Flight, seconds: float = 2.0, dt: float = 1 / 60) -> None:
+def settle(controller: CameraController, seconds: float = 2.0, dt: float = 1 / 60) -> None:
     """Updates until eased motion must be over."""
     for _ in range(round(seconds / dt)):
-        flight.update(dt)
-    assert not flight.moving or flight._thrust.held
+        controller.update(dt)
+    assert not controller.moving or controller._thrust.held
 
 
-def eye(flight: Flight) -> np.ndarray:
-    return np.array(flight.camera.origin)
+def eye(controller: CameraController) -> np.ndarray:
+    return np.array(controller.camera.origin)
 
 
-def target(flight: Flight) -> np.ndarray:
-    return np.array(flight.camera.target)
+def target(controller: CameraController) -> np.ndarray:
+    return np.array(controller.camera.target)
 
 
 def seen_at(camera: Camera, point, width: int, height: int) -> np.ndarray:

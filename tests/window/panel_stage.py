@@ -19,21 +19,20 @@ class Stage:
         from viewer.renderer.renderer import Renderer
         from viewer.renderer.session.session import Session
         from viewer.scene.scene import Scene
-        from viewer.viewport import scene_loader as stage
-        from viewer.viewport import viewport as view
-        from viewer.viewport.context import Desk
-        from viewer.viewport.controls.camera_controller import Flight
+        from viewer.viewport import scene_loader, viewport
+        from viewer.viewport.context import ViewportContext
+        from viewer.viewport.controls.camera_controller import CameraController
         from viewer.viewport.controls.keymap import Keymap
-        from viewer.viewport.display.picture_texture import Canvas
-        from viewer.viewport.light_markers import Markers
-        from viewer.viewport.object_editing import Motion
+        from viewer.viewport.display.picture_texture import PictureTexture
+        from viewer.viewport.light_markers import LightMarkers
+        from viewer.viewport.object_editing import ObjectEditing
         from viewer.viewport.preferences import Preferences
-        from viewer.viewport.studies.debug_views import Studies
+        from viewer.viewport.studies.debug_views import DebugViews
         from viewer.window.panels.imgui_draw import ImguiDraw
 
         asked = self.asked = []
 
-        class View(view.View):
+        class View(viewport.Viewport):
             compiling = ""
 
             def programs(self) -> list[tuple[str, bool]]:
@@ -48,7 +47,7 @@ class Stage:
             def wake(self) -> None:
                 asked.append("wake")
 
-        class Bringing(stage.Stage):
+        class Bringing(scene_loader.SceneLoader):
             loading = None
 
             def set(self, **changes: Any) -> None:
@@ -63,16 +62,16 @@ class Stage:
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(device.context)
         scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
-        self.session = Session(Renderer(scene, device=device, program="cast"), SIZE, screen=Canvas(device))
+        self.session = Session(Renderer(scene, device=device, program="cast"), SIZE, screen=PictureTexture(device))
         preferences = Preferences(path=Path())
         preferences.recent, preferences.panels = ["/a/b.ply"], True
         self.view = View(self.session, preferences, Keymap())
         self.view.size, self.view.pixels = SIZE, SIZE
-        self.studies, self.markers = Studies(self.view), Markers(self.view)
-        self.stage = Bringing(self.view, self.studies, device, self.renderer.settings, lambda path: scene)
-        self.motion = Motion(self.view, self.stage, self.studies, self.markers)
-        self.desk = Desk(self.view, self.stage, self.motion, self.markers, self.studies)
-        self.view.flight = Flight(self.renderer.camera, scene.bounds())
+        self.debug_views, self.markers = DebugViews(self.view), LightMarkers(self.view)
+        self.scene_loader = Bringing(self.view, self.debug_views, device, self.renderer.settings, lambda path: scene)
+        self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
+        self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
+        self.view.controller = CameraController(self.renderer.camera, scene.bounds())
         self.session.complete = self.session.converged = True
         self.session.samples, self.session.seconds = 1, 0.1
         self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
@@ -101,7 +100,7 @@ class Stage:
                 io.add_mouse_pos_event(*mouse)
                 io.add_mouse_button_event(0, down)
             imgui.new_frame()
-            draw_panels(self.desk, self.draw_imgui)
+            draw_panels(self.context, self.draw_imgui)
             imgui.render()
 
     def click(self, x: float, y: float) -> list[Any]:
@@ -122,7 +121,7 @@ class Stage:
     def inspect(self) -> None:
         from viewer.viewport.studies.inspector import Inspector
 
-        self.studies.inspector = Inspector(self.renderer, size=(24, 16))
-        self.studies.inspector.begin(self.view.flight.camera)
+        self.debug_views.inspector = Inspector(self.renderer, size=(24, 16))
+        self.debug_views.inspector.begin(self.view.controller.camera)
         for _ in range(5):
-            self.studies.inspector.step()
+            self.debug_views.inspector.step()

@@ -85,9 +85,9 @@ def test_the_picture_is_the_renderers(opened: Opener, size: tuple[int, int]) -> 
 
     hands = opened("teapotahedron", size)
     app = hands.app
-    app.view.flight.press("forward")
+    app.view.controller.press("forward")
     hands.turn(8)
-    app.view.flight.release_all()
+    app.view.controller.release_all()
     hands.rest()
     assert app.session.scale == 1.0 and app.session.linear().shape == (size[1], size[0], 3)
     other = Renderer(
@@ -102,11 +102,11 @@ def test_no_flash(opened: Opener) -> None:
     hands = opened("teapotahedron", (240, 180), machine="singlepass")
     app = hands.app
     app.view.panels_visible = False
-    app.view.flight.press("back")
+    app.view.controller.press("back")
     shown = []
     for turn in range(24):
         if turn == 12:
-            app.view.flight.release_all()
+            app.view.controller.release_all()
         app.view.after_draw(lambda: shown.append(app.window.read()))
         app.turn()
     means = [np.frombuffer(pixels, np.uint8).mean() for pixels in shown]
@@ -261,7 +261,7 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     hands.until(lambda: app.view.message_is_error, "the error")
     line = good[:body].count("\n") + 1
     assert f"kernels/shade_headlight.glsl:{line}" in app.view.message and "nonsense" in app.view.message
-    camera = app.view.flight.camera
+    camera = app.view.controller.camera
     app.view.do("fov.wider")
     hands.rest()
     assert (app.session.linear() != before).any()
@@ -275,7 +275,7 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     hands.rest()
     middle = app.session.linear()[60, 80]
     np.testing.assert_array_equal(middle, np.float32([0.25, 0.5, 0.75]))
-    assert app.studies.inspector is not None and not app.studies.inspector.passes
+    assert app.debug_views.inspector is not None and not app.debug_views.inspector.passes
 
     app.view.panels_visible, app.view.exposure = False, 0.0
     hands.turn()
@@ -300,7 +300,7 @@ def test_the_picture_is_centred_in_what_panels_leave_free(opened: Opener) -> Non
     assert np.abs(shown[beside] - wanted[beside]).max() <= 1
     app.events.on_move(310 + 145.0, 80.0)
     assert app.view.cursor == (145, 80)
-    _, _, forward = app.view.flight.camera.basis()
+    _, _, forward = app.view.controller.camera.basis()
     np.testing.assert_allclose(app.view.direction_under_cursor(), forward, atol=1e-9)
     hands.key("ctrl+b")
     assert app.view.cursor == (455, 80) and app.session.size == (600, 160)

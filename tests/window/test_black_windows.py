@@ -26,7 +26,7 @@ def test_the_sky_comes_and_goes_with_the_scene(opened: Any, monkeypatch: pytest.
     assert "own lights show nothing" in app.view.message
     hands.rest()
     assert not black(app.session.linear())
-    app.stage.open("above")
+    app.scene_loader.open("above")
     hands.until(lambda: app.view.scene is scenes["above"] and app.session.complete, "the other scene")
     hands.rest()
-    assert app.view.environment.name == "none" and app.stage.requested.environment is None
+    assert app.view.environment.name == "none" and app.scene_loader.requested.environment is None

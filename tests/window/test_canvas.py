@@ -13,7 +13,7 @@ from viewer.base.errors import ViewerError
 from viewer.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, Pace, stream_shape
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
-from viewer.viewport.display.picture_texture import Canvas
+from viewer.viewport.display.picture_texture import PictureTexture
 
 SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 
@@ -21,7 +21,7 @@ SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 @pytest.fixture
 def session(device: Any) -> Session:
     renderer = Renderer(viewer.load("teapotahedron"), device=device, program="cast")
-    return Session(renderer, SIZE, screen=Canvas(device))
+    return Session(renderer, SIZE, screen=PictureTexture(device))
 
 
 def test_the_picture_is_the_renderers(session: Session) -> None:

@@ -23,8 +23,8 @@ Middle = tuple[float, float]
 class Controls:
     """One section of the panels, and where its controls are: label -> (left, top, right, bottom)."""
 
-    def __init__(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.stage, self.patch = stage, monkeypatch
+    def __init__(self, panel_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.scene_loader, self.patch = panel_stage, monkeypatch
         self.places: dict[str, tuple[float, float, float, float]] = {}
         self.facts: dict[str, str] = {}
         for name in ITEMS:
@@ -58,7 +58,7 @@ class Controls:
     def again(self) -> None:
         self.places.clear()
         self.facts.clear()
-        self.stage.turn(3, mouse=(1000, 600))
+        self.scene_loader.turn(3, mouse=(1000, 600))
 
     def at(self, label: str, share: float = 0.5) -> Middle:
         """A place in a control, that share of its width from the left."""
@@ -72,86 +72,86 @@ class Controls:
 
     def drag(self, label: str, by: float, share: float = 0.5) -> list[Any]:
         x, y = self.at(label, share)
-        asked = self.stage.drag((x, y), (x + by, y))
+        asked = self.scene_loader.drag((x, y), (x + by, y))
         self.again()
         return [each for each in asked if each != "wake"]
 
     def choose(self, label: str, word: str) -> list[Any]:
         """A word of a list that folds out."""
-        self.stage.click(*self.at(label))
-        self.stage.turn(2)
+        self.scene_loader.click(*self.at(label))
+        self.scene_loader.turn(2)
         return self.click(word)
 
 
 @pytest.fixture
-def controls(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Controls:
-    return Controls(stage, monkeypatch)
+def controls(panel_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Controls:
+    return Controls(panel_stage, monkeypatch)
 
 
-def use(stage: Stage, scene: Any, **options: Any) -> None:
+def use(panel_stage: Stage, scene: Any, **options: Any) -> None:
     """Another scene, on the machine that compiles least."""
     from viewer import Renderer
 
-    stage.session.use(Renderer(scene, device=stage.device, **{"machine": "singlepass", **options}))
-    stage.stage.requested = stage.renderer.settings
-    stage.markers.forget()
-    stage.session.complete = True
+    panel_stage.session.use(Renderer(scene, device=panel_stage.device, **{"machine": "singlepass", **options}))
+    panel_stage.scene_loader.requested = panel_stage.renderer.settings
+    panel_stage.markers.forget()
+    panel_stage.session.complete = True
 
 
-def test_the_camera_s(stage: Stage, controls: Controls) -> None:
+def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
     from viewer.window.panels import panels
 
     controls.show(panels._camera)
-    flight = stage.view.flight
+    controller = panel_stage.view.controller
     assert controls.click("Fly") == ["camera.mode"] and controls.click("Orbit") == []
     low, high = panels.FIELDS_OF_VIEW
     controls.click("##fov", 0.02)
-    assert flight.camera.fov == pytest.approx(low, abs=0.02 * (high - low))
+    assert controller.camera.fov == pytest.approx(low, abs=0.02 * (high - low))
     controls.click("##fov", 0.5)
-    assert flight.camera.fov == pytest.approx((low + high) / 2, abs=0.02 * (high - low))
-    before = flight.speed
+    assert controller.camera.fov == pytest.approx((low + high) / 2, abs=0.02 * (high - low))
+    before = controller.speed
     controls.drag("##speed", 40)
-    assert flight.speed > 1.2 * before
+    assert controller.speed > 1.2 * before
     for name, action in (("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", "camera.frame")):
         assert controls.click(name) == [action]
 
 
-def test_the_lens_s(stage: Stage, controls: Controls) -> None:
+def test_the_lens_s(panel_stage: Stage, controls: Controls) -> None:
     from viewer.window.panels import light
 
     controls.show(light.draw_lens)
-    flight = stage.view.flight
+    controller = panel_stage.view.controller
     assert "##focus" not in controls.places  # of a pinhole
-    reach = flight.natural_speed
+    reach = controller.natural_speed
     controls.drag("##aperture", 60)
-    assert 0.03 * reach < flight.camera.aperture < 0.1 * reach
-    distance = flight.camera.focus_distance
+    assert 0.03 * reach < controller.camera.aperture < 0.1 * reach
+    distance = controller.camera.focus_distance
     controls.drag("##focus", 60)
-    assert 0.1 * reach < flight.camera.focus_distance - distance < 0.5 * reach
+    assert 0.1 * reach < controller.camera.focus_distance - distance < 0.5 * reach
     assert controls.click("box") == [{"pixel_filter": "box"}]
 
 
-def test_the_picture_s(stage: Stage, controls: Controls) -> None:
+def test_the_picture_s(panel_stage: Stage, controls: Controls) -> None:
     from viewer.window.panels import panels
 
     controls.show(panels._picture)
     controls.click("##exposure", 0.99)
-    assert stage.view.exposure == pytest.approx(8, abs=0.4)
+    assert panel_stage.view.exposure == pytest.approx(8, abs=0.4)
     controls.click("##exposure", 0.25)
-    assert stage.view.exposure == pytest.approx(-4, abs=0.4)
+    assert panel_stage.view.exposure == pytest.approx(-4, abs=0.4)
     place = controls.at("##exposure", 0.25)
-    stage.turn(30, mouse=place)  # half a second after the last click
+    panel_stage.turn(30, mouse=place)  # half a second after the last click
     for down in (True, False, True, True, False):  # the second time for longer than a frame
-        stage.turn(1, mouse=place, down=down)
-    assert stage.view.exposure == "auto"
+        panel_stage.turn(1, mouse=place, down=down)
+    assert panel_stage.view.exposure == "auto"
     controls.again()
     for name in ("aces", "none"):
         controls.choose("##tonemap", name)
-        assert stage.view.tonemap == name
+        assert panel_stage.view.tonemap == name
     assert controls.click("PNG") == ["screenshot.picture"] and controls.click("EXR") == ["save.exr"]
 
 
-def test_what_looks_inside(stage: Stage, controls: Controls) -> None:
+def test_what_looks_inside(panel_stage: Stage, controls: Controls) -> None:
     from viewer.viewport.studies.probe import probe
     from viewer.window.panels import panels
 
@@ -159,15 +159,15 @@ def test_what_looks_inside(stage: Stage, controls: Controls) -> None:
     for name, action in (("Streams", "inspector.show"), ("Heat map", "heat.next"), ("Boxes", "wires.toggle")):
         assert controls.click(name) == [action]
     assert controls.click("Pixel probe") == []  # nothing is probed
-    stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20))
+    panel_stage.debug_views.probe = probe(panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), (32, 20))
     controls.again()
     assert controls.click("Pixel probe") == ["probe.show"]
-    stage.studies.heat = "steps"
+    panel_stage.debug_views.heat = "steps"
     controls.again()
     assert controls.click("Heat: steps") == ["heat.next"]
 
 
-def test_facts_of_scene_structure_and_memory(stage: Stage, controls: Controls) -> None:
+def test_facts_of_scene_structure_and_memory(panel_stage: Stage, controls: Controls) -> None:
     from viewer.window.panels import panels
     from viewer.window.panels.widgets import memory
 
@@ -178,9 +178,9 @@ def test_facts_of_scene_structure_and_memory(stage: Stage, controls: Controls) -
     assert controls.choose("Recent", "b.ply") == ["/a/b.ply"]
     controls.show(panels._structure)
     assert controls.facts["triangles"] == "2"
-    stage.renderer.render((8, 8))
+    panel_stage.renderer.render((8, 8))
     controls.show(panels._statistics)
-    sizes = stage.renderer.resources.bytes()
+    sizes = panel_stage.renderer.resources.bytes()
     assert sizes and controls.facts.items() >= {(f"   {name}", memory(size)) for name, size in sizes.items()}
 
 
@@ -200,32 +200,34 @@ def heard(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:
     return said
 
 
-def test_more_notes_than_there_is_room_for(stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_notes_than_there_is_room_for(
+    panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from viewer.window.panels import panels
 
     said = heard(monkeypatch, "text_colored", "text_disabled")
-    stage.view.scene.warnings.extend(f"note {k}" for k in range(14))
+    panel_stage.view.scene.warnings.extend(f"note {k}" for k in range(14))
     controls.show(panels._scene)
     assert "note 0" in said and "note 11" in said and "note 12" not in said and "and 2 more" in said
 
 
-def test_samples_and_effects_of_whitted(stage: Stage, controls: Controls) -> None:
+def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) -> None:
     from viewer.window.panels import light
 
-    use(stage, stage.view.scene, program="whitted")
+    use(panel_stage, panel_stage.view.scene, program="whitted")
     controls.show(light.draw_sampling)
     controls.click("##noise", 0.5)
-    assert stage.session.stop.error == pytest.approx(0.05, abs=0.003)
+    assert panel_stage.session.stop.error == pytest.approx(0.05, abs=0.003)
     asked = [controls.click(effect) for effect in light.EFFECTS]
     assert asked == [[{effect: False}] for effect in light.EFFECTS]
     assert controls.click("##depth", 0.99)[-1]["depth"] == light.MOST_DEPTH
     assert controls.click("##clamp", 0.5)[-1]["clamp"] == pytest.approx(50, abs=3)
-    use(stage, stage.view.scene, program="cast")
+    use(panel_stage, panel_stage.view.scene, program="cast")
     controls.again()
     assert controls.places == {}
 
 
-def test_lights_are_put_somewhere(stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
     import viewer
     from viewer.scene.environment import ImageEnvironment
     from viewer.scene.light import Light
@@ -234,35 +236,35 @@ def test_lights_are_put_somewhere(stage: Stage, controls: Controls, monkeypatch:
     scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     scene.lights = [Light("point", "bulb", position=(1, 2, 3)), Light("directional", "sun", direction=(0, -1, 0))]
     picture = ImageEnvironment(np.ones((4, 8, 3), np.float32))
-    use(stage, scene, program="cast", environment=picture)
+    use(panel_stage, scene, program="cast", environment=picture)
     controls.show(light.draw_environment)
     controls.click("##rotation", 0.25)
-    assert stage.stage.requested.environment_rotation == pytest.approx(90, abs=8)
+    assert panel_stage.scene_loader.requested.environment_rotation == pytest.approx(90, abs=8)
     controls.show(light.draw_lights)
     controls.click("bulb")
-    assert stage.markers.chosen == (False, 0) and stage.markers.visible
+    assert panel_stage.markers.chosen == (False, 0) and panel_stage.markers.visible
     put: list[Any] = []
-    monkeypatch.setattr(stage.motion, "place_light", lambda light, position: put.append((light.name, position)))
+    monkeypatch.setattr(panel_stage.editing, "place_light", lambda light, position: put.append((light.name, position)))
     controls.drag("##at", 60, share=0.16)  # the first of three numbers
     name, (x, *rest) = put[-1]
     assert name == "bulb" and rest == [2, 3] and x > 1
     held: list[Any] = []
-    monkeypatch.setattr(stage.motion, "grab_light", lambda light: held.append(light.name))
+    monkeypatch.setattr(panel_stage.editing, "grab_light", lambda light: held.append(light.name))
     controls.click("Move with the mouse")
     assert held == ["bulb"]
 
 
-def test_many_lights_and_none(stage: Stage, controls: Controls) -> None:
+def test_many_lights_and_none(panel_stage: Stage, controls: Controls) -> None:
     import viewer
     from viewer.scene.light import Light
     from viewer.window.panels import light
 
     scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    use(stage, scene, program="cast", environment="none")
+    use(panel_stage, scene, program="cast", environment="none")
     controls.show(light.draw_lights)
     assert set(controls.places) == {"Markers##lights.show"}
     scene.lights = [Light("point", f"bulb {k}") for k in range(light.MOST_LISTED + 2)]
-    stage.markers.forget()
+    panel_stage.markers.forget()
     controls.again()
     listed = [name for name in controls.places if name.startswith("bulb")]
     assert (
@@ -270,24 +272,24 @@ def test_many_lights_and_none(stage: Stage, controls: Controls) -> None:
     )
 
 
-def test_the_environment_is_chosen_and_its_sun_moved(stage: Stage, controls: Controls) -> None:
+def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, controls: Controls) -> None:
     import viewer
     from viewer.window.panels import light
 
     scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    use(stage, scene, program="cast", environment="sky")
+    use(panel_stage, scene, program="cast", environment="sky")
     controls.show(light.draw_environment)
     controls.click("##sun height", 0.5)
-    elevation, azimuth = stage.stage.requested.sun
+    elevation, azimuth = panel_stage.scene_loader.requested.sun
     assert elevation == pytest.approx(45, abs=6) and azimuth == 60
     controls.click("##sun towards", 0.25)
-    assert stage.stage.requested.sun == pytest.approx((elevation, -90), abs=12)
+    assert panel_stage.scene_loader.requested.sun == pytest.approx((elevation, -90), abs=12)
     for name, value in light.ENVIRONMENTS.items():
         controls.choose("##environment", name)
-        assert stage.stage.requested.environment == value
+        assert panel_stage.scene_loader.requested.environment == value
 
 
-def test_animations(stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
     from viewer.window.panels import light
 
     class Scene:
@@ -298,8 +300,8 @@ def test_animations(stage: Stage, controls: Controls, monkeypatch: pytest.Monkey
             self.animation = number
 
     scene, sought = Scene(), []
-    monkeypatch.setattr(type(stage.view), "scene", property(lambda view: scene))
-    monkeypatch.setattr(stage.motion, "seek", lambda seconds: sought.append(seconds))
+    monkeypatch.setattr(type(panel_stage.view), "scene", property(lambda view: scene))
+    monkeypatch.setattr(panel_stage.editing, "seek", lambda seconds: sought.append(seconds))
     controls.show(light.draw_motion)
     assert controls.click("Play") == ["animation.play"] and controls.click("Turntable") == ["turntable"]
     controls.click("##time", 0.5)
@@ -311,10 +313,17 @@ def test_animations(stage: Stage, controls: Controls, monkeypatch: pytest.Monkey
     assert "##time" not in controls.places and controls.click("Play") == []
 
 
-def test_policy_and_unroll(stage: Stage, controls: Controls) -> None:
+def test_policy_and_unroll(panel_stage: Stage, controls: Controls) -> None:
     from viewer.window.panels import panels
 
-    use(stage, stage.view.scene, program="cast", machine="multipass", fuse="none", policy="threshold=0.5,active")
+    use(
+        panel_stage,
+        panel_stage.view.scene,
+        program="cast",
+        machine="multipass",
+        fuse="none",
+        policy="threshold=0.5,active",
+    )
     controls.show(panels._render)
     assert controls.click("##share", 0.99)[-1]["policy"].share == pytest.approx(1.0, abs=0.02)
     (asked,) = controls.click("all")
@@ -324,11 +333,11 @@ def test_policy_and_unroll(stage: Stage, controls: Controls) -> None:
     assert controls.choose("##unroll", "16") == [{"unroll": "16"}]
 
 
-def test_tips_have_the_hotkey(stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tips_have_the_hotkey(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the mouse rests on is told, with its key."""
     from viewer.window.panels import panels
 
     said = heard(monkeypatch, "text_colored")
     controls.show(panels._inside)
-    stage.turn(90, mouse=controls.at("Boxes"))  # a second and a half
-    assert stage.view.keymap.text("wires.toggle") in said
+    panel_stage.turn(90, mouse=controls.at("Boxes"))  # a second and a half
+    assert panel_stage.view.keymap.text("wires.toggle") in said

@@ -37,10 +37,10 @@ def test_a_broken_file(hands: Hands, place: Path) -> None:
     app.events.on_drop([str(broken)])
     hands.until(lambda: app.view.message_is_error)
     assert "broken.ply" in app.view.message and "\n" not in app.view.message
-    assert app.view.scene is scene and app.stage.loading is None
+    assert app.view.scene is scene and app.scene_loader.loading is None
     hands.rest()
     np.testing.assert_array_equal(app.session.linear(), pixels)
-    app.stage.open(str(place / "nowhere.glb"))
+    app.scene_loader.open(str(place / "nowhere.glb"))
     hands.until(lambda: "nowhere.glb" in app.view.message)
     good = place / "good.ply"
     good.write_bytes(SMALL_TRIANGLE)
@@ -52,10 +52,10 @@ def test_a_broken_file(hands: Hands, place: Path) -> None:
     hands.key("Left")
     hands.until(lambda: "broken.ply" in app.view.message)
     good.write_bytes(SMALL_TRIANGLE.replace(b"0 1 0\n", b"0 2 0\n"))
-    camera = app.view.flight.camera
+    camera = app.view.controller.camera
     hands.key("F5")
     hands.until(lambda: app.view.scene.bounds()[1, 1] == 2)
-    assert app.view.flight.camera == camera
+    assert app.view.controller.camera == camera
 
 
 def test_the_files_of_a_folder(hands: Hands, place: Path) -> None:
@@ -63,11 +63,11 @@ def test_the_files_of_a_folder(hands: Hands, place: Path) -> None:
     app = hands.app
     for name in ("a.ply", "b.ply", "c.ply", "b.txt"):
         (place / name).write_bytes(SMALL_TRIANGLE)
-    app.stage.open(str(place / "b.ply"))
+    app.scene_loader.open(str(place / "b.ply"))
     hands.until(lambda: app.view.path.endswith("b.ply"))
     for key, name in (("Right", "c.ply"), ("Right", "a.ply"), ("Left", "c.ply"), ("Left", "b.ply")):
         hands.key(key)
-        hands.until(lambda name=name: app.view.path == str(place / name) and app.stage.loading is None, name)
+        hands.until(lambda name=name: app.view.path == str(place / name) and app.scene_loader.loading is None, name)
 
 
 def test_structures_are_built_anew(hands: Hands) -> None:
@@ -75,29 +75,29 @@ def test_structures_are_built_anew(hands: Hands) -> None:
     app = hands.app
     hands.key("ctrl+1")
     hands.rest()
-    camera, scene, pixels = app.view.flight.camera, app.view.scene, app.session.linear()
+    camera, scene, pixels = app.view.controller.camera, app.view.scene, app.session.linear()
     first = app.view.renderer.structure.name
     hands.key("shift+v")
     hands.until(lambda: app.view.renderer.structure.name != first)
     hands.rest()
-    assert app.stage.requested.accel == app.view.renderer.structure.name
-    assert app.view.scene is scene and app.view.flight.camera == camera == app.view.renderer.camera
+    assert app.scene_loader.requested.accel == app.view.renderer.structure.name
+    assert app.view.scene is scene and app.view.controller.camera == camera == app.view.renderer.camera
     np.testing.assert_array_equal(app.session.linear(), pixels)
-    app.stage.set(accel="grid", grid="5")
-    hands.until(lambda: app.stage.loading is None)
+    app.scene_loader.set(accel="grid", grid="5")
+    hands.until(lambda: app.scene_loader.loading is None)
     hands.rest()
-    assert min(app.view.renderer.structure.built.resolution) == 5 and app.stage.requested.grid == 5
+    assert min(app.view.renderer.structure.built.resolution) == 5 and app.scene_loader.requested.grid == 5
     np.testing.assert_array_equal(app.session.linear(), pixels)
-    before = app.stage.requested.recipe()
-    app.stage.set(grid="many")
-    assert app.view.message_is_error and "grid" in app.view.message and app.stage.requested.recipe() == before
-    app.stage.set(traversal="stack")  # which a grid has not: found out by the worker
-    hands.until(lambda: app.stage.loading is None)
-    assert app.view.message_is_error and "stack" in app.view.message and app.stage.requested.recipe() == before
-    app.stage.set(accel="bvh", machine="singlepass")
-    assert app.stage.loading is not None
+    before = app.scene_loader.requested.recipe()
+    app.scene_loader.set(grid="many")
+    assert app.view.message_is_error and "grid" in app.view.message and app.scene_loader.requested.recipe() == before
+    app.scene_loader.set(traversal="stack")  # which a grid has not: found out by the worker
+    hands.until(lambda: app.scene_loader.loading is None)
+    assert app.view.message_is_error and "stack" in app.view.message and app.scene_loader.requested.recipe() == before
+    app.scene_loader.set(accel="bvh", machine="singlepass")
+    assert app.scene_loader.loading is not None
     hands.key("Escape")
-    assert app.stage.requested.recipe() == before and app.stage.requested.machine == "singlepass"
+    assert app.scene_loader.requested.recipe() == before and app.scene_loader.requested.machine == "singlepass"
     hands.rest()
     assert app.view.renderer.structure.name == "grid"
 
@@ -122,23 +122,23 @@ def test_the_file_dialog(hands: Hands, place: Path, monkeypatch: pytest.MonkeyPa
 
 def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     app = hands.app
-    scene, load, go_on = app.view.scene, app.stage.loader._load, threading.Event()
+    scene, load, go_on = app.view.scene, app.scene_loader.loader._load, threading.Event()
 
     def slowly(path: str) -> Any:
         go_on.wait(PATIENCE)
         return load(path)
 
-    monkeypatch.setattr(app.stage.loader, "_load", slowly)
-    app.stage.open("cornell")
+    monkeypatch.setattr(app.scene_loader.loader, "_load", slowly)
+    app.scene_loader.open("cornell")
     hands.turn(3)
-    assert app.stage.loading is not None and "cornell" in app.stage.loading[0]
+    assert app.scene_loader.loading is not None and "cornell" in app.scene_loader.loading[0]
     hands.key("Escape")
-    assert app.stage.loading is None and "cancelled" in app.view.message
-    worker = app.stage.loader._thread
+    assert app.scene_loader.loading is None and "cancelled" in app.view.message
+    worker = app.scene_loader.loader._thread
     go_on.set()
     worker.join(PATIENCE)
     hands.turn(3)
-    assert app.view.scene is scene and app.stage.loading is None
+    assert app.view.scene is scene and app.scene_loader.loading is None
 
 
 def test_upload_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,8 +154,8 @@ def test_upload_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyP
         yield from upload(renderer, prepared)
 
     monkeypatch.setattr(Renderer, "upload", slowly)
-    app.stage.open("cornell")
-    hands.until(lambda: app.stage.loading is not None and "uploading" in app.stage.loading[0])
+    app.scene_loader.open("cornell")
+    hands.until(lambda: app.scene_loader.loading is not None and "uploading" in app.scene_loader.loading[0])
     hands.key("Escape")
     hands.turn(3)
-    assert app.stage.loading is None and app.view.scene is scene
+    assert app.scene_loader.loading is None and app.view.scene is scene

@@ -17,12 +17,12 @@ def test_a_key_puts_the_scene_on_the_ground(opened: Callable[..., Hands], place:
     hands = opened("balls", (64, 48), **OPTIONS)
     view = hands.app.view
     hands.until(lambda: view.renderer is not None)
-    count, camera = len(view.scene.instances), view.flight.camera
+    count, camera = len(view.scene.instances), view.controller.camera
     bounds = view.scene.bounds()
     hands.key("shift+j")
     hands.until(lambda: view.scene.ground is not None, "ground")
     assert view.scene.ground == count and view.renderer.settings.ground == "auto"
-    assert view.flight.camera == camera  # it stays
+    assert view.controller.camera == camera  # it stays
     assert np.array_equal(view.scene.bounds(ground=False), bounds)
     hands.key("shift+j")
     hands.until(lambda: view.scene.ground is None, "no ground")

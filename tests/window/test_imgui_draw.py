@@ -67,22 +67,22 @@ class Stage:
 
 
 @pytest.fixture
-def stage(device: Any) -> Iterator[Stage]:
+def scene_loader(device: Any) -> Iterator[Stage]:
     made = Stage(device.context)
     yield made
     made.release()
 
 
-def test_text_is_drawn(stage):
-    lit = stage.show(lambda _: imgui.text("Raystream"))[..., 3] > 0
+def test_text_is_drawn(scene_loader):
+    lit = scene_loader.show(lambda _: imgui.text("Raystream"))[..., 3] > 0
     rows, columns = np.nonzero(lit)
     assert lit.sum() > 100
     assert rows.max() < 30 and columns.max() < 110  # at the upper left
     assert len(set(map(bytes, lit[: rows.max() + 1]))) > 5  # and it has structure
 
 
-def test_shapes_are_where_they_belong(stage):
-    picture = stage.show(lambda draw: draw.add_rect_filled(ImVec2(20, 10), ImVec2(50, 30), ink(1, 0, 0)))
+def test_shapes_are_where_they_belong(scene_loader):
+    picture = scene_loader.show(lambda draw: draw.add_rect_filled(ImVec2(20, 10), ImVec2(50, 30), ink(1, 0, 0)))
     expected = np.zeros_like(picture)
     expected[10:30, 20:50] = RED
     # A rectangle's edge is softened over one pixel.
@@ -92,21 +92,21 @@ def test_shapes_are_where_they_belong(stage):
     assert not picture[outside].any()
 
 
-def test_clip_rectangles_are_honoured(stage):
+def test_clip_rectangles_are_honoured(scene_loader):
     def content(draw: Any) -> None:
         draw.push_clip_rect(ImVec2(30, 20), ImVec2(70, 50))
         draw.add_rect_filled(ImVec2(0, 0), ImVec2(*SIZE), ink(0, 1, 0))
         draw.pop_clip_rect()
         draw.add_rect_filled(ImVec2(100, 100), ImVec2(120, 115), ink(0, 0, 1))
 
-    picture = stage.show(content)
+    picture = scene_loader.show(content)
     expected = np.zeros(picture.shape[:2], bool)
     expected[20:50, 30:70] = True
     np.testing.assert_array_equal(picture[..., 1] == 255, expected)
     assert tuple(picture[107, 110]) == BLUE
 
 
-def test_clip_rectangles_beyond_the_window_are_cut(stage):
+def test_clip_rectangles_beyond_the_window_are_cut(scene_loader):
     def content(draw: Any) -> None:
         draw.push_clip_rect(ImVec2(-500, -500), ImVec2(500, 15))
         draw.add_rect_filled(ImVec2(-50, -50), ImVec2(600, 600), ink(0, 1, 0))
@@ -115,56 +115,56 @@ def test_clip_rectangles_beyond_the_window_are_cut(stage):
         draw.add_rect_filled(ImVec2(-50, -50), ImVec2(600, 600), ink(1, 0, 0))
         draw.pop_clip_rect()
 
-    picture = stage.show(content)
+    picture = scene_loader.show(content)
     assert (picture[:15] == GREEN).all() and not picture[15:].any()
 
 
 @pytest.mark.parametrize("scale", [1.5, 2.0])
-def test_dense_screens(stage, scale):
-    stage.target = stage.framebuffer((round(SIZE[0] * scale), round(SIZE[1] * scale)))
+def test_dense_screens(scene_loader, scale):
+    scene_loader.target = scene_loader.framebuffer((round(SIZE[0] * scale), round(SIZE[1] * scale)))
 
     def content(draw: Any) -> None:
         draw.push_clip_rect(ImVec2(30, 20), ImVec2(70, 50))
         draw.add_rect_filled(ImVec2(0, 0), ImVec2(*SIZE), ink(0, 1, 0))
         draw.pop_clip_rect()
 
-    picture = stage.show(content, scale)
+    picture = scene_loader.show(content, scale)
     expected = np.zeros(picture.shape[:2], bool)
     expected[round(20 * scale) : round(50 * scale), round(30 * scale) : round(70 * scale)] = True
     np.testing.assert_array_equal(picture[..., 1] == 255, expected)
 
 
-def test_blending_is_straight_ink_over_premultiplied_ground(stage):
+def test_blending_is_straight_ink_over_premultiplied_ground(scene_loader):
     def content(draw: Any) -> None:
         draw.add_rect_filled(ImVec2(10, 10), ImVec2(40, 40), ink(1, 0, 0, 0.5))
 
     alpha = (ink(1, 0, 0, 0.5) >> 24) / 255
-    empty = stage.show(content)[20, 20] / 255
+    empty = scene_loader.show(content)[20, 20] / 255
     # One step of 8 bits for each rounding: of the ink, and of the blended pixel.
     np.testing.assert_allclose(empty, (alpha, 0, 0, alpha), atol=1.1 / 255)
-    over = stage.show(content, clear=(0, 0, 1, 1))[20, 20] / 255
+    over = scene_loader.show(content, clear=(0, 0, 1, 1))[20, 20] / 255
     np.testing.assert_allclose(over, (alpha, 0, 1 - alpha, 1), atol=1.1 / 255)
 
 
-def test_a_picture_of_ours_is_shown_upright(stage):
+def test_a_picture_of_ours_is_shown_upright(scene_loader):
     texels = np.array([[RED, GREEN], [BLUE, WHITE]], np.uint8)
-    texture = stage.context.texture((2, 2), 4, texels.tobytes())
+    texture = scene_loader.context.texture((2, 2), 4, texels.tobytes())
     texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
-    picture = stage.show(lambda _: imgui.image(stage.draw.register(texture), ImVec2(40, 40)))
+    picture = scene_loader.show(lambda _: imgui.image(scene_loader.draw.register(texture), ImVec2(40, 40)))
     assert [tuple(picture[y, x]) for y, x in ((10, 10), (10, 30), (30, 10), (30, 30))] == [RED, GREEN, BLUE, WHITE]
 
 
-def test_a_picture_that_is_gone_is_left_out(stage):
-    texture = stage.context.texture((2, 2), 4, bytes(WHITE * 4))
+def test_a_picture_that_is_gone_is_left_out(scene_loader):
+    texture = scene_loader.context.texture((2, 2), 4, bytes(WHITE * 4))
 
     def content(_: Any) -> None:
-        imgui.image(stage.draw.register(texture), ImVec2(40, 40))
+        imgui.image(scene_loader.draw.register(texture), ImVec2(40, 40))
         texture.release()
 
-    assert not stage.show(content).any()
+    assert not scene_loader.show(content).any()
 
 
-def test_the_atlas_grows_and_shrinks_with_its_text(stage):
+def test_the_atlas_grows_and_shrinks_with_its_text(scene_loader):
     """Sizes are made on demand: the atlas is created, updated, replaced by a larger one, the old one destroyed."""
     seen = set()
     for size in (13, 20, 40, 60, 80, 100, 120, 140):
@@ -174,30 +174,30 @@ def test_the_atlas_grows_and_shrinks_with_its_text(stage):
             imgui.text("Ag%&@QW")
             imgui.pop_font()
 
-        lit = stage.show(content)[..., 3] > 128
+        lit = scene_loader.show(content)[..., 3] > 128
         assert lit.sum() > 4 * size
         textures = [data for data in imgui.get_platform_io().textures]
         assert all(data.status == imgui.ImTextureStatus.ok for data in textures if data.tex_id)
         seen.add(max(data.height for data in textures))
     assert len(seen) > 1
     for _ in range(4):
-        stage.show(lambda _: None)
-    assert len(stage.draw._own) == len([d for d in imgui.get_platform_io().textures if d.tex_id])
+        scene_loader.show(lambda _: None)
+    assert len(scene_loader.draw._own) == len([d for d in imgui.get_platform_io().textures if d.tex_id])
 
 
-def test_updates_reach_the_atlas(stage):
+def test_updates_reach_the_atlas(scene_loader):
     """A glyph that was not there when the atlas was made."""
-    stage.show(lambda _: imgui.text("a"))
+    scene_loader.show(lambda _: imgui.text("a"))
     data = next(iter(imgui.get_platform_io().textures))
-    before = stage.draw._own[data.tex_id].read()
-    stage.show(lambda _: imgui.text("W"))
-    if data.tex_id in stage.draw._own:
-        assert stage.draw._own[data.tex_id].read() != before
-        texture = np.frombuffer(stage.draw._own[data.tex_id].read(), np.uint8)
+    before = scene_loader.draw._own[data.tex_id].read()
+    scene_loader.show(lambda _: imgui.text("W"))
+    if data.tex_id in scene_loader.draw._own:
+        assert scene_loader.draw._own[data.tex_id].read() != before
+        texture = np.frombuffer(scene_loader.draw._own[data.tex_id].read(), np.uint8)
         np.testing.assert_array_equal(texture, np.asarray(data.get_pixels_array()).ravel())
 
 
-def test_many_triangles_and_lists(stage):
+def test_many_triangles_and_lists(scene_loader):
     """More vertices than 16 bits count, in several windows, and buffers that grow."""
 
     def content(draw: Any) -> None:
@@ -210,17 +210,17 @@ def test_many_triangles_and_lists(stage):
         imgui.get_window_draw_list().add_rect_filled(ImVec2(5, 65), ImVec2(35, 95), ink(0, 0, 1))
         imgui.end()
 
-    picture = stage.show(content)
+    picture = scene_loader.show(content)
     assert imgui.get_draw_data().total_vtx_count > 1 << 16
     assert tuple(picture[107, 120]) == RED and tuple(picture[80, 20]) == BLUE
 
 
-def test_state_is_as_before(stage):
+def test_state_is_as_before(scene_loader):
     """What the tracer relies on: depth test, blending, scissor, viewport, framebuffer."""
-    context = stage.context
+    context = scene_loader.context
     depth = context.framebuffer([context.texture(SIZE, 4)], context.depth_renderbuffer(SIZE))
-    stage.target = depth
-    integer = stage.draw._blending
+    scene_loader.target = depth
+    integer = scene_loader.draw._blending
 
     def state() -> list[Any]:
         capabilities = (0x0B71, 0x0BE2, 0x0B44, 0x0C11)  # depth test, blend, cull face, scissor test
@@ -235,28 +235,28 @@ def test_state_is_as_before(stage):
             context.blend_func = (moderngl.ONE, moderngl.ONE, moderngl.ZERO, moderngl.ONE)
             context.blend_equation = moderngl.MAX
             before = state()
-            stage.show(lambda draw: draw.add_rect_filled(ImVec2(0, 0), ImVec2(90, 90), ink(1, 1, 1)))
+            scene_loader.show(lambda draw: draw.add_rect_filled(ImVec2(0, 0), ImVec2(90, 90), ink(1, 1, 1)))
             assert state() == before
     context.blend_func, context.blend_equation = moderngl.DEFAULT_BLENDING, moderngl.FUNC_ADD
     context.enable_only(moderngl.NOTHING)
 
 
-def test_a_window_without_size_draws_nothing(stage):
-    stage.show(lambda _: imgui.text("a"))
+def test_a_window_without_size_draws_nothing(scene_loader):
+    scene_loader.show(lambda _: imgui.text("a"))
     io = imgui.get_io()
     io.display_size = ImVec2(0, 0)
     imgui.new_frame()
     imgui.render()
-    stage.draw.render(imgui.get_draw_data())
-    assert stage.context.error == "GL_NO_ERROR"
+    scene_loader.draw.render(imgui.get_draw_data())
+    assert scene_loader.context.error == "GL_NO_ERROR"
 
 
 def test_release_gives_everything_back(device):
-    stage = Stage(device.context)
-    stage.show(lambda _: imgui.text("a"))
-    textures = list(stage.draw._own.values())
+    scene_loader = Stage(device.context)
+    scene_loader.show(lambda _: imgui.text("a"))
+    textures = list(scene_loader.draw._own.values())
     assert textures
-    stage.release()
+    scene_loader.release()
     assert all(isinstance(texture.mglo, moderngl.InvalidObject) for texture in textures)
     again = Stage(device.context)
     assert (again.show(lambda _: imgui.text("a"))[..., 3] > 0).any()

@@ -42,9 +42,9 @@ KEYS: dict[str, tuple[str, Look, Callable[[Any], Any]]] = {
     "unroll.next": ("u", lambda app: str(setting("unroll")(app)), lambda was: {"auto": "1"}[was]),
     "mask.next": ("shift+k", setting("mask"), lambda was: after("mask", was)),
     "wires.toggle": ("v", seen("wires"), lambda was: True),
-    "camera.mode": ("Tab", lambda app: app.view.flight.mode, lambda was: "fly"),
-    "fov.narrower": ("bracketleft", lambda app: app.view.flight.camera.fov, lambda was: was / FOV_STEP),
-    "fov.wider": ("bracketright", lambda app: app.view.flight.camera.fov, lambda was: was * FOV_STEP),
+    "camera.mode": ("Tab", lambda app: app.view.controller.mode, lambda was: "fly"),
+    "fov.narrower": ("bracketleft", lambda app: app.view.controller.camera.fov, lambda was: was / FOV_STEP),
+    "fov.wider": ("bracketright", lambda app: app.view.controller.camera.fov, lambda was: was * FOV_STEP),
     "exposure.up": ("plus", seen("exposure"), lambda was: was + 0.25),
     "exposure.down": ("minus", seen("exposure"), lambda was: was - 0.25),
     "tonemap.next": ("t", seen("tonemap"), lambda was: list(TONEMAPS)[1]),
@@ -54,7 +54,7 @@ KEYS: dict[str, tuple[str, Look, Callable[[Any], Any]]] = {
     "help": ("h", seen("help_visible"), lambda was: True),
     "escape": ("Escape", seen("help_visible"), lambda was: False),
     "pause": ("p", seen("paused"), lambda was: not was),
-    "heat.next": ("shift+z", lambda app: app.studies.heat, lambda was: "steps"),
+    "heat.next": ("shift+z", lambda app: app.debug_views.heat, lambda was: "steps"),
 }
 # Tested on their own, here or beside: they do more than set a value.
 OTHERS = {
@@ -98,7 +98,7 @@ def test_programs_by_digits(hands: Hands) -> None:
     app = hands.app
     for key, program in (("3", "whitted"), ("1", "cast")):
         hands.key(key)
-        assert app.view.renderer.settings.program == program == app.stage.requested.program
+        assert app.view.renderer.settings.program == program == app.scene_loader.requested.program
     hands.rest()
     assert not app.view.renderer.progressive
 
@@ -114,39 +114,41 @@ def test_views_by_keys(hands: Hands) -> None:
     ):
         hands.key(key)
         hands.rest()
-        camera = app.view.flight.camera
+        camera = app.view.controller.camera
         # The eased way ends with the goal itself: a few roundings in float64.
         np.testing.assert_allclose(camera.basis()[2], forward, atol=1e-12)
         np.testing.assert_allclose(camera.basis()[0], right, atol=1e-12)
         np.testing.assert_allclose(camera.target, middle, atol=1e-9)
         assert app.view.renderer.camera == camera
     hands.key("Return")
-    assert app.view.flight.camera == app.view.scene.cameras[0]
+    assert app.view.controller.camera == app.view.scene.cameras[0]
     hands.move(120, 100)
     direction = app.view.direction_under_cursor()
     hands.key("f")
-    hands.until(lambda: app.view.flight.moving)
+    hands.until(lambda: app.view.controller.moving)
     hands.rest()
-    np.testing.assert_allclose(app.view.flight.camera.basis()[2], direction, atol=1e-6)  # a hit's distance is float32
-    forward = app.view.flight.camera.basis()[2]
+    np.testing.assert_allclose(
+        app.view.controller.camera.basis()[2], direction, atol=1e-6
+    )  # a hit's distance is float32
+    forward = app.view.controller.camera.basis()[2]
     hands.key("Home")
     hands.rest()
-    np.testing.assert_allclose(app.view.flight.camera.basis()[2], forward, atol=1e-12)
-    np.testing.assert_allclose(app.view.flight.camera.target, middle, atol=1e-9)
+    np.testing.assert_allclose(app.view.controller.camera.basis()[2], forward, atol=1e-12)
+    np.testing.assert_allclose(app.view.controller.camera.target, middle, atol=1e-9)
 
 
 def test_fly_forward(hands: Hands) -> None:
     """As long as W is held, along the view."""
     app = hands.app
     hands.key("Tab")
-    before = app.view.flight.camera
+    before = app.view.controller.camera
     xdotool("keydown", "w")
-    hands.until(lambda: app.view.flight.camera.origin != before.origin)
-    assert app.view.flight._thrust.held == {"forward"}
+    hands.until(lambda: app.view.controller.camera.origin != before.origin)
+    assert app.view.controller._thrust.held == {"forward"}
     xdotool("keyup", "w")
-    hands.until(lambda: not app.view.flight._thrust.held)
+    hands.until(lambda: not app.view.controller._thrust.held)
     hands.rest()
-    moved = np.subtract(app.view.flight.camera.origin, before.origin)
+    moved = np.subtract(app.view.controller.camera.origin, before.origin)
     np.testing.assert_allclose(moved / np.linalg.norm(moved), before.basis()[2], atol=1e-6)
 
 
@@ -154,10 +156,10 @@ def test_the_cameras_of_a_scene(hands: Hands) -> None:
     app = hands.app
     cameras = app.view.scene.cameras
     assert len(cameras) > 1
-    numbers = [(app.stage.camera_number + 1 + k) % len(cameras) for k in range(len(cameras) + 1)]
+    numbers = [(app.scene_loader.camera_number + 1 + k) % len(cameras) for k in range(len(cameras) + 1)]
     for number in numbers:
         hands.key("c")
-        assert app.view.flight.camera == cameras[number] == app.view.renderer.camera
+        assert app.view.controller.camera == cameras[number] == app.view.renderer.camera
         assert app.view.message == f"camera: {cameras[number].name}"
 
 
@@ -192,17 +194,17 @@ def test_it_sleeps_when_the_picture_is_complete(hands: Hands, monkeypatch: pytes
 def test_paused_it_sleeps_as_well(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the middle of a picture, while samples are added, and with the turntable on; then all goes on."""
     app = hands.app
-    app.stage.set(program="shadow")
+    app.scene_loader.set(program="shadow")
     hands.rest()
     assert not app.session.converged
     hands.key("p")
     assert_asleep(hands, monkeypatch)
     hands.key("o")
-    camera = app.view.flight.camera
+    camera = app.view.controller.camera
     assert_asleep(hands, monkeypatch)
-    assert app.motion.turning and app.view.flight.camera == camera
+    assert app.editing.turning and app.view.controller.camera == camera
     hands.key("p")
-    hands.until(lambda: app.view.flight.camera != camera)
+    hands.until(lambda: app.view.controller.camera != camera)
     hands.key("o")
     samples = app.session.samples
     hands.until(lambda: app.session.samples > samples)
@@ -231,14 +233,14 @@ def test_keys_that_save(hands: Hands, place: Path) -> None:
 def test_copy_and_paste_a_camera(hands: Hands) -> None:
     app = hands.app
     hands.key("ctrl+c")
-    before = app.view.flight.camera
+    before = app.view.controller.camera
     assert "--camera" in app.view.message
     hands.key("ctrl+1")
     hands.rest()
-    assert app.view.flight.camera.origin != before.origin
+    assert app.view.controller.camera.origin != before.origin
     hands.key("ctrl+v")
     hands.rest()
-    pasted = app.view.flight.camera  # its name aside; the text has all digits
+    pasted = app.view.controller.camera  # its name aside; the text has all digits
     assert (pasted.origin, pasted.target, pasted.up) == (before.origin, before.target, before.up)
     app.window.copy("no camera")
     hands.key("ctrl+v")
@@ -250,16 +252,16 @@ def test_single_step_shows_each_pass(hands: Hands) -> None:
     pictures = []
     for number in range(1, 7):
         hands.key("n")
-        hands.until(lambda: app.studies.inspector is not None and app.studies.inspector.passes)
-        assert len(app.studies.inspector.passes) == number
+        hands.until(lambda: app.debug_views.inspector is not None and app.debug_views.inspector.passes)
+        assert len(app.debug_views.inspector.passes) == number
         # The states alone need not change: all rays may take a second step through the tree.
-        pictures.append(np.stack([app.studies.inspector.values(name)[0] for name in ("state", "steps", "tests")]))
-        assert app.studies.inspector.passes[-1].active > 0
+        pictures.append(np.stack([app.debug_views.inspector.values(name)[0] for name in ("state", "steps", "tests")]))
+        assert app.debug_views.inspector.passes[-1].active > 0
     assert all((a != b).any() for a, b in pairwise(pictures))
     hands.key("shift+n")
     hands.rest()
-    assert app.studies.inspector.complete and len(app.studies.inspector.passes) > 20
+    assert app.debug_views.inspector.complete and len(app.debug_views.inspector.passes) > 20
     hands.key("n")
     assert "no ray is left" in app.view.message
     hands.key("shift+i")
-    assert not app.studies.inspector.passes
+    assert not app.debug_views.inspector.passes

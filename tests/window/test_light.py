@@ -17,7 +17,7 @@ from viewer.film.error.stop import Stop
 from viewer.film.files import image
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
-from viewer.viewport import object_editing as motion
+from viewer.viewport import object_editing
 from viewer.viewport.studies.wires import project_points
 from viewer.window.panels.overlay import status
 
@@ -68,9 +68,9 @@ def test_samples_add_up_to_the_renderers_picture(traced: Callable[..., Hands]) -
     """Bit for bit, after flying; then the loop sleeps."""
     hands = traced(samples=5)
     app = hands.app
-    app.view.flight.press("forward")
+    app.view.controller.press("forward")
     hands.turn(6)
-    app.view.flight.release_all()
+    app.view.controller.release_all()
     picture = settle(hands)
     film = app.session.film()
     assert app.session.samples == 5 and film is not None and (film.count == 5).all()
@@ -80,7 +80,7 @@ def test_samples_add_up_to_the_renderers_picture(traced: Callable[..., Hands]) -
     hands.turn(3)
     while app.view.awake:
         app.turn()
-    assert app.session.idle and app.picture_turn.patience > 0.1
+    assert app.session.idle and app.frame_loop.patience > 0.1
 
 
 def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:
@@ -114,7 +114,7 @@ def test_noise_before_16_samples_stops_nothing(traced: Callable[..., Hands], mon
         app.turn()
         if app.session.complete and 2 <= app.session.samples < 16:
             few[app.session.samples] = app.session.error
-            assert f"noise {100 * app.session.error:.3g} %" in status(app.desk)
+            assert f"noise {100 * app.session.error:.3g} %" in status(app.context)
     assert few and 16 <= app.session.samples < 32  # runs of up to 16
 
 
@@ -133,13 +133,13 @@ def test_more_samples_never_show_less(traced: Callable[..., Hands]) -> None:
 def test_moving_shows_previews_and_restarts(traced: Callable[..., Hands]) -> None:
     hands = traced(samples=64)
     app = hands.app
-    app.view.flight.press("left")
+    app.view.controller.press("left")
     hands.turn(10)
     assert app.session.samples <= 16 and not app.session.converged
-    app.view.flight.release_all()
+    app.view.controller.release_all()
     hands.rest()
     hands.until(lambda: app.session.samples >= 2)
-    app.stage.set(depth=2)
+    app.scene_loader.set(depth=2)
     assert app.session.samples == 0 and app.session.film() is None
     hands.rest()
     assert app.view.renderer.settings.depth == 2
@@ -201,7 +201,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
     before = settle(hands)
     hands.move(*GRAB)
     hands.key("g")
-    hands.until(lambda: app.motion.grabbing)
+    hands.until(lambda: app.editing.grabbing)
     hands.move(GRAB[0] - 12, GRAB[1] - 8)
     hands.key("x")
     picture = settle(hands)
@@ -217,29 +217,29 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
     assert (picture != before).any()
     np.testing.assert_array_equal(picture, rendered(app, accel=ACCEL))
     hands.click(1)
-    assert not app.motion.grabbing and app.view.drag is None and app.view.scene is scene
+    assert not app.editing.grabbing and app.view.drag is None and app.view.scene is scene
     hands.key("g")
-    hands.until(lambda: app.motion.grabbing)
+    hands.until(lambda: app.editing.grabbing)
     hands.move(GRAB[0], GRAB[1] - 10)
     assert (settle(hands) != picture).any()
     hands.key("Escape")
-    assert not app.motion.grabbing
+    assert not app.editing.grabbing
     np.testing.assert_array_equal(settle(hands), picture)
 
 
 def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many triangles to build a structure over them for each picture."""
-    monkeypatch.setattr(motion, "MOST_REBUILT", 30)
+    monkeypatch.setattr(object_editing, "MOST_REBUILT", 30)
     hands = traced(samples=1, accel="bvh")
     app = hands.app
     hands.move(*GRAB)
     hands.key("g")
-    hands.until(lambda: "two levels" in app.view.message or app.motion.grabbing)
-    hands.until(lambda: app.motion.grabbing)
-    assert app.view.renderer.structure.levels == 2 and app.stage.requested.accel == ACCEL
+    hands.until(lambda: "two levels" in app.view.message or app.editing.grabbing)
+    hands.until(lambda: app.editing.grabbing)
+    assert app.view.renderer.structure.levels == 2 and app.scene_loader.requested.accel == ACCEL
     assert "follows the mouse" in app.view.message
     hands.key("Return")
-    assert not app.motion.grabbing
+    assert not app.editing.grabbing
 
 
 def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:
@@ -253,7 +253,7 @@ def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:
     compiled = app.device.compiled
     hands.move(round(x), round(y))
     hands.key("g")
-    hands.until(lambda: app.motion.grabbing)
+    hands.until(lambda: app.editing.grabbing)
     hands.move(round(x) + 9, round(y) + 6)
     hands.click(1)
     picture = settle(hands)
@@ -316,7 +316,7 @@ def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_pat
     light = next(light for light in lights.listed() if light.name == name)
     place = lights.place(light)
     compiled = app.device.compiled
-    app.motion.grab_light(light)
+    app.editing.grab_light(light)
     x, y = app.view.cursor
     hands.move(round(x) + 8, round(y) + 5)
     hands.until(lambda: (settle(hands) != before).any())
@@ -324,7 +324,7 @@ def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_pat
     assert moved.position != light.position
     if name == "bulb":
         shift = lights.place(moved) - place
-        assert np.dot(shift, app.view.flight.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
+        assert np.dot(shift, app.view.controller.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
     picture = settle(hands)
     assert app.device.compiled == compiled
     np.testing.assert_array_equal(picture, rendered(app))
@@ -340,23 +340,23 @@ def test_a_camera_within_the_scene_flies(traced: Callable[..., Hands]) -> None:
     The mode that the user prefers stays as it was."""
     hands = traced(samples=1, camera="light")
     app = hands.app
-    flight, camera = app.view.flight, app.view.flight.camera
-    assert flight.mode == "fly" and app.preferences.mode == "orbit"
+    controller, camera = app.view.controller, app.view.controller.camera
+    assert controller.mode == "fly" and app.preferences.mode == "orbit"
     hands.key("Tab")
-    assert flight.mode == "orbit"
+    assert controller.mode == "orbit"
     hands.drag(1, (40, 30), (41, 30))
     hands.until(lambda: not app.view.compiling)
     hands.drag(1, (40, 30), (60, 36))
     hits = app.view.renderer.trace([camera.origin], [camera.basis()[2]])
     pivot = np.array(camera.origin) + float(hits.distance[0]) * camera.basis()[2]
     # The first pixel turned about the target of the file, 500 units ahead, while the kernels compiled.
-    assert np.linalg.norm(np.subtract(flight.camera.target, pivot)) < 10
-    assert np.linalg.norm(np.subtract(flight.camera.target, camera.target)) > 100
+    assert np.linalg.norm(np.subtract(controller.camera.target, pivot)) < 10
+    assert np.linalg.norm(np.subtract(controller.camera.target, camera.target)) > 100
     hands.key("Home")
     picture = settle(hands)
     box = app.view.scene.bounds()
     corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
-    at, before = project_points(flight.camera, SIZE, corners)
+    at, before = project_points(controller.camera, SIZE, corners)
     assert before.all() and (at >= 0).all() and (at <= SIZE).all()
     # The box is open to where it is seen from: behind a wall all is black, and one sample leaves some pixels so.
     assert (picture[20:-20, 24:-24] > 0).any(axis=-1).mean() > 0.5
@@ -380,8 +380,8 @@ def test_a_dropped_picture_surrounds_the_scene(traced: Callable[..., Hands], tmp
     compiled = app.device.compiled
     hands.drag(3, (30, 30), (60, 30), "Shift_L")
     turned = settle(hands)
-    assert app.stage.requested.environment_rotation != 0 and app.device.compiled == compiled
-    given = {"environment": str(path), "environment_rotation": app.stage.requested.environment_rotation}
+    assert app.scene_loader.requested.environment_rotation != 0 and app.device.compiled == compiled
+    given = {"environment": str(path), "environment_rotation": app.scene_loader.requested.environment_rotation}
     np.testing.assert_array_equal(turned, rendered(app, **given))
     hands.key("j")
     hands.until(lambda: app.view.environment.flux == 0)
@@ -404,18 +404,18 @@ def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
     app = hands.app
     before = settle(hands)
     hands.key("space")
-    assert app.motion.playing and app.motion.active
+    assert app.editing.playing and app.editing.active
     pictures = app.session.pictures
-    hands.until(lambda: app.session.pictures >= pictures + 3 and app.motion.seconds > 0.1)
+    hands.until(lambda: app.session.pictures >= pictures + 3 and app.editing.seconds > 0.1)
     hands.key("space")
-    assert not app.motion.playing
+    assert not app.editing.playing
     picture = settle(hands)
     assert (picture != before).any()
-    posed = viewer.load("balls").posed(app.motion.seconds)
+    posed = viewer.load("balls").posed(app.editing.seconds)
     for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
         np.testing.assert_allclose(new.transform, wanted.transform)
     np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
-    app.motion.seek(0.0)
+    app.editing.seek(0.0)
     np.testing.assert_array_equal(settle(hands), before)
 
 
@@ -428,13 +428,15 @@ def test_nothing_to_play(traced: Callable[..., Hands]) -> None:
 def test_the_turntable_goes_around(traced: Callable[..., Hands]) -> None:
     hands = traced(samples=1)
     app = hands.app
-    target, eye = np.array(app.view.flight.camera.target), np.array(app.view.flight.camera.origin)
+    target, eye = np.array(app.view.controller.camera.target), np.array(app.view.controller.camera.origin)
     hands.key("o")
     hands.until(
-        lambda: np.linalg.norm(np.subtract(app.view.flight.camera.origin, eye)) > 0.05 * np.linalg.norm(eye - target)
+        lambda: (
+            np.linalg.norm(np.subtract(app.view.controller.camera.origin, eye)) > 0.05 * np.linalg.norm(eye - target)
+        )
     )
     hands.key("o")
-    camera = app.view.flight.camera
+    camera = app.view.controller.camera
     np.testing.assert_allclose(camera.target, target, rtol=1e-6)
     assert camera.origin[1] == pytest.approx(eye[1], rel=1e-6)
     away = np.linalg.norm(np.subtract(camera.origin, target))

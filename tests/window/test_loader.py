@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.viewport.load_thread import Loader
+from viewer.viewport.load_thread import LoadThread
 
 PATIENCE = 120.0  # seconds, against hanging alone
 
 
-def wait(loader: Loader) -> tuple[str, Any]:
+def wait(loader: LoadThread) -> tuple[str, Any]:
     end = time.monotonic() + PATIENCE
     while (found := loader.poll()) is None:
         assert time.monotonic() < end
@@ -24,7 +24,7 @@ def wait(loader: Loader) -> tuple[str, Any]:
 
 def test_a_scene() -> None:
     woken = threading.Event()
-    loader = Loader(str.upper, lambda scene, tell: f"{scene}!", woken.set)  # type: ignore[arg-type]
+    loader = LoadThread(str.upper, lambda scene, tell: f"{scene}!", woken.set)  # type: ignore[arg-type]
     assert not loader.busy and loader.poll() is None
     loader.start("a.ply")
     assert loader.busy and loader.path == "a.ply"
@@ -37,9 +37,9 @@ def test_a_scene_that_is_there_is_only_prepared() -> None:
     def load(_: str) -> Any:
         raise AssertionError("loaded again")
 
-    loader = Loader(load, lambda scene, tell, **options: (scene, options))
+    loader = LoadThread(load, lambda scene, tell, **options: (scene, options))
     loader.start("a.ply", "the scene", grid=8, accel="bvh")  # type: ignore[arg-type]
-    assert loader.stage == "building"
+    assert loader.step == "building"
     assert wait(loader) == ("a.ply", ("the scene", {"grid": 8, "accel": "bvh"}))
 
 
@@ -51,7 +51,7 @@ def test_faults_are_results(raised: Exception, kind: type) -> None:
     def load(_: str) -> Any:
         raise raised
 
-    loader = Loader(load, lambda scene, tell: scene)
+    loader = LoadThread(load, lambda scene, tell: scene)
     loader.start("a.ply")
     path, found = wait(loader)
     assert path == "a.ply" and isinstance(found, kind)
@@ -67,7 +67,7 @@ def test_the_newest_wins() -> None:
         return path
 
     prepared: list[str] = []
-    loader = Loader(load, lambda scene, tell: prepared.append(scene) or scene)  # type: ignore[arg-type, func-returns-value]
+    loader = LoadThread(load, lambda scene, tell: prepared.append(scene) or scene)  # type: ignore[arg-type, func-returns-value]
     loader.start("old")
     old = loader._thread
     loader.start("new")
@@ -81,7 +81,7 @@ def test_the_newest_wins() -> None:
 
 def test_cancel() -> None:
     gate = threading.Event()
-    loader = Loader(lambda path: gate.wait(PATIENCE) and path, lambda scene, tell: scene)  # type: ignore[arg-type, return-value]
+    loader = LoadThread(lambda path: gate.wait(PATIENCE) and path, lambda scene, tell: scene)  # type: ignore[arg-type, return-value]
     loader.start("a")
     loader.cancel()
     assert not loader.busy
@@ -104,7 +104,7 @@ def test_building_tells_how_far_it_is_and_ends_when_it_is_not_wanted() -> None:
         finally:
             ended.set()
 
-    loader = Loader(str.upper, build)  # type: ignore[arg-type]
+    loader = LoadThread(str.upper, build)  # type: ignore[arg-type]
     loader.start("a")
     end = time.monotonic() + PATIENCE
     while not shares:

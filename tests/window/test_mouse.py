@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from tests.window.conftest import Hands, xdotool
-from viewer.viewport.controls.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, Flight
+from viewer.viewport.controls.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
 from viewer.viewport.pointer import TURNING
 
 HEIGHT = 180
 WAY = (36, 24)  # pixels
 
 # Button, modifier, mode -> the gesture that it stands for.
-GESTURES: dict[str, tuple[int, str, str, Callable[[Flight], object]]] = {
-    "orbit": (1, "", "orbit", lambda flight: flight.orbit(*WAY)),
-    "pan": (2, "", "orbit", lambda flight: flight.pan(*WAY, HEIGHT)),
-    "pan by Shift": (1, "shift", "orbit", lambda flight: flight.pan(*WAY, HEIGHT)),
-    "dolly": (3, "", "orbit", lambda flight: flight.dolly(1.01 ** WAY[1])),
-    "roll": (1, "ctrl", "orbit", lambda flight: flight.roll(0.01 * WAY[0])),
-    "look": (1, "", "fly", lambda flight: flight.look(*WAY)),
+GESTURES: dict[str, tuple[int, str, str, Callable[[CameraController], object]]] = {
+    "orbit": (1, "", "orbit", lambda controller: controller.orbit(*WAY)),
+    "pan": (2, "", "orbit", lambda controller: controller.pan(*WAY, HEIGHT)),
+    "pan by Shift": (1, "shift", "orbit", lambda controller: controller.pan(*WAY, HEIGHT)),
+    "dolly": (3, "", "orbit", lambda controller: controller.dolly(1.01 ** WAY[1])),
+    "roll": (1, "ctrl", "orbit", lambda controller: controller.roll(0.01 * WAY[0])),
+    "look": (1, "", "fly", lambda controller: controller.look(*WAY)),
 }
 
 
@@ -29,56 +29,56 @@ GESTURES: dict[str, tuple[int, str, str, Callable[[Flight], object]]] = {
 def test_drags(hands: Hands, name: str) -> None:
     button, modifier, mode, gesture = GESTURES[name]
     app = hands.app
-    flight = app.view.flight
-    flight.mode = mode
-    expected = Flight(flight.camera, app.view.scene.bounds())
+    controller = app.view.controller
+    controller.mode = mode
+    expected = CameraController(controller.camera, app.view.scene.bounds())
     gesture(expected)
-    assert np.abs(np.subtract(expected.camera.basis(), flight.camera.basis())).max() > 0.01 or (
-        np.abs(np.subtract(expected.camera.origin, flight.camera.origin)).max() > 0.1
+    assert np.abs(np.subtract(expected.camera.basis(), controller.camera.basis())).max() > 0.01 or (
+        np.abs(np.subtract(expected.camera.origin, controller.camera.origin)).max() > 0.1
     )
     hands.drag(button, (100, 80), (100 + WAY[0], 80 + WAY[1]), modifier)
     # In four steps: roundings of float64, in scene units of some tens.
-    np.testing.assert_allclose(flight.camera.origin, expected.camera.origin, atol=1e-9)
-    np.testing.assert_allclose(flight.camera.target, expected.camera.target, atol=1e-9)
-    np.testing.assert_allclose(flight.camera.basis(), expected.camera.basis(), atol=1e-12)
+    np.testing.assert_allclose(controller.camera.origin, expected.camera.origin, atol=1e-9)
+    np.testing.assert_allclose(controller.camera.target, expected.camera.target, atol=1e-9)
+    np.testing.assert_allclose(controller.camera.basis(), expected.camera.basis(), atol=1e-12)
     assert app.view.drag is None
     hands.rest()
-    assert app.view.renderer.camera == flight.camera
+    assert app.view.renderer.camera == controller.camera
 
 
 def test_a_drag_turns_the_environment(hands: Hands) -> None:
     app = hands.app
-    camera, before = app.view.flight.camera, app.stage.requested.environment_rotation
+    camera, before = app.view.controller.camera, app.scene_loader.requested.environment_rotation
     hands.drag(3, (100, 80), (140, 100), "shift")
-    assert app.stage.requested.environment_rotation == pytest.approx((before + 40 * TURNING) % 360)
-    assert app.view.flight.camera == camera
+    assert app.scene_loader.requested.environment_rotation == pytest.approx((before + 40 * TURNING) % 360)
+    assert app.view.controller.camera == camera
 
 
 def test_a_click_leaves_the_camera(hands: Hands) -> None:
     app = hands.app
     hands.move(100, 80)
-    camera = app.view.flight.camera
+    camera = app.view.controller.camera
     for button in (1, 2, 3):
         hands.click(button)
-    assert app.view.flight.camera is camera
+    assert app.view.controller.camera is camera
 
 
 def test_wheel(hands: Hands) -> None:
     """To the cursor by `WHEEL_DOLLY` a step; in flight the speed by `WHEEL_SPEED`."""
     app = hands.app
     hands.move(200, 60)
-    camera, direction = app.view.flight.camera, app.view.direction_under_cursor()
+    camera, direction = app.view.controller.camera, app.view.direction_under_cursor()
     hands.click(4)
     hands.rest()
-    after = app.view.flight.camera
+    after = app.view.controller.camera
     # To the cursor: the eye goes along the ray through it, to the plane of the target.
     way = np.subtract(after.origin, camera.origin)
     far = np.linalg.norm(np.subtract(camera.target, camera.origin)) / (direction @ camera.basis()[2])
     np.testing.assert_allclose(way, (1 - WHEEL_DOLLY) * far * direction, atol=1e-9)
     hands.key("Tab")
-    speed = app.view.flight.speed
+    speed = app.view.controller.speed
     hands.click(5)
-    assert app.view.flight.speed == pytest.approx(speed / WHEEL_SPEED) and app.view.flight.camera == after
+    assert app.view.controller.speed == pytest.approx(speed / WHEEL_SPEED) and app.view.controller.camera == after
 
 
 def test_the_probe_follows_the_cursor(hands: Hands) -> None:
@@ -86,24 +86,27 @@ def test_the_probe_follows_the_cursor(hands: Hands) -> None:
     hands.move(130, 101)
     hands.key("x")
     hands.rest()
-    probe, expected = app.studies.probe, app.view.renderer.render(app.window.pixels, layers=("triangle", "instance"))
+    probe, expected = (
+        app.debug_views.probe,
+        app.view.renderer.render(app.window.pixels, layers=("triangle", "instance")),
+    )
     assert probe.pixel == (130, 101) and probe.size == app.window.pixels and probe.complete
     assert probe.surface.triangle == expected.layers["triangle"][101, 130] >= 0
     assert probe.surface.instance == expected.layers["instance"][101, 130]
     hands.key("x")
-    assert app.studies.probe is None
+    assert app.debug_views.probe is None
 
 
 def test_focus_lost_with_keys_held(hands: Hands) -> None:
     app = hands.app
     xdotool("keydown", "w")
-    hands.until(lambda: app.view.flight.moving)
+    hands.until(lambda: app.view.controller.moving)
     xdotool("mousemove", "--window", hands.number, 160, 120, "mousedown", 1)
     hands.until(lambda: app.view.drag is not None)
     app.events.on_focus(False)
     hands.rest()  # it comes to rest
-    assert app.view.drag is None and not app.view.flight.moving
+    assert app.view.drag is None and not app.view.controller.moving
     xdotool("mouseup", 1, "keyup", "w")
     app.events.on_focus(True)
     hands.turn(3)
-    assert not app.view.flight.moving
+    assert not app.view.controller.moving

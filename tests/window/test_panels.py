@@ -15,21 +15,21 @@ from panel_stage import SIZE, Stage  # noqa: E402  # imports imgui
 HANDLE = (110, 50)  # width and height, from the upper left, of where the button is that opens the panels
 
 
-def test_the_side_panel_and_the_status_line(stage):
-    drawn = stage.draw()
+def test_the_side_panel_and_the_status_line(panel_stage):
+    drawn = panel_stage.draw()
     assert drawn[20:300, 20:300].mean() > 0.9
     assert drawn[790, 20:1200].all() and not drawn[20:700, 320:].any()
-    stage.view.panels_visible = False
-    drawn = stage.draw()
+    panel_stage.view.panels_visible = False
+    drawn = panel_stage.draw()
     assert not drawn[HANDLE[1] :].any() and not drawn[:, HANDLE[0] :].any()  # but for the button that opens them
-    assert stage.click(30, 20) == ["panels"]
+    assert panel_stage.click(30, 20) == ["panels"]
 
 
-def test_every_overlay_is_drawn_somewhere(stage):
-    stage.view.panels_visible = False
+def test_every_overlay_is_drawn_somewhere(panel_stage):
+    panel_stage.view.panels_visible = False
 
     def shown() -> bool:
-        drawn = stage.draw()
+        drawn = panel_stage.draw()
         drawn[: HANDLE[1], : HANDLE[0]] = False
         return bool(drawn.any())
 
@@ -41,7 +41,7 @@ def test_every_overlay_is_drawn_somewhere(stage):
         ("help_visible", True),
         ("compiling", "cast"),
     ):
-        owner = stage.stage if name == "loading" else stage.view
+        owner = panel_stage.scene_loader if name == "loading" else panel_stage.view
         before = getattr(owner, name)
         setattr(owner, name, value)
         assert shown(), name
@@ -49,93 +49,97 @@ def test_every_overlay_is_drawn_somewhere(stage):
         assert not shown(), name
 
 
-def test_errors_are_red(stage):
-    stage.view.panels_visible, stage.view.message = False, "a note"
+def test_errors_are_red(panel_stage):
+    panel_stage.view.panels_visible, panel_stage.view.message = False, "a note"
 
     def reddest() -> int:
-        stage.draw()
-        pixels = np.frombuffer(stage.target.read(components=4), np.uint8).reshape(-1, 4).astype(int)
+        panel_stage.draw()
+        pixels = np.frombuffer(panel_stage.target.read(components=4), np.uint8).reshape(-1, 4).astype(int)
         return int((pixels[:, 0] - pixels[:, 2]).max())
 
     assert reddest() < 20
-    stage.view.message_is_error = True
+    panel_stage.view.message_is_error = True
     assert reddest() > 80
 
 
-def test_buttons_ask_the_application(stage, monkeypatch):
+def test_buttons_ask_the_application(panel_stage, monkeypatch):
     """Clicks down a column of the section of rendering, and of the camera's; not on a heading, which would close it."""
     from viewer.window.panels import panels
 
     monkeypatch.setattr(panels, "SECTIONS", (("Render", panels._render, True),))
-    stage.draw()
-    found = [asked for y in range(50, 280, 8) for asked in stage.click(260, y)]
+    panel_stage.draw()
+    found = [asked for y in range(50, 280, 8) for asked in panel_stage.click(260, y)]
     assert {"machine": "singlepass"} in found
     assert {"mask": "none"} not in found  # greyed: the single pass has no mask
     assert "program.path" not in found  # not registered
-    stage.renderer.update(machine="multipass")
+    panel_stage.renderer.update(machine="multipass")
     monkeypatch.setattr(panels, "SECTIONS", (("Picture", panels._picture, True),))
-    assert "program.cast" in [asked for y in range(50, 280, 8) for asked in stage.click(60, y)]
+    assert "program.cast" in [asked for y in range(50, 280, 8) for asked in panel_stage.click(60, y)]
     monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
-    assert "camera.copy" in [asked for y in range(50, 300, 8) for asked in stage.click(60, y)]
+    assert "camera.copy" in [asked for y in range(50, 300, 8) for asked in panel_stage.click(60, y)]
 
 
-def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
+def test_every_setting_of_light_can_be_chosen(panel_stage, monkeypatch):
     """Down the sections of samples and of lights: what is asked for reaches the renderer."""
     import viewer
     from viewer.window.panels import light as light_panels
     from viewer.window.panels import panels
 
     scene = viewer.load("cornell")
-    stage.session.use(type(stage.renderer)(scene, device=stage.device, program="path"))
-    stage.stage.requested = stage.renderer.settings
+    panel_stage.session.use(type(panel_stage.renderer)(scene, device=panel_stage.device, program="path"))
+    panel_stage.scene_loader.requested = panel_stage.renderer.settings
     monkeypatch.setattr(panels, "SECTIONS", (("Samples", light_panels.draw_sampling, True),))
-    stage.draw()
+    panel_stage.draw()
     found = [
-        asked for y in range(46, 320, 8) for x in (255, 278) for asked in stage.click(x, y) if isinstance(asked, dict)
+        asked
+        for y in range(46, 320, 8)
+        for x in (255, 278)
+        for asked in panel_stage.click(x, y)
+        if isinstance(asked, dict)
     ]
     assert {"strategy": "bsdf"} in found and {"sampler": "table"} in found and {"seed": 1} in found
     asked = {name for each in found for name in each}
     assert asked >= {"depth", "strategy", "sampler", "roulette", "clamp", "seed"}
-    assert stage.session.stop.spp > 100  # its slider was clicked, too
+    assert panel_stage.session.stop.spp > 100  # its slider was clicked, too
     monkeypatch.setattr(panels, "SECTIONS", (("Lights", light_panels.draw_lights, True),))
-    stage.draw()
-    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in stage.click(x, y)]
-    assert stage.markers.chosen == (True, 7) and stage.markers.visible
+    panel_stage.draw()
+    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in panel_stage.click(x, y)]
+    assert panel_stage.markers.chosen == (True, 7) and panel_stage.markers.visible
     assert "lights.show" in found
     monkeypatch.setattr(panels, "SECTIONS", (("Environment", light_panels.draw_environment, True),))
-    stage.draw()
-    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in stage.click(x, y)]
+    panel_stage.draw()
+    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in panel_stage.click(x, y)]
     assert {"environment.toggle", "ground.toggle"} <= {each for each in found if isinstance(each, str)}
 
 
-def test_every_option_of_photons_can_be_chosen(stage, monkeypatch):
+def test_every_option_of_photons_can_be_chosen(panel_stage, monkeypatch):
     """Down the section, which is greyed under another program: what is asked for reaches the renderer."""
     from viewer.options.photons import PHOTONS
     from viewer.window.panels import panels
     from viewer.window.panels.photons import draw_photons
 
     monkeypatch.setattr(panels, "SECTIONS", (("Photons", draw_photons, True),))
-    stage.draw()
+    panel_stage.draw()
 
     def asked() -> list[Any]:
-        return [asked for y in range(46, 52 + 24 * len(PHOTONS), 10) for asked in stage.click(250, y)]
+        return [asked for y in range(46, 52 + 24 * len(PHOTONS), 10) for asked in panel_stage.click(250, y)]
 
     assert not asked()
-    stage.renderer.update(program="photon", estimate="nearest")
-    stage.stage.requested = stage.renderer.settings
-    stage.draw()
+    panel_stage.renderer.update(program="photon", estimate="nearest")
+    panel_stage.scene_loader.requested = panel_stage.renderer.settings
+    panel_stage.draw()
     names = {name for each in asked() if isinstance(each, dict) for name in each}
     assert names >= {"photons", "photon_bounces", "nearest"}
-    assert stage.renderer.settings.photons > 1 << 16 and stage.renderer.settings.photon_bounces > 32
+    assert panel_stage.renderer.settings.photons > 1 << 16 and panel_stage.renderer.settings.photon_bounces > 32
 
 
-def test_cameras_are_chosen_by_name(stage, monkeypatch):
+def test_cameras_are_chosen_by_name(panel_stage, monkeypatch):
     """The list folds out below the place that is clicked, one name in a line."""
     import viewer
     from viewer.window.panels import options, panels
 
     scene = viewer.load("cornell")
-    stage.session.use(type(stage.renderer)(scene, device=stage.device, program="cast"))
+    panel_stage.session.use(type(panel_stage.renderer)(scene, device=panel_stage.device, program="cast"))
     told, places = [], []
     combo = options.combo
 
@@ -148,27 +152,27 @@ def test_cameras_are_chosen_by_name(stage, monkeypatch):
 
     monkeypatch.setattr(options, "combo", noted)
     monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
-    stage.view.take(scene.cameras[0])
-    stage.draw()
+    panel_stage.view.take(scene.cameras[0])
+    panel_stage.draw()
     names = ["front", "corner", "blocks", "light"]
     assert told[-1] == ([f"{name}##{k}" for k, name in enumerate(names)], "front##0")
-    stage.view.flight.orbit(3, 0)
-    stage.draw()
+    panel_stage.view.controller.orbit(3, 0)
+    panel_stage.draw()
     assert told[-1][1] == "front, corner, blocks, light"
     low, high = places[-1]
     x, y, tall = (low.x + high.x) / 2, (low.y + high.y) / 2, high.y - low.y
     chosen = []
     for line in range(1, 6):
-        stage.click(x, y)
-        stage.click(x, y + line * tall)
-        stage.click(1000, 600)
-        if stage.view.flight.camera in scene.cameras:
-            chosen.append(stage.view.flight.camera.name)
-            assert stage.stage.camera_number == names.index(chosen[-1])
+        panel_stage.click(x, y)
+        panel_stage.click(x, y + line * tall)
+        panel_stage.click(1000, 600)
+        if panel_stage.view.controller.camera in scene.cameras:
+            chosen.append(panel_stage.view.controller.camera.name)
+            assert panel_stage.scene_loader.camera_number == names.index(chosen[-1])
     assert list(dict.fromkeys(chosen)) == names
 
 
-def test_variants_are_chosen_by_name(stage, monkeypatch):
+def test_variants_are_chosen_by_name(panel_stage, monkeypatch):
     """The list offers them where there are some, and the file's own look."""
     from dataclasses import replace
 
@@ -184,22 +188,22 @@ def test_variants_are_chosen_by_name(stage, monkeypatch):
 
     monkeypatch.setattr(options, "combo", combo)
     monkeypatch.setattr(panels, "SECTIONS", (("Scene", panels._scene, True),))
-    stage.draw(1)
+    panel_stage.draw(1)
     assert not offered
-    plain = stage.renderer.scene
+    plain = panel_stage.renderer.scene
     materials = [*plain.materials, Material("red", (1.0, 0.0, 0.0, 1.0))]
-    stage.session.update(replace(plain, materials=materials, variants={"warm": {0: len(materials) - 1}}))
+    panel_stage.session.update(replace(plain, materials=materials, variants={"warm": {0: len(materials) - 1}}))
     shown = []
     for _ in range(4):
-        stage.draw(1)
-        scene = stage.renderer.scene
+        panel_stage.draw(1)
+        scene = panel_stage.renderer.scene
         shown.append((scene.variant, scene.materials[scene.flatten().materials[0]].name))
     own = ["none##0", "warm##1"]
     assert offered[:4] == [(own, "none##0"), (own, "warm##1"), (own, "warm##1"), (own, "none##0")]
     assert shown == [("warm", "red"), ("warm", "red"), *[(None, plain.materials[0].name)] * 2]
 
 
-def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
+def test_every_option_of_a_structure_can_be_chosen(panel_stage, monkeypatch):
     """A new option appears by itself: words side by side or in a list, numbers typed."""
     from dataclasses import replace
 
@@ -213,24 +217,24 @@ def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
         "depth": replace(options.option("grid"), name="depth"),
     }
     monkeypatch.setattr(options, "OPTIONS", {**options.OPTIONS, **made})
-    stage.stage.requested = {"shape": "round", "order": "another", "depth": "auto"}
+    panel_stage.scene_loader.requested = {"shape": "round", "order": "another", "depth": "auto"}
     monkeypatch.setattr(panels, "RECIPE", tuple(made))
-    stage.draw()
-    assert {"shape": "long"} in [asked for y in range(46, 70, 4) for asked in stage.click(260, y)]
+    panel_stage.draw()
+    assert {"shape": "long"} in [asked for y in range(46, 70, 4) for asked in panel_stage.click(260, y)]
     listed = []
     for y in range(70, 96, 6):  # a list folds out below the place that is clicked
         for below in (22, 40, 58, 76):
-            stage.click(200, y)
-            listed += [asked for asked in stage.click(200, y + below) if isinstance(asked, dict)]
-            stage.click(1000, 600)
+            panel_stage.click(200, y)
+            listed += [asked for asked in panel_stage.click(200, y + below) if isinstance(asked, dict)]
+            panel_stage.click(1000, 600)
     assert {"order": "b"} in listed and {"order": "a-rather-long-word"} in listed
-    assert any(types(stage, 200, y) for y in range(94, 130, 6))
-    assert {"depth": "12"} in stage.asked
+    assert any(types(panel_stage, 200, y) for y in range(94, 130, 6))
+    assert {"depth": "12"} in panel_stage.asked
 
 
-def types(stage: Stage, x: float, y: float) -> bool:
+def types(panel_stage: Stage, x: float, y: float) -> bool:
     """Click there, type 12 and Enter; whether that is asked for."""
-    stage.click(x, y)
+    panel_stage.click(x, y)
     io = imgui.get_io()
     for event in (
         lambda: io.add_input_character(ord("1")),
@@ -239,49 +243,51 @@ def types(stage: Stage, x: float, y: float) -> bool:
         lambda: io.add_key_event(imgui.Key.enter, False),
     ):
         event()
-        stage.draw(1)
-    return any("depth" in asked for asked in stage.asked if isinstance(asked, dict))
+        panel_stage.draw(1)
+    return any("depth" in asked for asked in panel_stage.asked if isinstance(asked, dict))
 
 
-def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(stage):
+def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(panel_stage):
     from viewer.viewport.studies.heat import Heat
     from viewer.viewport.studies.probe import probe
     from viewer.window.panels import probe as probe_panel
     from viewer.window.panels.space import Space
 
-    stage.draw()
-    space = Space(stage.draw_imgui)
-    stage.studies.heat, stage.studies.heat_map = (
+    panel_stage.draw()
+    space = Space(panel_stage.draw_imgui)
+    panel_stage.debug_views.heat, panel_stage.debug_views.heat_map = (
         "steps",
-        Heat(stage.renderer, stage.view.flight.camera, (64, 40), "steps"),
+        Heat(panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), "steps"),
     )
-    stage.studies.heat_map.advance()
+    panel_stage.debug_views.heat_map.advance()
     for with_probe in (False, True):
         if with_probe:
-            stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20))
+            panel_stage.debug_views.probe = probe(
+                panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), (32, 20)
+            )
         for _ in range(4):
             io = imgui.get_io()
             io.display_size, io.delta_time = ImVec2(*SIZE), 1 / 60
             imgui.new_frame()
-            space.draw(stage.desk)
-            panels_of(stage)
+            space.draw(panel_stage.context)
+            panels_of(panel_stage)
             legend = imgui.internal.find_window_by_name("##heat")
             imgui.render()
         x, y, wide, tall = legend.pos.x, legend.pos.y, legend.size.x, legend.size.y
         assert 0 < x < x + wide < SIZE[0] and 0 < y < y + tall < SIZE[1]
-        over = probe_panel.covered(stage.desk)
+        over = probe_panel.covered(panel_stage.context)
         assert (over is not None) == with_probe
         if over is not None:
             assert y + tall <= over[1] or y >= over[3] or x >= over[2] or x + wide <= over[0]
 
 
-def panels_of(stage: Stage) -> None:
+def panels_of(panel_stage: Stage) -> None:
     from viewer.window.panels.panels import draw_panels
 
-    draw_panels(stage.desk, stage.draw_imgui)
+    draw_panels(panel_stage.context, panel_stage.draw_imgui)
 
 
-def test_the_probe_s_table_grows(stage, monkeypatch):
+def test_the_probe_s_table_grows(panel_stage, monkeypatch):
     """Rows are made into text once."""
     from viewer.viewport.studies.history import Probe
     from viewer.viewport.studies.probe import probing
@@ -290,58 +296,58 @@ def test_the_probe_s_table_grows(stage, monkeypatch):
     made = []
     table = Probe.table
     monkeypatch.setattr(Probe, "table", lambda self, first=0: made.extend(table(self, first)) or table(self, first))
-    for found in probing(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20)):
-        stage.studies.probe = found
-        stage.draw(1)
-    assert len(made) == len(stage.studies.probe.rows) > 3
-    assert probe_panel._view.rows == table(stage.studies.probe)
+    for found in probing(panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), (32, 20)):
+        panel_stage.debug_views.probe = found
+        panel_stage.draw(1)
+    assert len(made) == len(panel_stage.debug_views.probe.rows) > 3
+    assert probe_panel._view.rows == table(panel_stage.debug_views.probe)
 
 
-def test_the_inspector_shows_a_stream(stage):
-    empty = stage.draw()
-    stage.inspect()
-    drawn = stage.draw()
+def test_the_inspector_shows_a_stream(panel_stage):
+    empty = panel_stage.draw()
+    panel_stage.inspect()
+    drawn = panel_stage.draw()
     assert drawn[40:600, 960:1260].mean() > 0.9 and not empty[40:600, 960:1260].any()
-    picture = stage.studies.inspector.picture("state")
-    shown = np.frombuffer(stage.target.read(viewport=(950, 480, 300, 200), components=3, alignment=1), np.uint8)
+    picture = panel_stage.debug_views.inspector.picture("state")
+    shown = np.frombuffer(panel_stage.target.read(viewport=(950, 480, 300, 200), components=3, alignment=1), np.uint8)
     for color in np.unique(picture.reshape(-1, 3), axis=0):
         assert (shown.reshape(-1, 3) == color).all(axis=1).sum() >= 20, color  # a ray is over 100 pixels
-    for channel in stage.studies.inspector.channels():
+    for channel in panel_stage.debug_views.inspector.channels():
         from viewer.window.panels import inspector as inspector_panel
 
         inspector_panel._view.channel = channel.name
-        stage.draw(1, mouse=(1100, 200))  # with the value of a ray
-    stage.studies.inspector.run_to_end()
-    stage.draw(mouse=(1100, 500))  # with a pass in words
-    assert stage.draw_imgui.context.error == "GL_NO_ERROR"
+        panel_stage.draw(1, mouse=(1100, 200))  # with the value of a ray
+    panel_stage.debug_views.inspector.run_to_end()
+    panel_stage.draw(mouse=(1100, 500))  # with a pass in words
+    assert panel_stage.draw_imgui.context.error == "GL_NO_ERROR"
 
 
-def test_the_probe_is_a_table(stage):
+def test_the_probe_is_a_table(panel_stage):
     from viewer.viewport.studies.probe import probe
 
-    stage.draw()
-    stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20))
-    drawn = stage.draw()
+    panel_stage.draw()
+    panel_stage.debug_views.probe = probe(panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), (32, 20))
+    drawn = panel_stage.draw()
     assert drawn[600:740, 340:900].mean() > 0.9
 
 
 @pytest.mark.parametrize("size", [(1, 1), (40, 30), (230, 150), (400, 220), (700, 400), (7680, 4320)])
 @pytest.mark.parametrize("scale", [1.0, 2.5])
-def test_any_window(stage, size, scale):
-    stage.view.scale = scale
-    stage.inspect()
-    stage.view.stats_visible, stage.stage.loading, stage.view.message = (
+def test_any_window(panel_stage, size, scale):
+    panel_stage.view.scale = scale
+    panel_stage.inspect()
+    panel_stage.view.stats_visible, panel_stage.scene_loader.loading, panel_stage.view.message = (
         True,
         ("loading a-long-name.glb", None),
         "word " * 60,
     )
     for visible in (True, False):
-        stage.view.help_visible = visible
-        stage.draw(2, size)
-    assert stage.draw_imgui.context.error == "GL_NO_ERROR"
+        panel_stage.view.help_visible = visible
+        panel_stage.draw(2, size)
+    assert panel_stage.draw_imgui.context.error == "GL_NO_ERROR"
 
 
-def test_another_scale_and_back(stage):
+def test_another_scale_and_back(panel_stage):
     """The style of a scale does not depend on the scales before."""
 
     def style() -> list[Any]:
@@ -349,22 +355,22 @@ def test_another_scale_and_back(stage):
         names = [name for name in dir(found) if not name.startswith("__") and not callable(getattr(found, name))]
         return [str(getattr(found, name)) for name in names if "next_frame" not in name]
 
-    stage.draw()
+    panel_stage.draw()
     plain, atlas = style(), len(imgui.get_io().fonts.fonts)
-    stage.view.scale = 2.0
-    stage.draw()
+    panel_stage.view.scale = 2.0
+    panel_stage.draw()
     assert style() != plain
-    stage.view.scale = 1.0
-    stage.draw()
+    panel_stage.view.scale = 1.0
+    panel_stage.draw()
     assert style() == plain
     assert len(imgui.get_io().fonts.fonts) == atlas
 
 
-def test_without_a_scene(stage):
-    stage.session.renderer = stage.view.flight = None
-    assert stage.draw().any()
-    stage.view.help_visible = stage.view.stats_visible = True
-    assert stage.draw().any()
+def test_without_a_scene(panel_stage):
+    panel_stage.session.renderer = panel_stage.view.controller = None
+    assert panel_stage.draw().any()
+    panel_stage.view.help_visible = panel_stage.view.stats_visible = True
+    assert panel_stage.draw().any()
 
 
 @pytest.fixture
@@ -389,18 +395,20 @@ def windows(monkeypatch) -> dict[str, tuple[float, float, float, float]]:
 
 @pytest.mark.parametrize("panels", [True, False])
 @pytest.mark.parametrize("probed", [True, False])
-def test_nothing_overlaps_in_a_narrow_window(stage, windows, panels, probed) -> None:
+def test_nothing_overlaps_in_a_narrow_window(panel_stage, windows, panels, probed) -> None:
     from viewer.viewport.studies.probe import probe
 
     size = (320, 240)
-    stage.view.panels_visible, stage.view.stats_visible = panels, True
+    panel_stage.view.panels_visible, panel_stage.view.stats_visible = panels, True
     if probed:
-        stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (32, 24), (16, 12))
+        panel_stage.debug_views.probe = probe(
+            panel_stage.renderer, panel_stage.view.controller.camera, (32, 24), (16, 12)
+        )
     for message in ("", "the scene has no lights: it stands under the default sky (--environment none for darkness)"):
-        stage.view.message = message
-        stage.draw(4, size)
+        panel_stage.view.message = message
+        panel_stage.draw(4, size)
         windows.clear()
-        stage.draw(1, size)
+        panel_stage.draw(1, size)
         assert "##message" in windows or not message
         assert not panels or ("Pixel probe" if probed else "Raystream") in windows
         placed: list[tuple[str, tuple[float, float, float, float]]] = []

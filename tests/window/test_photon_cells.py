@@ -11,8 +11,8 @@ import viewer
 from viewer import Renderer
 from viewer.kernels.photons import STORED
 from viewer.photons.grid import PhotonGrid
-from viewer.renderer.device.tile_job import Slice
-from viewer.viewport.display.picture_texture import SEARCHING, Canvas
+from viewer.renderer.device.tile_job import FinishedTile
+from viewer.viewport.display.picture_texture import SEARCHING, PictureTexture
 from viewer.viewport.studies.inspector import Inspector
 from viewer.viewport.studies.photon_cells import cell_wires, occupied
 
@@ -89,10 +89,10 @@ def test_the_inspector_shows_the_map(device: Any) -> None:
 def growing_on_a_canvas(device: Any, inspector: Inspector, running: np.ndarray) -> None:
     """The window shows of rays that are searching what their sample has so far; of the others what it had."""
     machine, (width, height) = inspector.machine, inspector.size
-    canvas = Canvas(device)
+    canvas = PictureTexture(device)
     canvas.begin((width, height), False)
     before = canvas.linear()
-    assert canvas.grow(Slice(slice(0, height), slice(0, width), machine))
+    assert canvas.grow(FinishedTile(slice(0, height), slice(0, width), machine))
     program = machine.linked.program
     searching = np.isin(machine.state.read()["at"], [program.number(state) for state in SEARCHING])
     weight, light = machine.streams["path"].read()["throughput"], machine.streams["radiance"].read()["rgb"]

@@ -90,12 +90,12 @@ def test_photons_are_points_where_they_are(mapped: Hands) -> None:
     mapped.key("shift+5")
     mapped.until(lambda: not view.compiling)
     mapped.turn(4)
-    assert app.studies.photons.points
+    assert app.debug_views.photons.points
     drawn = mapped.pixels().astype(int)
     photons = renderer.photon_streams()["photons"].read().ravel()
     photons = photons[photons["stored"] > 0]
     assert len(photons) == renderer.photon_maps.stored > 20
-    camera = view.flight.camera
+    camera = view.controller.camera
     places, before = project_points(camera, SIZE, photons["position"])
     inside = before & (places > 2).all(axis=1) & (places < np.array(SIZE) - 2).all(axis=1)
     away = photons["position"] - np.asarray(camera.origin)
@@ -119,12 +119,12 @@ def test_cells_are_drawn_as_wires(mapped: Hands) -> None:
     without = mapped.pixels().astype(int)
     mapped.key("ctrl+5")
     mapped.turn(2)
-    study = mapped.app.studies.photons
+    study = mapped.app.debug_views.photons
     assert study.cells and study.legend is not None
     _, lines, ink = study.wires()
     assert len(lines) == len(ink) and len(lines) % 12 == 0
     middle = lines.reshape(-1, 12 * 2, 3).mean(axis=1)
-    places, _ = project_points(mapped.app.view.flight.camera, SIZE, middle)
+    places, _ = project_points(mapped.app.view.controller.camera, SIZE, middle)
     inside = ((places > 0) & (places < np.array(SIZE))).all(axis=1)
     columns, rows = places[inside].astype(int).T
     changed = (mapped.pixels() != without).any(axis=-1)
@@ -141,7 +141,7 @@ def test_other_programs_have_no_photons(mapped: Hands) -> None:
     mapped.key("1")
     mapped.until(lambda: app.session.converged)
     mapped.key("shift+5")
-    assert app.view.message == "photons: program cast has none (5 maps them)" and not app.studies.photons.points
+    assert app.view.message == "photons: program cast has none (5 maps them)" and not app.debug_views.photons.points
 
 
 def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:
@@ -150,12 +150,12 @@ def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:
     light = app.view.scene.lights[0]
     before, traced = app.session.linear(), app.view.renderer.photon_maps.traced
     mapped.drag(3, (60, 45), (72, 51), "ctrl")
-    mapped.until(lambda: app.session.converged and not app.motion.grabbing)
+    mapped.until(lambda: app.session.converged and not app.editing.grabbing)
     moved = app.view.scene.lights[0]
     shift = np.subtract(moved.position, light.position)
-    right, up, forward = app.view.flight.camera.basis()
+    right, up, forward = app.view.controller.camera.basis()
     # As far as the mouse at the light's depth: 12 pixels to the right and 6 down, of 90 in the field of view.
-    depth = float(np.subtract(light.position, app.view.flight.camera.origin) @ forward)
+    depth = float(np.subtract(light.position, app.view.controller.camera.origin) @ forward)
     pixel = 2 * np.tan(np.radians(20)) * depth / SIZE[1]
     np.testing.assert_allclose([shift @ right, shift @ up, shift @ forward], [12 * pixel, -6 * pixel, 0], atol=1e-6)
     after = app.session.linear()
@@ -170,9 +170,9 @@ def test_no_draw_without_a_picture(mapped: Hands) -> None:
     app = mapped.app
     app._draw_cost = 1e6
     draws, pictures = app.draws, app.session.pictures
-    app.view.flight.press("left")
+    app.view.controller.press("left")
     mapped.turn(120)
-    app.view.flight.release_all()
+    app.view.controller.release_all()
     app._draw_cost = 0.015
     assert app.session.pictures > pictures
     assert app.draws - draws <= app.session.pictures - pictures + 2  # until it has begun to move

@@ -18,7 +18,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.renderer.session import beginning
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
-from viewer.viewport.display.picture_texture import Canvas
+from viewer.viewport.display.picture_texture import PictureTexture
 
 SIZE = 64, 48
 
@@ -31,7 +31,7 @@ def renderer(device: Any) -> Renderer:
 @pytest.fixture
 def session(renderer: Renderer) -> Any:
     with renderer.device.current():
-        made = Session(renderer, SIZE, Stop(4), screen=Canvas(renderer.device))
+        made = Session(renderer, SIZE, Stop(4), screen=PictureTexture(renderer.device))
         yield made
         made.release()
         renderer.update(denoise="auto", program="path")
@@ -170,7 +170,7 @@ def test_queued_pictures_are_those_that_are_made_pass_by_pass(
     pictures = []
     for queued in (True, False):
         with renderer.device.current():
-            session = Session(renderer, SIZE, Stop(4), screen=Canvas(renderer.device))
+            session = Session(renderer, SIZE, Stop(4), screen=PictureTexture(renderer.device))
             made = always(session, queued, drawn, monkeypatch)
             pictures.append(flown(session, renderer, 4, True))
             assert made[-4:] == 4 * [queued]
@@ -183,7 +183,7 @@ def test_queued_pictures_are_those_that_are_made_pass_by_pass(
 def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = Renderer("cornell", device=device, program="path", machine="multipass")
     with device.current():
-        session = Session(renderer, SIZE, Stop(16), screen=Canvas(device))
+        session = Session(renderer, SIZE, Stop(16), screen=PictureTexture(device))
         run(session, 20)
         assert session.converged and session._quick is not None and renderer.ready(QUICK, settings=session._quick)
         seen: list[tuple[int, int]] = []

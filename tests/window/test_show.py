@@ -20,9 +20,9 @@ def test_an_object_in_a_window(place: Path, monkeypatch: pytest.MonkeyPatch) -> 
         turn(app)
         app.view.wake()
         scene = app.view.scene
-        if scene is not None and not app.stage.loading:
+        if scene is not None and not app.scene_loader.loading:
             if not seen:
-                app.stage.open(app.view.path)
+                app.scene_loader.open(app.view.path)
             seen.append((scene.name, scene.triangle_count, app.view.message_is_error))
             if len(seen) > 1:
                 app.window.close()

@@ -8,7 +8,7 @@ import pytest
 import viewer
 from viewer import Camera
 from viewer.renderer.inputs.prepared import prepare
-from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.studies.wires import MOST_BOXES, box_edges, grid_lines, project, structure_lines
 
 CAMERA = Camera((3.0, 4.0, 5.0), (0.0, 1.0, 0.0), fov=50)
@@ -18,8 +18,8 @@ SIZE = (640, 360)
 def test_points_lie_on_the_rays_of_their_pixels() -> None:
     generator = np.random.default_rng(3)
     pixels = generator.uniform((0, 0), SIZE, (50, 2, 2))
-    flight = Flight(CAMERA, [[-1, -1, -1], [1, 1, 1]])
-    directions = np.array([[flight.direction(x, y, *SIZE) for x, y in line] for line in pixels])
+    controller = CameraController(CAMERA, [[-1, -1, -1], [1, 1, 1]])
+    directions = np.array([[controller.direction(x, y, *SIZE) for x, y in line] for line in pixels])
     lines = np.asarray(CAMERA.origin) + directions * generator.uniform(0.5, 20, (50, 2, 1))
     np.testing.assert_allclose(project(CAMERA, SIZE, lines), pixels, atol=1e-8)  # float64 throughout
 

@@ -117,11 +117,11 @@ def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data:
             made["camera"] = _moving(app, seconds, _turn_camera)
             app.view.drag = None
             app.view.cursor = (size[0] / 2, size[1] / 2)
-            app.desk.motion.drag_light()
-            while not app.desk.motion.grabbing or app.view.compiling:
+            app.context.editing.drag_light()
+            while not app.context.editing.grabbing or app.view.compiling:
                 app.turn()
             made["light"] = _moving(app, seconds, _swing_light)
-            app.desk.motion.end_drag()
+            app.context.editing.end_drag()
             return made
         finally:
             app.release()
@@ -149,7 +149,7 @@ def _key(app: Any, box: tuple[slice, slice], converged: NDArray, coarse: tuple[i
 
 
 def _turn_camera(app: Any, now: float, before: float) -> None:
-    app.view.flight.orbit(40 * math.sin(2 * math.pi * now / TURN) * (now - before), 0)
+    app.view.controller.orbit(40 * math.sin(2 * math.pi * now / TURN) * (now - before), 0)
 
 
 def _swing_light(app: Any, now: float, before: float) -> None:
@@ -175,7 +175,7 @@ def _moving(app: Any, seconds: float, move: Any) -> dict[str, float]:
         if used and app.session.pictures > pictures:
             scales.append(app.session.scale)
     took, pictures = time.perf_counter() - counted, max(1, app.session.pictures - first)
-    while app.view.flight.moving:
+    while app.view.controller.moving:
         app.turn()
     return {
         "pictures_per_second": (app.session.pictures - first) / took,

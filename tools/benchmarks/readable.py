@@ -67,7 +67,7 @@ def run(options: Options) -> Result:
 
 
 def _case(subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], quick: bool) -> dict[str, Any]:
-    still, flown, flight = _watched(subject, size, seconds, data, 4 if quick else AT_REST)
+    still, flown, controller = _watched(subject, size, seconds, data, 4 if quick else AT_REST)
     truth = _cleaned(subject, size, 8 if quick else SAMPLES)
     found, looks = None, []
     for shot in _thinned(still):
@@ -83,7 +83,7 @@ def _case(subject: Subject, size: tuple[int, int], seconds: float, data: dict[st
         flips.append(Converged(picture.linear, 0, 0.0).flip(enlarged(linear, size)))
     renderer.release()
     made = {"readable_seconds": found, "looks": looks, "first_picture_seconds": still[0][0], "flips": flips}
-    return {**made, "flip_of_flight": max(flips) if flips else None, **flight}
+    return {**made, "flip_of_flight": max(flips) if flips else None, **controller}
 
 
 def _watched(
@@ -132,7 +132,7 @@ def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
         if first is None and now >= WARM_UP:
             first, counted, used = _shown(app.session), time.perf_counter(), time.process_time()
             traced = app.session.pictures
-        _steered(app.view.flight, before, now)
+        _steered(app.view.controller, before, now)
         before = now
         pictures = _shown(app.session)
         app.turn()
@@ -144,24 +144,24 @@ def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
     took, made = time.perf_counter() - counted, _shown(app.session) - (first or 0)
     traced = app.session.pictures - traced
     used = time.process_time() - used
-    app.view.flight.release_all()
+    app.view.controller.release_all()
     scale = statistics.median(scales) if scales else 0.0
     rates = {"pictures_per_second": made / took, "traced_per_second": traced / took}
     return shots, {**rates, "cpu_ms_per_picture": 1e3 * used / max(made, 1), "scale": scale}
 
 
-def _steered(flight: Any, before: float, now: float) -> None:
+def _steered(controller: Any, before: float, now: float) -> None:
     """What hands do from one second to another: keys and the mouse. Ways back are those ahead."""
-    if not flight.entered:
-        flight.orbit(np.radians(AROUND) / ORBIT * (now - before), 0.0)
+    if not controller.entered:
+        controller.orbit(np.radians(AROUND) / ORBIT * (now - before), 0.0)
         return
     ways = ("forward", "back")
     way = int(now / AHEAD) % 2
-    flight.release(ways[1 - way])
-    flight.press(ways[way])
-    pixel = LOOK * np.tan(np.radians(flight.camera.fov) / 2) / np.tan(np.radians(20.0))
+    controller.release(ways[1 - way])
+    controller.press(ways[way])
+    pixel = LOOK * np.tan(np.radians(controller.camera.fov) / 2) / np.tan(np.radians(20.0))
     turned = [TURNED * AHEAD * (1 - abs(1 - at / AHEAD % 2)) for at in (before, now)]
-    flight.look(np.radians(turned[1] - turned[0]) / pixel, 0.0)
+    controller.look(np.radians(turned[1] - turned[0]) / pixel, 0.0)
 
 
 def _shown(session: Any) -> int:

@@ -91,7 +91,7 @@ class _Flight:
             events(wait)
             if self._input is None and time.perf_counter() >= self._due:
                 self._input, self._begun = self._due, False
-                app.view.flight.orbit(self._random.choice((-3, 3)), 0)
+                app.view.controller.orbit(self._random.choice((-3, 3)), 0)
 
         def began(*arguments: Any) -> Any:
             self._begun = True
@@ -119,13 +119,13 @@ class _Flight:
         sides = ("left", "right")
         while (now := time.perf_counter() - began) < seconds:
             side = int(now / TURNING) % 2
-            self.app.view.flight.release(sides[1 - side])
-            self.app.view.flight.press(sides[side])
+            self.app.view.controller.release(sides[1 - side])
+            self.app.view.controller.press(sides[side])
             used = time.process_time()
             self.app.turn()
             self.turns.append(self.app.turn_seconds)
             self.work.append(time.process_time() - used)
-        self.app.view.flight.release_all()
+        self.app.view.controller.release_all()
         self._input, self._due = None, float("inf")
 
 
@@ -143,7 +143,7 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             while app.draws == 0:
                 app.turn()
             opened = time.perf_counter() - started
-            while app.view.renderer is None and app.stage.loading is not None:
+            while app.view.renderer is None and app.scene_loader.loading is not None:
                 app.turn()
             if app.view.renderer is None:
                 raise ViewerError(each.source, app.view.message, "it could not be shown")
@@ -151,11 +151,11 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
                 app.turn()
             complete = time.perf_counter() - started
             data.setdefault("facts", facts(app.device))
-            flight = _Flight(app)
-            flight.fly(min(WARM_UP, seconds))
-            flight.fly(seconds)
-            frames, stopped = len(flight.shown), time.perf_counter()
-            while not app.session.complete or app.view.flight.moving:
+            controller = _Flight(app)
+            controller.fly(min(WARM_UP, seconds))
+            controller.fly(seconds)
+            frames, stopped = len(controller.shown), time.perf_counter()
+            while not app.session.complete or app.view.controller.moving:
                 app.turn()
             rest = time.perf_counter() - stopped
             storm = _storm(app, min(5.0, seconds))
@@ -170,14 +170,14 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
                 "triangles": len(app.view.renderer.triangles),
                 "opened_ms": 1e3 * opened,
                 "complete_ms": 1e3 * complete,
-                "inputs": len(flight.latencies),
-                "latency_ms": _spread(flight.latencies),
-                "turn_ms": _spread(flight.turns),
-                "turn_cpu_ms": _spread(flight.work),
-                "late_turns": sum(1e3 * t > LIMIT_MS for t in flight.turns) / len(flight.turns),
+                "inputs": len(controller.latencies),
+                "latency_ms": _spread(controller.latencies),
+                "turn_ms": _spread(controller.turns),
+                "turn_cpu_ms": _spread(controller.work),
+                "late_turns": sum(1e3 * t > LIMIT_MS for t in controller.turns) / len(controller.turns),
                 "frames_per_second": frames / seconds,
-                "scale": statistics.median(flight.scales[:frames]),
-                "resolution": [round(n * statistics.median(flight.scales[:frames])) for n in size],
+                "scale": statistics.median(controller.scales[:frames]),
+                "resolution": [round(n * statistics.median(controller.scales[:frames])) for n in size],
                 "rest_ms": 1e3 * rest,
                 "storm_turn_ms": _spread(storm),
                 "paused_percent": 100 * paused,

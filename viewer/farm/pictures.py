@@ -23,7 +23,7 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 from viewer.renderer.sampling.partial_film import check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture
-from viewer.renderer.sequence import Frame, Motion
+from viewer.renderer.sequence import Frame, FrameSequence
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats
@@ -191,7 +191,7 @@ def render_frames(
 
     cluster, mix_builds : as of `render`. films : the frames' pictures keep their films, for .exr.
     """
-    motion = Motion(scene, frames, fps, turntable, camera, given)
+    motion = FrameSequence(scene, frames, fps, turntable, camera, given)
     settings, environment = travelling(Settings(**given))
     if progress is not None:
         progress(None, "starting workers")

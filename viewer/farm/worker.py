@@ -18,7 +18,7 @@ from viewer.film.film import Film
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.partial_film import film_of_part
-from viewer.renderer.sequence import Frame, Motion
+from viewer.renderer.sequence import Frame, FrameSequence
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
@@ -89,7 +89,7 @@ def trace(recipe: Recipe, size: tuple[int, int], unit: Unit) -> Traced:
     return Traced(film, time.perf_counter() - began, preparing, stats)
 
 
-def frame(recipe: Recipe, motion: Motion, render: dict[str, Any], k: int, with_film: bool) -> Frame:
+def frame(recipe: Recipe, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
     """The k-th frame of a scene in motion. with_film : of a progressive program, for files that keep it."""
     (scene, settings), process = _given(recipe), _PROCESS
     if process.staged is None or process.recipe != recipe:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from viewer.film.error.convergence import Halves
 from viewer.film.error.neighbour_variance import EDGE, INDEPENDENT, block_sums, blocks, doubt, ratios, ratios_by_spread
-from viewer.film.error.sample_budget import Account
+from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.error.stop import bound
 from viewer.film.film import Film, luminance
 
@@ -72,7 +72,7 @@ def decide(film: Film, goal: float) -> None:
         else:
             granted = np.full_like(film.count, 2 * front)
     apart = np.zeros_like(film.count) if film.account is None else film.account.apart
-    film.account = Account(granted, apart, error, total / spread if spread > 0 else 1.0, uncertain)
+    film.account = SampleBudget(granted, apart, error, total / spread if spread > 0 else 1.0, uncertain)
 
 
 def variances(film: Film) -> NDArray[np.float64]:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.adaptive import decide, keep, next_run
-from viewer.film.error.convergence import Halves, Told, kept, last_of, variance_of_mean
+from viewer.film.error.convergence import ConvergenceHistory, Halves, kept, last_of, variance_of_mean
 from viewer.film.error.neighbour_variance import EDGE, doubt, variances_beside
-from viewer.film.error.sample_budget import Account
+from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.film import Film
 from viewer.kernels.records import FILM, HALF, PIXEL
 from viewer.stream.compile.generate import VERSION
@@ -139,9 +139,11 @@ class FilmBuffer(Buffer):
         self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
         self.doubt = 0.0  # `Film.doubt`, then
         self.half = 0  # samples of that; and what the halves before have told, see `Halves`
-        self.told: Told = {}, {}, {}
+        self.told: ConvergenceHistory = {}, {}, {}
         self._level = 0  # samples from which on all pixels have as many: those of a stopped cluster's tiles have not
-        self.account: Account | None = None  # of adaptive sampling, with the halves of pixels of any number of samples
+        self.account: SampleBudget | None = (
+            None  # of adaptive sampling, with the halves of pixels of any number of samples
+        )
         self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
         self._held: Halves | None = None
         self._count = np.zeros((0, 0), np.float32)  # samples of each pixel, as far as the host knows
@@ -289,7 +291,7 @@ class FilmBuffer(Buffer):
             found.append(reduction.sums(block.stream, half).reshape(-1, 8))
         return np.concatenate(found).astype(np.float64)
 
-    def _told(self, sums: NDArray[np.float64]) -> Told:
+    def _told(self, sums: NDArray[np.float64]) -> ConvergenceHistory:
         """The differences, variances and doubts of `Halves`, with those of the samples so far, by their `_sums`."""
         differences, variances, doubts = (dict(each) for each in self.told)
         if self.half and self.samples == 2 * self.half:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.film.error.convergence import Halves, Told, kept, last_of, variance_of_mean
+from viewer.film.error.convergence import ConvergenceHistory, Halves, kept, last_of, variance_of_mean
 from viewer.film.error.neighbour_variance import block_sums, blocks, doubt, variances_beside
-from viewer.film.error.sample_budget import Account
+from viewer.film.error.sample_budget import SampleBudget
 from viewer.kernels.records import FILM
 from viewer.scene import light
 
@@ -39,7 +39,7 @@ class Film:
         self.sum, self.compensation = given["sum"], given["compensation"]
         self.square, self.count = given["square"], given["count"]
         self.halves: Halves | None = None
-        self.account: Account | None = None
+        self.account: SampleBudget | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -139,7 +139,7 @@ class Film:
         if kept(samples):
             self.halves = Halves(luminance(self.sum), self.count.copy(), *self.told())
 
-    def told(self) -> Told:
+    def told(self) -> ConvergenceHistory:
         """The differences, variances and doubts of `Halves`, with those of the samples so far."""
         if self.halves is None or not self.count.size:
             return {}, {}, {}

@@ -42,7 +42,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     def values(self) -> dict[str, Any]:
         """The options that the page shows, as texts."""
-        settings, view = self.view.stage.requested, self.view.view
+        settings, view = self.view.scene_loader.requested, self.view.view
         found = {name: getattr(settings, name) for name in (*CHOICES, "depth") if name not in ("tonemap", "spp")}
         found |= {"tonemap": view.tonemap, "exposure": view.exposure, "spp": self.view.session.stop.spp}
         return {name: _text(found[name]) for name in (*CHOICES, *NUMBERS)}

@@ -37,7 +37,7 @@ class Frame(NamedTuple):
     picture: Picture
 
 
-class Motion:
+class FrameSequence:
     """Frames of a scene: frame n shows it at n / fps seconds of its chosen animation.
 
     It can be sent to another process, where `show` is given the scene.
@@ -119,7 +119,7 @@ def render_frames(
     """
     shown = scene_given(scene)
     scene = shown.given if isinstance(shown, Prepared) else shown
-    motion = Motion(scene, frames, fps, turntable, camera, options)
+    motion = FrameSequence(scene, frames, fps, turntable, camera, options)
     scene = motion.staged(scene)
     renderer: Renderer | None = None
     try:

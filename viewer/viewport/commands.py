@@ -15,7 +15,7 @@ from viewer.film.tonemap import TONEMAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
 from viewer.scene.camera import Camera
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import BY_NAME
 
 ENDINGS = (".glb", ".gltf", ".ply", ".obj", ".stl")
@@ -36,122 +36,128 @@ class Clipboard(Protocol):
         """The text that is kept, empty where there is none."""
 
 
-def picture_handlers(desk: Desk, clipboard: Clipboard) -> dict[str, Callable[[], None]]:
+def picture_handlers(context: ViewportContext, clipboard: Clipboard) -> dict[str, Callable[[], None]]:
     """Action name -> what it does to the picture, wherever that is shown."""
-    view, stage, motion = desk.view, desk.stage, desk.motion
-    made: dict[str, Callable[[], None]] = {f"program.{name}": partial(stage.set, program=name) for name in PICTURES}
-    made |= {f"camera.{name}": partial(_view, desk, name) for name in ("front", "right", "top")}
+    view, scene_loader, editing = context.view, context.scene_loader, context.editing
+    made: dict[str, Callable[[], None]] = {
+        f"program.{name}": partial(scene_loader.set, program=name) for name in PICTURES
+    }
+    made |= {f"camera.{name}": partial(_view, context, name) for name in ("front", "right", "top")}
     cycled = [name for name in (*RUNNING, *options.keywords("prepare")) if f"{name}.next" in BY_NAME]
-    made |= {f"{name}.next": partial(_cycle, desk, name) for name in cycled}
-    made |= {f"{name}.toggle": partial(_effect, desk, name) for name in EFFECTS if name in options.OPTIONS}
+    made |= {f"{name}.next": partial(_cycle, context, name) for name in cycled}
+    made |= {f"{name}.toggle": partial(_effect, context, name) for name in EFFECTS if name in options.OPTIONS}
     return made | {
-        "object.grab": motion.grab,
-        "environment.toggle": stage.toggle_environment,
-        "ground.toggle": stage.toggle_ground,
-        "animation.play": motion.play,
-        "turntable": motion.turn,
-        "depth.less": lambda: _deepen(desk, -1),
-        "depth.more": lambda: _deepen(desk, 1),
-        "unroll.next": lambda: _cycle(desk, "unroll", UNROLLS),
-        "camera.mode": lambda: _mode(desk),
-        "camera.frame": lambda: _frame(desk),
-        "camera.focus": lambda: _focus(desk),
-        "camera.next": lambda: _next_camera(desk),
-        "camera.reset": lambda: view.take(_scene(desk).camera()),
-        "fov.narrower": lambda: _flight(desk).step_fov(-1),
-        "fov.wider": lambda: _flight(desk).step_fov(1),
-        "camera.copy": lambda: _copy(desk, clipboard),
-        "camera.paste": lambda: view.take(Camera.parse(clipboard.paste(), _flight(desk).camera.fov)),
-        "exposure.up": lambda: _expose(desk, EXPOSURE_STEP),
-        "exposure.down": lambda: _expose(desk, -EXPOSURE_STEP),
-        "tonemap.next": lambda: _tonemap(desk),
-        "denoise.toggle": stage.toggle_denoiser,
-        "pause": lambda: _pause(desk),
-        "screenshot.picture": lambda: _save(desk, ".png"),
-        "save.exr": lambda: _save(desk, ".exr"),
-        "scene.reload": lambda: stage.open(view.path),
-        "scene.previous": lambda: _neighbour(desk, -1),
-        "scene.next": lambda: _neighbour(desk, 1),
-        "escape": lambda: _escape(desk),
+        "object.grab": editing.grab,
+        "environment.toggle": scene_loader.toggle_environment,
+        "ground.toggle": scene_loader.toggle_ground,
+        "animation.play": editing.play,
+        "turntable": editing.turn,
+        "depth.less": lambda: _deepen(context, -1),
+        "depth.more": lambda: _deepen(context, 1),
+        "unroll.next": lambda: _cycle(context, "unroll", UNROLLS),
+        "camera.mode": lambda: _mode(context),
+        "camera.frame": lambda: _frame(context),
+        "camera.focus": lambda: _focus(context),
+        "camera.next": lambda: _next_camera(context),
+        "camera.reset": lambda: view.take(_scene(context).camera()),
+        "fov.narrower": lambda: _flight(context).step_fov(-1),
+        "fov.wider": lambda: _flight(context).step_fov(1),
+        "camera.copy": lambda: _copy(context, clipboard),
+        "camera.paste": lambda: view.take(Camera.parse(clipboard.paste(), _flight(context).camera.fov)),
+        "exposure.up": lambda: _expose(context, EXPOSURE_STEP),
+        "exposure.down": lambda: _expose(context, -EXPOSURE_STEP),
+        "tonemap.next": lambda: _tonemap(context),
+        "denoise.toggle": scene_loader.toggle_denoiser,
+        "pause": lambda: _pause(context),
+        "screenshot.picture": lambda: _save(context, ".png"),
+        "save.exr": lambda: _save(context, ".exr"),
+        "scene.reload": lambda: scene_loader.open(view.path),
+        "scene.previous": lambda: _neighbour(context, -1),
+        "scene.next": lambda: _neighbour(context, 1),
+        "escape": lambda: _escape(context),
     }
 
 
-def _pause(desk: Desk) -> None:
-    view = desk.view
+def _pause(context: ViewportContext) -> None:
+    view = context.view
     view.paused = not view.paused
     view.say(f"paused; {view.keymap.text('pause')} goes on" if view.paused else "")
 
 
-def _scene(desk: Desk) -> Any:
-    return desk.view.shown()[0].scene
+def _scene(context: ViewportContext) -> Any:
+    return context.view.shown()[0].scene
 
 
-def _flight(desk: Desk) -> Any:
-    return desk.view.shown()[1]
+def _flight(context: ViewportContext) -> Any:
+    return context.view.shown()[1]
 
 
-def _aspect(desk: Desk) -> float:
-    width, height = desk.view.size
+def _aspect(context: ViewportContext) -> float:
+    width, height = context.view.size
     return width / max(1, height)
 
 
-def _cycle(desk: Desk, name: str, values: tuple[str, ...] = ()) -> None:
+def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) -> None:
     """The next value of an option."""
-    _scene(desk)
+    _scene(context)
     known = values or options.OPTIONS[name].choices
-    if name == "accel" and desk.view.renderer is not None and desk.view.renderer.prepared.starts[-1] > MOST_UNSORTED:
+    if (
+        name == "accel"
+        and context.view.renderer is not None
+        and context.view.renderer.prepared.starts[-1] > MOST_UNSORTED
+    ):
         known = tuple(choice for choice in known if choice != "none")  # which would be refused
-    now = str(desk.stage.requested[name]).partition("=")[0]
+    now = str(context.scene_loader.requested[name]).partition("=")[0]
     following = known[(known.index(now) + 1) % len(known)] if now in known else known[0]
-    desk.stage.set(**{name: following})
-    desk.view.say(f"{name}: {following}")
+    context.scene_loader.set(**{name: following})
+    context.view.say(f"{name}: {following}")
 
 
 # -- cameras -----------------------------------------------------------------------------------------------------------
 
 
-def _mode(desk: Desk) -> None:
-    flight = _flight(desk)
-    flight.toggle_mode()
-    desk.view.preferences.mode = flight.mode
-    desk.view.say("fly: WASD, Q and E, the mouse looks" if flight.mode == "fly" else "orbit: drag")
+def _mode(context: ViewportContext) -> None:
+    controller = _flight(context)
+    controller.toggle_mode()
+    context.view.preferences.mode = controller.mode
+    context.view.say("fly: WASD, Q and E, the mouse looks" if controller.mode == "fly" else "orbit: drag")
 
 
-def _frame(desk: Desk) -> None:
+def _frame(context: ViewportContext) -> None:
     """The whole scene. Of one that was entered the present direction may show but the backs of its walls: it is seen
     as by its first camera, if that stands outside, or else from above its front."""
-    flight = _flight(desk)
-    if not flight.entered:
-        flight.frame_all(_aspect(desk))
+    controller = _flight(context)
+    if not controller.entered:
+        controller.frame_all(_aspect(context))
         return
-    outside = [camera for camera in _scene(desk).cameras[:1] if not flight.within(camera.origin)]
+    outside = [camera for camera in _scene(context).cameras[:1] if not controller.within(camera.origin)]
     start = outside[0] if outside else Camera.framing(BOX)
-    flight.frame_all(_aspect(desk), start.basis()[2])
+    controller.frame_all(_aspect(context), start.basis()[2])
 
 
-def _view(desk: Desk, name: str) -> None:
-    _flight(desk).view(name, _aspect(desk))
+def _view(context: ViewportContext, name: str) -> None:
+    _flight(context).view(name, _aspect(context))
 
 
-def _next_camera(desk: Desk) -> None:
-    cameras, stage = _scene(desk).cameras, desk.stage
+def _next_camera(context: ViewportContext) -> None:
+    cameras, scene_loader = _scene(context).cameras, context.scene_loader
     if not cameras:
         raise ViewerError("camera", "the scene has none of its own", "Home frames it")
-    stage.show_camera((stage.camera_number + 1) % len(cameras))
+    scene_loader.show_camera((scene_loader.camera_number + 1) % len(cameras))
 
 
-def _focus(desk: Desk) -> None:
+def _focus(context: ViewportContext) -> None:
     """The point under the cursor, from the ray that goes through it."""
-    view = desk.view
-    renderer, flight = view.shown()
-    camera, direction = flight.camera, view.direction_under_cursor()
+    view = context.view
+    renderer, controller = view.shown()
+    camera, direction = controller.camera, view.direction_under_cursor()
 
     def focus() -> None:
         hits = renderer.trace([camera.origin], [direction], view=True)
         if hits.triangle[0] < 0:
             view.say("nothing under the cursor to focus")
         else:
-            flight.focus(np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction))
+            controller.focus(np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction))
 
     if renderer.trace_ready():
         focus()
@@ -159,30 +165,30 @@ def _focus(desk: Desk) -> None:
         view.compile("the kernels for rays of their own", focus)
 
 
-def _copy(desk: Desk, clipboard: Clipboard) -> None:
-    text = _flight(desk).camera.text()
+def _copy(context: ViewportContext, clipboard: Clipboard) -> None:
+    text = _flight(context).camera.text()
     clipboard.copy(text)
-    desk.view.say(f"copied: --camera '{text}'")
+    context.view.say(f"copied: --camera '{text}'")
 
 
 # -- the picture -------------------------------------------------------------------------------------------------------
 
 
-def _expose(desk: Desk, stops: float) -> None:
-    desk.view.exposure = desk.view.stops + stops
-    desk.view.say(f"exposure {desk.view.exposure:+.2f} stops")
+def _expose(context: ViewportContext, stops: float) -> None:
+    context.view.exposure = context.view.stops + stops
+    context.view.say(f"exposure {context.view.exposure:+.2f} stops")
 
 
-def _tonemap(desk: Desk) -> None:
-    view, names = desk.view, list(TONEMAPS)
+def _tonemap(context: ViewportContext) -> None:
+    view, names = context.view, list(TONEMAPS)
     now = names.index(view.tonemap) if view.tonemap in names else -1
     view.tonemap = names[(now + 1) % len(names)]
     view.say(f"tone map: {view.tonemap}")
 
 
-def _save(desk: Desk, ending: str) -> None:
+def _save(context: ViewportContext, ending: str) -> None:
     """The picture at its full resolution, without panels; an EXR of samples can be resumed by ``raystream render``."""
-    view, scene = desk.view, _scene(desk)
+    view, scene = context.view, _scene(context)
     view.session.finish(converged=False)
     path = numbered_file(scene.name, ending)
     exposure, tonemap = (view.stops, view.tonemap) if ending == ".png" else (0.0, "none")
@@ -207,34 +213,34 @@ def numbered_file(name: str, ending: str) -> Path:
 # -- light ----------------------------------------------------------------------------------------------------------
 
 
-def _effect(desk: Desk, name: str) -> None:
+def _effect(context: ViewportContext, name: str) -> None:
     """Shadows, reflections or refractions on and off, where the program has them."""
-    on = not desk.stage.requested[name]
-    desk.stage.set(**{name: on})
-    desk.view.say(f"{name} {'on' if on else 'off'}")
+    on = not context.scene_loader.requested[name]
+    context.scene_loader.set(**{name: on})
+    context.view.say(f"{name} {'on' if on else 'off'}")
 
 
-def _deepen(desk: Desk, by: int) -> None:
-    depth = max(0, desk.stage.requested.max_depth + by)
-    desk.stage.set(depth=depth)
-    desk.view.say(f"maximum path length: {depth}")
+def _deepen(context: ViewportContext, by: int) -> None:
+    depth = max(0, context.scene_loader.requested.max_depth + by)
+    context.scene_loader.set(depth=depth)
+    context.view.say(f"maximum path length: {depth}")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def _neighbour(desk: Desk, step: int) -> None:
-    here = Path(desk.view.path)
+def _neighbour(context: ViewportContext, step: int) -> None:
+    here = Path(context.view.path)
     if not here.is_file():
-        raise ViewerError(desk.view.path, "is built in, and has no folder", "open a file first")
+        raise ViewerError(context.view.path, "is built in, and has no folder", "open a file first")
     files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in ENDINGS)
     place = files.index(here) if here in files else 0
-    desk.stage.open(str(files[(place + step) % len(files)]))
+    context.scene_loader.open(str(files[(place + step) % len(files)]))
 
 
-def _escape(desk: Desk) -> None:
-    if desk.stage.cancel():
-        desk.view.say("loading cancelled")
+def _escape(context: ViewportContext) -> None:
+    if context.scene_loader.cancel():
+        context.view.say("loading cancelled")
     else:
-        desk.view.drag = None
-        desk.view.say("")
+        context.view.drag = None
+        context.view.say("")

@@ -1,4 +1,4 @@
-"""What a turn of the loop does for the picture, whatever shows it: motion, tracing, exposure."""
+"""One turn of the loop for the picture, whatever shows it: movement, tracing, exposure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import time
 
 from viewer.base.errors import ViewerError
 from viewer.renderer.sampling.darkness import black
-from viewer.viewport.context import Desk
-from viewer.viewport.display.auto_exposure import Meter
-from viewer.viewport.display.picture_texture import Canvas
+from viewer.viewport.context import ViewportContext
+from viewer.viewport.display.auto_exposure import AutoExposure
+from viewer.viewport.display.picture_texture import PictureTexture
 
 HELD = 0.15  # seconds that a drag may rest before the full picture is begun
 LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
@@ -16,15 +16,15 @@ LOADING = 0.1  # seconds between two draws of the progress of loading
 ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do
 
 
-class Turn:
+class FrameLoop:
     """The picture's share of the loop's turns.
 
     moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `LONGEST_STEP`.
     """
 
-    def __init__(self, desk: Desk, canvas: Canvas, meter: Meter) -> None:
-        self.desk, self.view, self.session = desk, desk.view, desk.view.session
-        self.canvas, self.meter = canvas, meter
+    def __init__(self, context: ViewportContext, canvas: PictureTexture, auto_exposure: AutoExposure) -> None:
+        self.context, self.view, self.session = context, context.view, context.view.session
+        self.canvas, self.auto_exposure = canvas, auto_exposure
         self.moving, self.dt = False, 0.0
         self._last, self._moved = time.monotonic(), 0.0
         self._seen = (-1, -1)  # pictures and steps of the session when the light was measured
@@ -33,7 +33,7 @@ class Turn:
 
     def shown(self, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there."""
-        self.desk.motion.shown(same)
+        self.context.editing.shown(same)
         if not same:
             self._metered, self._unseen = self.session.pictures, True
 
@@ -51,50 +51,50 @@ class Turn:
     @property
     def patience(self) -> float:
         """Seconds that the loop may wait for an event."""
-        view, flight, stage = self.view, self.view.flight, self.desk.stage
-        eased = (flight is not None and flight.moving) or (self.desk.motion.active and not view.minimised)
-        if view.awake or view.compile_waits or stage.uploading or eased:
+        view, controller, scene_loader = self.view, self.view.controller, self.context.scene_loader
+        eased = (controller is not None and controller.moving) or (self.context.editing.active and not view.minimised)
+        if view.awake or view.compile_waits or scene_loader.uploading or eased:
             return 0.0
         if self.tracing:
             return HELD / 8 if self.session.waiting(self.moving) else 0.0
-        return LOADING if stage.loader.busy else ASLEEP
+        return LOADING if scene_loader.loader.busy else ASLEEP
 
     def begin(self) -> None:
         """Another turn begins: what was loaded is taken."""
         now = time.monotonic()
         self.dt, self._last = min(now - self._last, LONGEST_STEP), now
-        self.desk.stage.take()
+        self.context.scene_loader.take()
 
     def move(self) -> None:
         """Whatever moves goes on."""
-        view, motion, flight = self.view, self.desk.motion, self.view.flight
-        if flight is None or view.renderer is None:
+        view, editing, controller = self.view, self.context.editing, self.view.controller
+        if controller is None or view.renderer is None:
             return
-        moved = motion.update(self.dt)
-        if flight.update(self.dt):
+        moved = editing.update(self.dt)
+        if controller.update(self.dt):
             view.look()
-            motion.follow()
+            editing.follow()
             moved = True
         if moved:
             self._moved = self._last
-        held = (view.drag is not None or motion.grabbing) and self._last - self._moved < HELD
-        self.moving = flight.moving or motion.active or held
+        held = (view.drag is not None or editing.grabbing) and self._last - self._moved < HELD
+        self.moving = controller.moving or editing.active or held
 
     def work(self, budget: float) -> None:
         """A share of what there is to trace, ``budget`` seconds."""
-        view, session, studies = self.view, self.session, self.desk.studies
-        if view.minimised or self.desk.stage.uploading or (view.paused and not studies.busy):
+        view, session, debug_views = self.view, self.session, self.context.debug_views
+        if view.minimised or self.context.scene_loader.uploading or (view.paused and not debug_views.busy):
             return
-        inside = view.paused or (studies.busy and session.complete and not self.moving)
+        inside = view.paused or (debug_views.busy and session.complete and not self.moving)
         try:
             session.advance(budget, self.moving, begin=not inside)
         except ViewerError as error:
             session.fail()
             view.say(str(error), error=True)
-        follows = self.moving and studies.heat is not None  # a rough map after every preview
+        follows = self.moving and debug_views.heat is not None  # a rough map after every preview
         waits = inside or follows or session.waiting(self.moving)
         if waits and not session.running and not view.compile_waits:
-            view.attempt(lambda: studies.advance(budget))
+            view.attempt(lambda: debug_views.advance(budget))
 
     def expose(self) -> None:
         """The exposure follows the picture, where it is left to it."""
@@ -103,17 +103,17 @@ class Turn:
             if session.pictures == self._metered:
                 return  # nothing of the scene is on show yet
             self._metered = None
-            self.meter.begin()
+            self.auto_exposure.begin()
         if self._unseen and session.complete:
             self._unseen = False
             self._fill()
         if isinstance(view.exposure, str):
             shown = session.pictures, session.steps
             now = time.monotonic()
-            if self.meter.follow(self.canvas.texture, now, self.dt, session.idle, shown == self._seen):
+            if self.auto_exposure.follow(self.canvas.texture, now, self.dt, session.idle, shown == self._seen):
                 self._seen = shown
-            view.metered = self.meter.stops
-            if not self.meter.settled:
+            view.metered = self.auto_exposure.stops
+            if not self.auto_exposure.settled:
                 view.wake()
 
     def _fill(self) -> None:
@@ -121,6 +121,6 @@ class Turn:
         view, renderer = self.view, self.view.renderer
         if renderer is None or not isinstance(view.exposure, str) or renderer.settings.program == "cast":
             return
-        settings, lit = self.desk.stage.requested, renderer.prepared.lighting.listed.lit
+        settings, lit = self.context.scene_loader.requested, renderer.prepared.lighting.listed.lit
         if (settings.environment, settings.sun) == (None, None) and lit and black(self.canvas.linear()):
-            self.desk.stage.fill()
+            self.context.scene_loader.fill()

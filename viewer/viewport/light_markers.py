@@ -12,7 +12,7 @@ from viewer.scene.edits.movable import Movable, movable_lights
 from viewer.scene.light import Light
 from viewer.scene.scene import Scene
 from viewer.viewport.studies.wires import project_points
-from viewer.viewport.viewport import View
+from viewer.viewport.viewport import Viewport
 
 REACH = 14.0  # window coordinates around a marker in which the cursor takes it
 FAR_AWAY = 0.5  # of the scene's diagonal: where a light that is infinitely far has its marker
@@ -20,10 +20,10 @@ FAR_AWAY = 0.5  # of the scene's diagonal: where a light that is infinitely far 
 Position = tuple[float, float, float]
 
 
-class Markers:
+class LightMarkers:
     """All lights of the scene on show. visible : whether markers are drawn. chosen : (area, number) of the selected."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: Viewport) -> None:
         self.view = view
         self.visible = False
         self.chosen: tuple[bool, int] | None = None
@@ -83,7 +83,7 @@ class Markers:
 
     def under(self, cursor: tuple[float, float]) -> Movable | None:
         """The light whose marker is nearest to the cursor, if it is drawn and near enough."""
-        if not self.visible or self.view.flight is None:
+        if not self.visible or self.view.controller is None:
             return None
         best, found = REACH, None
         for light, at in self.markers():
@@ -94,11 +94,11 @@ class Markers:
 
     def markers(self) -> list[tuple[Movable, tuple[float, float]]]:
         """Lights that are before the camera, and where in the window."""
-        listed, flight = self.listed(), self.view.flight
-        if not listed or flight is None:
+        listed, controller = self.listed(), self.view.controller
+        if not listed or controller is None:
             return []
         places = np.array([self.place(light) for light in listed])
-        at, before = project_points(flight.camera, self.view.size, places)
+        at, before = project_points(controller.camera, self.view.size, places)
         return [(light, (float(x), float(y))) for light, (x, y), seen in zip(listed, at, before, strict=True) if seen]
 
     @staticmethod
@@ -108,7 +108,7 @@ class Markers:
         lights = list(scene.lights)
         change = {"direction": (-x, -y, -z)} if light.kind == "directional" else {"position": (x, y, z)}
         lights[light.number] = replace(lights[light.number], **change)  # type: ignore[arg-type]
-        return Markers.of_pose(scene, lights)
+        return LightMarkers.of_pose(scene, lights)
 
     @staticmethod
     def of_pose(scene: Scene, lights: list[Light]) -> Scene:

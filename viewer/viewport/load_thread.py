@@ -14,7 +14,7 @@ class Cancelled(Exception):
     """The user does not want the scene any more."""
 
 
-class Loader:
+class LoadThread:
     """One scene at a time. Poll it from the window's thread; OpenGL is not touched here.
 
     prepare : (scene, call back with the share that is done and a text, the options of `start`) -> what to make of it.
@@ -29,7 +29,7 @@ class Loader:
         self._turn = 0  # results of an earlier turn are not wanted any more
         self._result: tuple[int, str, object] | None = None
         self.path = ""
-        self.stage = ""
+        self.step = ""
         self.share: float | None = None  # that is done, where it is known
 
     @property
@@ -41,7 +41,7 @@ class Loader:
         """Load another scene, or take one that is loaded, and prepare it with ``options``; one under way ends."""
         self._turn += 1
         self.share = None
-        self.path, self.stage, self._result = path, "loading" if scene is None else "building", None
+        self.path, self.step, self._result = path, "loading" if scene is None else "building", None
         self._thread = threading.Thread(target=self._work, args=(path, scene, options, self._turn), daemon=True)
         self._thread.start()
 
@@ -65,7 +65,7 @@ class Loader:
             if scene is None:
                 scene = self._load(path)
             self._check(turn)
-            self.stage = "building"
+            self.step = "building"
             made = self._prepare(scene, lambda share, _: self._tell(turn, share), **options)
             self._check(turn)
         except Cancelled:

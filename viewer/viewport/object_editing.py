@@ -12,11 +12,11 @@ from viewer.scene.edits.movable import Movable
 from viewer.scene.scene import Scene
 from viewer.viewport.controls.camera_controller import ORBIT
 from viewer.viewport.controls.grab import Grab
-from viewer.viewport.light_markers import Markers
+from viewer.viewport.light_markers import LightMarkers
 from viewer.viewport.pivot import choose_pivot
-from viewer.viewport.scene_loader import Stage
-from viewer.viewport.studies.debug_views import Studies
-from viewer.viewport.viewport import View
+from viewer.viewport.scene_loader import SceneLoader
+from viewer.viewport.studies.debug_views import DebugViews
+from viewer.viewport.viewport import Viewport
 
 TURN_SECONDS = 12.0  # once round on the turntable
 MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
@@ -34,12 +34,14 @@ class _Held:
     light: Movable | None
 
 
-class Motion:
+class ObjectEditing:
     """Moves what stands still in the file; pictures under way are finished first, since they see the scene as it was
     when they began."""
 
-    def __init__(self, view: View, stage: Stage, studies: Studies, markers: Markers) -> None:
-        self.view, self.stage, self.studies, self.markers = view, stage, studies, markers
+    def __init__(
+        self, view: Viewport, scene_loader: SceneLoader, debug_views: DebugViews, markers: LightMarkers
+    ) -> None:
+        self.view, self.scene_loader, self.debug_views, self.markers = view, scene_loader, debug_views, markers
         self.playing = self.turning = False
         self.seconds = 0.0  # of the animation
         self._held: _Held | None = None
@@ -85,7 +87,7 @@ class Motion:
 
     def turn(self) -> None:
         """Start or stop the turntable."""
-        self.turning = not self.turning and self.view.flight is not None
+        self.turning = not self.turning and self.view.controller is not None
         if self.turning:
             self.view.attempt(lambda: choose_pivot(self.view))
         self.view.say("the turntable turns" if self.turning else "")
@@ -98,9 +100,9 @@ class Motion:
 
     def turn_environment(self, degrees: float) -> None:
         """Turn the environment about +Y by so much."""
-        asked = self.stage.requested
+        asked = self.scene_loader.requested
         rotation = (asked.environment_rotation + degrees) % 360.0
-        self.stage.requested, self._turned = asked.replace(environment_rotation=rotation), True
+        self.scene_loader.requested, self._turned = asked.replace(environment_rotation=rotation), True
         self.view.wake()
 
     def grab(self) -> None:
@@ -109,12 +111,12 @@ class Motion:
         if self.grabbing:
             self.drop()
             return
-        renderer, flight = view.shown()
+        renderer, controller = view.shown()
         light = self.markers.under(view.cursor)
         if light is not None:
             self.grab_light(light)
             return
-        camera, direction = flight.camera, view.direction_under_cursor()
+        camera, direction = controller.camera, view.direction_under_cursor()
 
         def find() -> None:
             hits = renderer.trace([camera.origin], [direction], view=True)
@@ -196,18 +198,18 @@ class Motion:
         if self._ready:
             then()
             return
-        kind = TWO_LEVELS.get(self.stage.requested.accel, "two-level-bvh")
+        kind = TWO_LEVELS.get(self.scene_loader.requested.accel, "two-level-bvh")
         self._when_shown = then
-        self.stage.set(accel=kind)
+        self.scene_loader.set(accel=kind)
         self.view.say(f"objects move under a structure of two levels: {kind} is built")
 
     # -- the mouse and the keyboard ----------------------------------------------------------------------------------
 
     def follow(self) -> None:
         """The cursor has moved, or the camera."""
-        held, flight = self._held, self.view.flight
-        if held is not None and flight is not None:
-            camera = flight.camera
+        held, controller = self._held, self.view.controller
+        if held is not None and controller is not None:
+            camera = controller.camera
             ray = self.view.direction_under_cursor()
             self._moved |= held.grab.follow(camera.origin, ray, camera.basis()[2])
             self.view.wake()
@@ -267,8 +269,8 @@ class Motion:
     def update(self, dt: float) -> bool:
         """``dt`` seconds go by; whether something moves by itself, or has moved, if only in the hand so far."""
         view = self.view
-        if self.turning and self.active and view.flight is not None and not view.minimised:
-            view.flight.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
+        if self.turning and self.active and view.controller is not None and not view.minimised:
+            view.controller.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
         if self.playing and self.active and self._ready and view.scene is not None:
             self.seconds = (self.seconds + dt) % max(view.scene.duration, 1e-9)
             self._sought = True
@@ -278,7 +280,7 @@ class Motion:
             return self.active or waits
         if self._turned:
             self._turned = False
-            view.session.update(environment_rotation=self.stage.requested.environment_rotation)
+            view.session.update(environment_rotation=self.scene_loader.requested.environment_rotation)
             self._changed()
         elif self._moved or posed:
             view.attempt(self._apply if self._moved else self._pose)
@@ -325,5 +327,5 @@ class Motion:
     def _changed(self) -> None:
         """What was seen in the old scene is out of date."""
         self.markers.forget()
-        self.studies.scene_changed()
+        self.debug_views.scene_changed()
         self.view.wake()

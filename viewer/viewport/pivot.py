@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from viewer.renderer.renderer import Renderer
-from viewer.viewport.controls.camera_controller import Flight
-from viewer.viewport.viewport import View
+from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.viewport import Viewport
 
 
-def choose_pivot(view: View) -> None:
+def choose_pivot(view: Viewport) -> None:
     """Bring the target of a camera within the scene's bounds to the first hit along its view; without a hit it stays,
     but within the bounds. Outdoors it is left alone.
 
     Kernels for rays of their own are compiled after the window has said so; the target then comes a little later.
     """
-    renderer, flight = view.shown()
-    if not flight.indoors:
+    renderer, controller = view.shown()
+    if not controller.indoors:
         return
     if renderer.trace_ready():
-        _choose(view, renderer, flight)
+        _choose(view, renderer, controller)
     else:
-        view.compile("the kernels for rays of their own", lambda: _choose(view, renderer, flight))
+        view.compile("the kernels for rays of their own", lambda: _choose(view, renderer, controller))
 
 
-def _choose(view: View, renderer: Renderer, flight: Flight) -> None:
-    camera = flight.camera
+def _choose(view: Viewport, renderer: Renderer, controller: CameraController) -> None:
+    camera = controller.camera
     hits = renderer.trace([camera.origin], [camera.basis()[2]], view=True)
-    flight.aim(float(hits.distance[0]))
+    controller.aim(float(hits.distance[0]))
     view.wake()

@@ -1,8 +1,8 @@
-"""The hand: what keys, drags and the wheel do to the desk, whoever reports them."""
+"""Pointer and key input of a viewport: drags, the wheel and held keys, whoever reports them."""
 
 from __future__ import annotations
 
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import MODIFIERS, Action
 from viewer.viewport.pivot import choose_pivot
 
@@ -11,18 +11,18 @@ SHIFT, CONTROL = MODIFIERS["Shift"], MODIFIERS["Ctrl"]
 TURNING = 0.4  # degrees that a pixel of a drag turns the environment: once round in 900 pixels
 
 
-class Hand:
+class PointerInput:
     """Keys and the mouse, over the picture. Places are of the picture, in the units of the view's ``size``; ``mods``
     are bits of `MODIFIERS`."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk, self.view = desk, desk.view
+    def __init__(self, context: ViewportContext) -> None:
+        self.context, self.view = context, context.view
         self._pivoted = False  # the drag's pivot is chosen
 
     def key(self, text: str, down: bool, repeated: bool = False) -> None:
         """A key goes down, by its text as of `parse_key`, maybe ``repeated`` by the keyboard; or up."""
         view = self.view
-        if down and not repeated and self.desk.motion.key(text):
+        if down and not repeated and self.context.editing.key(text):
             return
         found = view.keymap.lookup(text) if down else view.keymap.released(text)
         if found is None:
@@ -33,18 +33,18 @@ class Hand:
             view.do(found.name)
 
     def _hold(self, found: Action, down: bool, repeated: bool) -> None:
-        flight = self.view.flight
-        if flight is None or repeated:
+        controller = self.view.controller
+        if controller is None or repeated:
             return
-        motion = found.name.removeprefix("fly.")
+        editing = found.name.removeprefix("fly.")
         if down:
-            flight.press(motion)
+            controller.press(editing)
         else:
-            flight.release(motion)
+            controller.release(editing)
 
     def clicked(self, button: int) -> bool:
         """A button goes down while something follows the mouse; whether it was for that."""
-        return button in (LEFT, RIGHT) and self.desk.motion.button(button == LEFT)
+        return button in (LEFT, RIGHT) and self.context.editing.button(button == LEFT)
 
     def press(self, button: int, mods: int) -> None:
         """A drag begins, unless one is under way."""
@@ -53,7 +53,7 @@ class Hand:
             return
         view.drag, self._pivoted = (button, mods), False
         if _moves_light(view.drag):
-            view.attempt(self.desk.motion.drag_light)
+            view.attempt(self.context.editing.drag_light)
 
     def release(self, button: int) -> None:
         """A button goes up."""
@@ -64,52 +64,52 @@ class Hand:
         """The drag under way ends."""
         drag, self.view.drag = self.view.drag, None
         if drag is not None and _moves_light(drag):
-            self.desk.motion.end_drag()
+            self.context.editing.end_drag()
 
     def move(self, x: float, y: float) -> None:
         """The cursor comes to another place; a drag goes on."""
-        view, flight = self.view, self.view.flight
+        view, controller = self.view, self.view.controller
         dx, dy = x - view.cursor[0], y - view.cursor[1]
         view.cursor = (x, y)
-        self.desk.motion.follow()
-        if view.drag is None or flight is None:
+        self.context.editing.follow()
+        if view.drag is None or controller is None:
             return
         button, mods = view.drag
         if _moves_light(view.drag):
             return
         if button == MIDDLE or (button == LEFT and mods & SHIFT):
-            flight.pan(dx, dy, max(1, view.size[1]))
+            controller.pan(dx, dy, max(1, view.size[1]))
         elif button == RIGHT and mods & SHIFT:
-            self.desk.motion.turn_environment(dx * TURNING)
-        elif button == RIGHT and flight.mode == "orbit":
-            flight.dolly(1.01**dy, None)
+            self.context.editing.turn_environment(dx * TURNING)
+        elif button == RIGHT and controller.mode == "orbit":
+            controller.dolly(1.01**dy, None)
         elif mods & CONTROL:
-            flight.roll(dx * 0.01)
-        elif flight.mode == "orbit":
+            controller.roll(dx * 0.01)
+        elif controller.mode == "orbit":
             if not self._pivoted:  # a click alone changes nothing
                 self._pivoted = True
                 view.attempt(lambda: choose_pivot(view))
-            flight.orbit(dx, dy)
+            controller.orbit(dx, dy)
         else:
-            flight.look(dx, dy)
+            controller.look(dx, dy)
 
     def wheel(self, steps: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
-        flight = self.view.flight
-        if flight is not None:
-            flight.wheel(steps, flight.direction(*self.view.cursor, *self.view.size))
+        controller = self.view.controller
+        if controller is not None:
+            controller.wheel(steps, controller.direction(*self.view.cursor, *self.view.size))
 
     def pinch(self, ratio: float) -> None:
         """Two fingers about the cursor come to ``ratio`` times their distance."""
-        flight = self.view.flight
-        if flight is not None:
-            flight.pinch(ratio, flight.direction(*self.view.cursor, *self.view.size))
+        controller = self.view.controller
+        if controller is not None:
+            controller.pinch(ratio, controller.direction(*self.view.cursor, *self.view.size))
 
     def leave(self) -> None:
         """The keyboard's focus goes: keys and buttons that are down are let go."""
         self.end()
-        if self.view.flight is not None:
-            self.view.flight.release_all()
+        if self.view.controller is not None:
+            self.view.controller.release_all()
 
 
 def _moves_light(drag: tuple[int, int]) -> bool:

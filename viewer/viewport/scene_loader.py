@@ -1,4 +1,4 @@
-"""The stage: how scenes and settings come into the view, loaded and built by the worker, uploaded in pieces, shown."""
+"""The loader: scenes and settings on their way into the viewport, prepared by a worker thread and uploaded in pieces."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
-from viewer.viewport.controls.camera_controller import Flight
-from viewer.viewport.load_thread import Loader
-from viewer.viewport.studies.debug_views import Studies
-from viewer.viewport.viewport import View
+from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.load_thread import LoadThread
+from viewer.viewport.studies.debug_views import DebugViews
+from viewer.viewport.viewport import Viewport
 
 PIECE = 0.008  # seconds of uploading in a turn
 WORKED = frozenset({Affects.STRUCTURE, Affects.LIGHTING})  # what the worker does, since it takes a while
@@ -39,7 +39,7 @@ def work(
     return made, None if same else scene.bounds(ground=False)
 
 
-class Stage:
+class SceneLoader:
     """Brings scenes and settings to a view.
 
     requested : the settings as last asked for; those on show are the renderer's. load : a scene by its name. wake :
@@ -49,16 +49,16 @@ class Stage:
 
     def __init__(
         self,
-        view: View,
-        studies: Studies,
+        view: Viewport,
+        debug_views: DebugViews,
         device: Device,
         settings: Settings,
         load: Callable[[str], Scene],
         wake: Callable[[], None] = lambda: None,
     ) -> None:
-        self.view, self.studies, self.device = view, studies, device
+        self.view, self.debug_views, self.device = view, debug_views, device
         self.requested = settings
-        self.loader = Loader(load, work, wake)
+        self.loader = LoadThread(load, work, wake)
         self.faults: list[str] = []
         self.camera_number = -1
         self.on_show: Callable[[bool], None] = lambda same: None  # told when a scene is shown, and whether it is reread
@@ -76,7 +76,7 @@ class Stage:
         """What is being loaded, and its share that is done; None when nothing is."""
         if self._coming is not None:
             return f"uploading {self._coming_text}", self._coming_share
-        return (f"{self.loader.stage} {self.loader.path}", self.loader.share) if self.loader.busy else None
+        return (f"{self.loader.step} {self.loader.path}", self.loader.share) if self.loader.busy else None
 
     @property
     def uploading(self) -> bool:
@@ -169,10 +169,12 @@ class Stage:
             return
         again = self._given is not None and renderer is view.renderer
         now = renderer.scene
-        self.studies.drop(view.renderer)
-        same = path == view.path and view.flight is not None
+        self.debug_views.drop(view.renderer)
+        same = path == view.path and view.controller is not None
         if renderer is view.renderer:
-            view.session.update(made, camera=view.flight.camera if same and view.flight else _framed(made, bounds))
+            view.session.update(
+                made, camera=view.controller.camera if same and view.controller else _framed(made, bounds)
+            )
             if again and now is not self._given:  # something has moved meanwhile
                 view.session.update(now)
         else:
@@ -194,12 +196,12 @@ class Stage:
     def _show(self, path: str, renderer: Renderer, bounds: Any, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there, built or read anew."""
         view = self.view
-        if same and view.flight is not None:  # the camera stays
-            view.flight.set_bounds(bounds)
+        if same and view.controller is not None:  # the camera stays
+            view.controller.set_bounds(bounds)
         else:
-            view.flight = Flight(renderer.camera, bounds)
-            view.flight.mode = "fly" if view.flight.indoors else view.preferences.mode
-            view.flight.speed = view.preferences.speed * view.flight.natural_speed
+            view.controller = CameraController(renderer.camera, bounds)
+            view.controller.mode = "fly" if view.controller.indoors else view.preferences.mode
+            view.controller.speed = view.preferences.speed * view.controller.natural_speed
         view.look()
         view.path, self.camera_number = path, -1
         if Path(path).exists():
@@ -293,7 +295,7 @@ class Stage:
             session.update(environment=found, environment_rotation=self.requested.environment_rotation)
         if not renderer.progressive:
             self.view.say("programs with lighting see the environment: whitted, path")
-        self.studies.scene_changed()
+        self.debug_views.scene_changed()
         self.view.wake()
 
 

@@ -1,4 +1,4 @@
-"""The view: one session as the window shows it, and all that its rooms share. No glfw, no panels."""
+"""The viewport: one session as it is shown, and all that its rooms share. No glfw, no panels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS, Environment
 from viewer.scene.scene import Scene
-from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import Action, Keymap
 from viewer.viewport.preferences import Preferences
 
@@ -24,7 +24,7 @@ LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
 PROGRAMS = ("cast", "shadow", "whitted", "path", "photon")
 
 
-class View:
+class Viewport:
     """What panels, commands and events see of the window, and change.
 
     session    : the picture. flight : the camera in the hand; None while there is no scene. path : of the scene.
@@ -37,7 +37,7 @@ class View:
 
     def __init__(self, session: Session, preferences: Preferences, keymap: Keymap) -> None:
         self.session, self.preferences, self.keymap = session, preferences, keymap
-        self.flight: Flight | None = None
+        self.controller: CameraController | None = None
         self.path = ""
         self.exposure: float | str = preferences.exposure
         self.metered = 0.0
@@ -75,22 +75,22 @@ class View:
         """The environment of the scene on show."""
         return DARKNESS if self.renderer is None else self.renderer.prepared.lighting.environment
 
-    def shown(self) -> tuple[Renderer, Flight]:
+    def shown(self) -> tuple[Renderer, CameraController]:
         """The renderer and the camera in the hand. Raises ViewerError while there is no scene."""
-        if self.renderer is None or self.flight is None:
+        if self.renderer is None or self.controller is None:
             raise ViewerError("scene", "none is loaded yet", "wait, or open one")
-        return self.renderer, self.flight
+        return self.renderer, self.controller
 
     def take(self, camera: Camera) -> None:
         """Set the camera, which then was not flown."""
-        _, flight = self.shown()
-        flight.set_camera(camera)
+        _, controller = self.shown()
+        controller.set_camera(camera)
         self.look()
 
     def look(self) -> None:
         """Show what the camera in the hand sees."""
-        _, flight = self.shown()
-        self.session.update(**exactly(flight.camera))
+        _, controller = self.shown()
+        self.session.update(**exactly(controller.camera))
         self.wake()
 
     @property
@@ -118,8 +118,8 @@ class View:
 
     def direction_under_cursor(self) -> Any:
         """(3,) float64 unit direction through the cursor, world space."""
-        _, flight = self.shown()
-        return flight.direction(*self.cursor, *self.size)
+        _, controller = self.shown()
+        return controller.direction(*self.cursor, *self.size)
 
     # -- commands --------------------------------------------------------------------------------------------------
 

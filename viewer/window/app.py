@@ -14,19 +14,19 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
-from viewer.viewport.context import Desk
-from viewer.viewport.display.auto_exposure import Meter
+from viewer.viewport.context import ViewportContext
+from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.display.display import Display
 from viewer.viewport.display.photons import PhotonPicture
-from viewer.viewport.display.picture_texture import Canvas
-from viewer.viewport.frame_loop import Turn
-from viewer.viewport.light_markers import Markers
-from viewer.viewport.object_editing import Motion
+from viewer.viewport.display.picture_texture import PictureTexture
+from viewer.viewport.frame_loop import FrameLoop
+from viewer.viewport.light_markers import LightMarkers
+from viewer.viewport.object_editing import ObjectEditing
 from viewer.viewport.preferences import Preferences
 from viewer.viewport.reload import Watch
-from viewer.viewport.scene_loader import Stage
-from viewer.viewport.studies.debug_views import Studies
-from viewer.viewport.viewport import View, configured
+from viewer.viewport.scene_loader import SceneLoader
+from viewer.viewport.studies.debug_views import DebugViews
+from viewer.viewport.viewport import Viewport, configured
 from viewer.window.commands import handlers
 from viewer.window.events import Events
 from viewer.window.imgui_input import ImguiInput
@@ -69,13 +69,17 @@ class App:
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(self.window.context)
-        self.display, self.canvas, self.meter = Display(self.device), Canvas(self.device), Meter(self.device)
+        self.display, self.canvas, self.auto_exposure = (
+            Display(self.device),
+            PictureTexture(self.device),
+            AutoExposure(self.device),
+        )
         self._photons: PhotonPicture | None = None  # made when they are shown
         stop = Stop(self.preferences.samples, error=self.preferences.noise or None)
         self.session = Session(size=self.window.pixels, stop=stop, screen=self.canvas)
-        self.view = View(self.session, self.preferences, keymap)
-        self.studies = Studies(self.view)
-        self.markers = Markers(self.view)
+        self.view = Viewport(self.session, self.preferences, keymap)
+        self.debug_views = DebugViews(self.view)
+        self.markers = LightMarkers(self.view)
 
         first = scene.name if isinstance(scene, Scene) else scene
 
@@ -84,16 +88,16 @@ class App:
                 return scene.with_variant(variant)
             return viewer.load(path, variant if path == scene else None, lenient)
 
-        self.stage = Stage(self.view, self.studies, self.device, settings, load, self.window.wake)
-        self.motion = Motion(self.view, self.stage, self.studies, self.markers)
-        self.desk = Desk(self.view, self.stage, self.motion, self.markers, self.studies)
-        self.picture_turn = Turn(self.desk, self.canvas, self.meter)
+        self.scene_loader = SceneLoader(self.view, self.debug_views, self.device, settings, load, self.window.wake)
+        self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
+        self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
+        self.frame_loop = FrameLoop(self.context, self.canvas, self.auto_exposure)
         self.input = ImguiInput()
-        self.events = Events(self.desk, self.input)
+        self.events = Events(self.context, self.input)
         self.window.listen(self.events)
         self.space = Space(self.draw_imgui)
-        self.view.handlers |= handlers(self.desk, self.window)
-        self.stage.on_show = self._on_show
+        self.view.handlers |= handlers(self.context, self.window)
+        self.scene_loader.on_show = self._on_show
         self._watch, self._broken = Watch(), ""  # of shaders, and why they could not be reloaded
         self._drawn = 0.0
         self._draw_seconds = self._draw_cost = 0.015  # of a draw; the first at most a turn's
@@ -104,17 +108,17 @@ class App:
         self._measure()
         if self.preferences.full_screen:
             self.window.toggle_full_screen()
-        self.stage.faults += faults
+        self.scene_loader.faults += faults
         if faults:
             self.view.say(faults[0], error=True)
-        self.stage.open(first)
+        self.scene_loader.open(first)
 
     def _on_show(self, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there."""
         scene = self.view.scene
         assert scene is not None
         self.window.set_title(f"{scene.name} - Raystream")
-        self.picture_turn.shown(same)
+        self.frame_loop.shown(same)
 
     def _measure(self) -> None:
         """The window's sizes, for the view."""
@@ -124,7 +128,7 @@ class App:
         if min(width, height) == 0:
             return
         panels = view.panels_visible and panels_fit((width, height))
-        left, right = theme.free(panels, panels and self.studies.inspector is not None, width)
+        left, right = theme.free(panels, panels and self.debug_views.inspector is not None, width)
         span = (left / width, right / width)
         # Of a change of the framebuffer alone `Events.on_resize` has told.
         view.lay_out((width, height), window.pixels if span != view.span else view.frame, span)
@@ -141,7 +145,7 @@ class App:
 
     def turn(self) -> None:
         """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
-        view, session, turn = self.view, self.session, self.picture_turn
+        view, session, turn = self.view, self.session, self.frame_loop
         self.window.events(turn.patience)
         self._measure()
         now = began = time.monotonic()
@@ -152,7 +156,7 @@ class App:
         view.compile_now()
         turn.work(max(LEAST_BUDGET, TURN - self._draw_seconds))
         view.fade()
-        busy = turn.tracing or self.stage.loader.busy
+        busy = turn.tracing or self.scene_loader.loader.busy
         rest = max(REFINING if session.complete else FILLING, self._draw_cost / DRAWING)
         late = busy and now - self._drawn >= rest
         # While something moves, a draw without a new picture would take the time that the next one needs.
@@ -169,8 +173,8 @@ class App:
         running = self.session.renderer.under_way if self.session.renderer is not None else None
         if running is not None and self.session.running and not self.session.previewing:
             self.canvas.grow(running)
-        self.picture_turn.expose()
-        dim = PHOTON_DIMMING if self.studies.photons.points else 0.0
+        self.frame_loop.expose()
+        dim = PHOTON_DIMMING if self.debug_views.photons.points else 0.0
         first, last = view.columns(pixels[0], view.span)
         place, screen = (last - first, pixels[1]), self.window.context.screen
         if place != pixels:
@@ -180,8 +184,8 @@ class App:
         self._draw_photons(place, first)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
-        self.space.draw(self.desk)
-        draw_panels(self.desk, self.draw_imgui)
+        self.space.draw(self.context)
+        draw_panels(self.context, self.draw_imgui)
         imgui.render()
         self.draw_imgui.render(imgui.get_draw_data())
         view.take_shots()
@@ -195,7 +199,7 @@ class App:
 
     def _draw_photons(self, pixels: tuple[int, int], left: int) -> None:
         """Photons as points and cells of their grid, where they are to be shown."""
-        study, screen = self.studies.photons, self.window.context.screen
+        study, screen = self.debug_views.photons, self.window.context.screen
         points, wires = study.scene(), study.wires()
         if self._photons is None and (points or wires):
             self._photons = PhotonPicture(self.device)
@@ -215,7 +219,7 @@ class App:
         try:
             self.canvas.reload()
             self.display.reload()
-            self.meter.reload()
+            self.auto_exposure.reload()
             self._photons = None
             if view.renderer is not None:
                 view.renderer.reload()
@@ -226,22 +230,22 @@ class App:
             view.say("shaders compiled anew")
         self._broken = ""
         self.session.abandon()
-        self.studies.reloaded()
+        self.debug_views.reloaded()
 
     def release(self) -> None:
         """Save the preferences and close."""
-        self.stage.loader.cancel()
+        self.scene_loader.loader.cancel()
         kept, view, stop = self.preferences, self.view, self.session.stop
         kept.samples, kept.noise = stop.spp, stop.error or 0.0
         kept.exposure, kept.tonemap = view.exposure, view.tonemap
-        if view.flight is not None:
-            kept.speed = view.flight.speed / view.flight.natural_speed
+        if view.controller is not None:
+            kept.speed = view.controller.speed / view.controller.natural_speed
         kept.full_screen = self.window.full_screen
         if not self.window.full_screen and min(self.window.size) > 0:
             kept.size = self.window.size
         kept.panels, kept.statistics = view.panels_visible, view.stats_visible
         view.attempt(kept.save)
-        self.studies.drop(view.renderer)
+        self.debug_views.drop(view.renderer)
         self.draw_imgui.release()
         imgui.destroy_context(self.imgui)
         self.window.release()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import glfw
 
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import key_text
-from viewer.viewport.pointer import Hand
+from viewer.viewport.pointer import PointerInput
 from viewer.window.imgui_input import ImguiInput
 
 PICTURES = (".hdr", ".pic", ".exr")
@@ -15,9 +15,9 @@ PICTURES = (".hdr", ".pic", ".exr")
 class Events:
     """A listener (`viewer.window.window.Listener`) that acts on the desk."""
 
-    def __init__(self, desk: Desk, input: ImguiInput) -> None:
-        self.desk, self.view, self.input = desk, desk.view, input
-        self.hand = Hand(desk)
+    def __init__(self, context: ViewportContext, input: ImguiInput) -> None:
+        self.context, self.view, self.input = context, context.view, input
+        self.pointer = PointerInput(context)
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field has the keyboard."""
@@ -25,7 +25,7 @@ class Events:
         self.input.key(key, action, mods)
         if self.input.wants_keyboard and key != glfw.KEY_ESCAPE and action != glfw.RELEASE:
             return
-        self.hand.key(key_text(key, mods, scancode), action != glfw.RELEASE, action == glfw.REPEAT)
+        self.pointer.key(key_text(key, mods, scancode), action != glfw.RELEASE, action == glfw.REPEAT)
 
     def on_character(self, code: int) -> None:
         """Text for a field."""
@@ -37,22 +37,22 @@ class Events:
         self.view.wake()
         self.input.button(button, action == glfw.PRESS)
         if action == glfw.RELEASE:
-            self.hand.release(button)
-        elif not self.hand.clicked(button) and not self.input.wants_mouse:
-            self.hand.press(button, mods)
+            self.pointer.release(button)
+        elif not self.pointer.clicked(button) and not self.input.wants_mouse:
+            self.pointer.press(button, mods)
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
         self.input.move(x, y)
         self.view.wake()
-        self.hand.move(x - self.view.left, y)
+        self.pointer.move(x - self.view.left, y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
         self.view.wake()
         self.input.wheel(x, y)
         if not self.input.wants_mouse:
-            self.hand.wheel(y)
+            self.pointer.wheel(y)
 
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
@@ -73,14 +73,14 @@ class Events:
         """Keys held when the focus goes are let go."""
         self.input.focus(focused)
         if not focused:
-            self.hand.leave()
+            self.pointer.leave()
         self.view.wake()
 
     def on_drop(self, paths: list[str]) -> None:
         """A file dropped on the window is opened; a picture of high dynamic range becomes the environment."""
         if paths:
             picture = paths[0].lower().endswith(PICTURES)
-            (self.desk.stage.light_by if picture else self.desk.stage.open)(paths[0])
+            (self.context.scene_loader.light_by if picture else self.context.scene_loader.open)(paths[0])
 
     def on_scale(self, scale: float) -> None:
         """The window has come to a screen of another density."""

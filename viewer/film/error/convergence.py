@@ -29,7 +29,9 @@ RECENT = 0.6  # weight of a difference by that of the next: the later ones tell 
 EARLIER = 0.35  # share that the measurements before have in a measured variance
 RATES = (0.5, 0.25)  # of V by that of half as many samples: independent samples, stratified ones
 FASTEST = 0.125  # Owen's rate of what is smooth
-Told = tuple[dict[int, float], dict[int, float], dict[int, float]]  # differences, variances and doubts of `Halves`
+ConvergenceHistory = tuple[
+    dict[int, float], dict[int, float], dict[int, float]
+]  # differences, variances and doubts of `Halves`
 STEPS = 2  # between the differences whose rate is taken: one alone may be of chance
 
 
@@ -51,7 +53,7 @@ class Halves:
     variances: dict[int, float] = field(default_factory=dict)
     doubts: dict[int, float] = field(default_factory=dict)
 
-    def told(self) -> Told:
+    def told(self) -> ConvergenceHistory:
         """Copies of what the halves have told."""
         return dict(self.differences), dict(self.variances), dict(self.doubts)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Account:
+class SampleBudget:
     """How many samples pixels are to have; see `viewer.film.adaptive`.
 
     granted : (H, W) float32, the samples that each pixel is to have.

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film.error.convergence import Halves
-from viewer.film.error.sample_budget import Account
+from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.files import image, states
 from viewer.film.film import Film
 from viewer.options.table import OPTIONS
@@ -116,7 +116,7 @@ def resume(
         told = (_levels(header.get(f"{prefix}.{name}", "")) for name in TOLD)
         film.halves = Halves(channels[halves[0]], channels[halves[1]], *told)
     if account:
-        film.account = Account(channels[account[0]], channels[account[1]], *numbers)
+        film.account = SampleBudget(channels[account[0]], channels[account[1]], *numbers)
     if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _sound(film):
         raise ViewerError(where, "is damaged: its film is not what was written", "start anew")
     return film

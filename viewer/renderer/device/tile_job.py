@@ -44,7 +44,7 @@ class EyeHits:
 
 
 @dataclass(frozen=True)
-class Slice:
+class FinishedTile:
     """A rectangle of the picture that was rendered in one run; ``columns`` and ``rows`` index the picture."""
 
     rows: slice
@@ -53,7 +53,7 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Piece:
+class TileRun:
     """What runs over each rectangle of a picture: a program, the machines' key and streams' size (width, height),
     uniforms, and the buffers by the names of the streams that they are loaded into and stored from. streams : others,
     which the program gathers from. chosen : of `CHOICE`, the pixels that it runs for; without it all.
@@ -69,8 +69,8 @@ class Piece:
     chosen: Buffer | None = None
 
 
-def piece_job(
-    piece: Piece,
+def tile_job(
+    piece: TileRun,
     rectangle: Rectangle,
     resources: Resources,
     pixels: Pixels,

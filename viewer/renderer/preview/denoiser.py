@@ -13,7 +13,7 @@ from viewer.denoise.reprojection import Changes, History
 from viewer.denoise.upsampling import Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, RADIANCE
-from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.device.tile_job import FinishedTile
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import Round
@@ -231,13 +231,13 @@ class ScreenDenoiser:
     def after(
         self,
         job: Round,
-        pieces: Iterator[tuple[float, Slice | None]],
+        pieces: Iterator[tuple[float, FinishedTile | None]],
         film: FilmBuffer,
         whole: tuple[int, int],
         screen: Screen | None,
         most: int,
         budget: float,
-    ) -> Generator[tuple[float, Slice | None], None, None]:
+    ) -> Generator[tuple[float, FinishedTile | None], None, None]:
         """A round's pieces, and what shows its film denoised on a screen, where that is worth its time, and where it
         has its ``most`` samples: then by these alone. whole, budget : as of `follow`."""
         size = self._begin(job, film, whole, budget, 1.0) if job.queued else film.size

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from viewer.film.device_film import FilmBuffer
-from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.device.tile_job import FinishedTile
 from viewer.scene.camera import Camera
 
 
@@ -18,7 +18,7 @@ class Round:
     pieces are still traced, whether its samples are for this one picture of a moving camera alone, what their numbers
     begin with, and whether its passes are queued: the host waits for none, and prepares the next ones meanwhile."""
 
-    pieces: Generator[tuple[float, Slice | None], None, None]
+    pieces: Generator[tuple[float, FinishedTile | None], None, None]
     preview: bool
     scale: float
     size: tuple[int, int]

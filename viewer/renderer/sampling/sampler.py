@@ -17,7 +17,7 @@ from viewer.kernels.records import FILM, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, eye_hits, feature_buffers
 from viewer.renderer.device.machine_pool import Key, warm
-from viewer.renderer.device.tile_job import EyeHits, FirstHitPass, HeldHits, Piece, Rectangle, Slice, piece_job
+from viewer.renderer.device.tile_job import EyeHits, FinishedTile, FirstHitPass, HeldHits, Rectangle, TileRun, tile_job
 from viewer.renderer.device.tiles import inside, tiles
 from viewer.renderer.device.tiles import rectangles as cut
 from viewer.renderer.inputs.camera import eye as eye_of
@@ -51,7 +51,7 @@ class Tracer(RayTracer):
         self._film_reduction: FilmError | None = None
         self._photon_maps: PhotonMaps | None = None
         self._held = HeldHits()
-        self.under_way: Slice | None = None  # the rectangle that a machine is working on
+        self.under_way: FinishedTile | None = None  # the rectangle that a machine is working on
         self.mapping = False  # what `slices` has done last was for a photon map, which is no piece of the picture
 
     def _show(self, *args: Any) -> None:
@@ -98,8 +98,8 @@ class Tracer(RayTracer):
         first: int = 0,
         goal: float | None = None,
         region: Rectangle | None = None,
-    ) -> Generator[tuple[float, Slice | None], None, None]:
-        """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
+    ) -> Generator[tuple[float, FinishedTile | None], None, None]:
+        """Render piece by piece: yields the share that is done, and a `FinishedTile` whenever one is complete.
 
         It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles; ``tile`` (width,
         height) cuts it into smaller ones, whose streams then serve pictures of every size. ``rows`` is asked for the
@@ -143,7 +143,7 @@ class Tracer(RayTracer):
             elif hits.mode == "raster":
                 ahead = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
         buffers = {"film": film} if progressive and film is not None else {}
-        piece = Piece(program, (key, chosen), shape, every, buffers, counting)
+        piece = TileRun(program, (key, chosen), shape, every, buffers, counting)
         mapped = partial(self._mapped, chosen, eye, size, rough) if "photons" in program.inputs else None
         before = 0 if film is None else min(film.samples, samples - 1)
         if mapped is not None or not chosen.adaptive:
@@ -185,8 +185,8 @@ class Tracer(RayTracer):
         film.samples = max(film.samples, samples)
 
     def _mapped(
-        self, settings: Settings, camera: Camera, size: tuple[int, int], rough: bool, piece: Piece, number: int
-    ) -> Generator[float, None, Piece]:
+        self, settings: Settings, camera: Camera, size: tuple[int, int], rough: bool, piece: TileRun, number: int
+    ) -> Generator[float, None, TileRun]:
         """A piece with the photon map of sample ``number`` (from 0 on), which is made if it is not there."""
         self.mapping, self.under_way = True, None
         try:
@@ -205,14 +205,14 @@ class Tracer(RayTracer):
 
     def _pieces(
         self,
-        piece: Piece,
+        piece: TileRun,
         rectangles: Iterable[Rectangle],
         size: tuple[int, int],
         ahead: FirstHitPass | EyeHits | None,
         samples: int,
         once: bool = False,
-        mapped: Callable[[Piece, int], Generator[float, None, Piece]] | None = None,
-    ) -> Iterator[tuple[float, Slice | None]]:
+        mapped: Callable[[TileRun, int], Generator[float, None, TileRun]] | None = None,
+    ) -> Iterator[tuple[float, FinishedTile | None]]:
         done, total = 0, size[0] * size[1]
         film = piece.buffers.get("film")
         for rectangle in rectangles:
@@ -234,10 +234,10 @@ class Tracer(RayTracer):
                     step = yield from _silent(mapped(step, end - 1), done / total)
                     if self._photons.sorted > made:
                         stats.add(self._executor.stats)
-                job = piece_job(step, rectangle, self.resources, self._pixels, ahead)
+                job = tile_job(step, rectangle, self.resources, self._pixels, ahead)
                 for share in self._executor.run(job):
                     running = self._executor.machine
-                    self.under_way = Slice(*rectangle, running) if running is not None else None
+                    self.under_way = FinishedTile(*rectangle, running) if running is not None else None
                     yield (done + count * (number + share) / max(1, len(ends))) / total, None
                 stats.add(self._executor.stats)
             machine = self._executor.machine
@@ -245,7 +245,7 @@ class Tracer(RayTracer):
             machine.stats = stats
             self.under_way = None
             done += count
-            yield done / total, Slice(*rectangle, machine)
+            yield done / total, FinishedTile(*rectangle, machine)
         if isinstance(film, FilmBuffer) and film.chosen is None:
             film.samples = max(film.samples, samples)
 
@@ -318,7 +318,7 @@ class Tracer(RayTracer):
         program, key = self._feature_program(shape)
         lens, pixel_filter = eye_of(chosen, camera or self.camera)
         every = {**lens_uniforms(lens, size, pixel_filter), **self.uniforms(samples)}
-        piece = Piece(program, (key, chosen), shape, every, {"features": buffer})
+        piece = TileRun(program, (key, chosen), shape, every, {"features": buffer})
         for share, _ in self._pieces(piece, rectangles, size, None, samples):
             yield share
         buffer.samples = max(buffer.samples, samples)
@@ -375,12 +375,12 @@ class Tracer(RayTracer):
             buffer.release()
 
 
-def _silent(job: Generator[float, None, Piece], share: float) -> Generator[tuple[float, None], None, Piece]:
+def _silent(job: Generator[float, None, TileRun], share: float) -> Generator[tuple[float, None], None, TileRun]:
     """A job of which the picture's progress takes no notice."""
     while True:
         try:
             next(job)
         except StopIteration as end:
-            made: Piece = end.value
+            made: TileRun = end.value
             return made
         yield share, None

@@ -9,7 +9,7 @@ from viewer.film.error.stop import NEXT_LOOK, Stop, bound
 NOISE_AFTER = 5.0  # seconds before the noise is estimated where no rule asks for it: that compiles a shader
 
 
-class Outlook:
+class ProgressEstimate:
     """The share of a render that is done, the samples that are kept, and the noise they leave.
 
     noise : the estimated relative error when it was last looked at; inf before.

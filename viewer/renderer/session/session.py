@@ -33,7 +33,7 @@ from viewer.renderer.sampling.picture_metadata import picture
 from viewer.renderer.sampling.sampler import Tracer
 from viewer.renderer.session.beginning import FIRST_RATE, Beginning
 from viewer.renderer.session.developing import free
-from viewer.renderer.session.progress import Outlook
+from viewer.renderer.session.progress import ProgressEstimate
 from viewer.scene.scene import Scene
 
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
@@ -66,7 +66,7 @@ class Session(Beginning):
     ) -> None:
         super().__init__(size, stop or Stop(1), screen, layers, counting, bounce)
         self.state, self.steps = state, 0  # so far
-        self._outlook: Outlook | None = None  # of who waits in `finish`
+        self._outlook: ProgressEstimate | None = None  # of who waits in `finish`
         self._failed = False
         if renderer is not None:
             self.use(renderer)
@@ -216,7 +216,7 @@ class Session(Beginning):
         progress : called with the share that is done and a text. Interrupted by Ctrl-C it saves its state, where that
         is worth it.
         """
-        self._outlook = Outlook() if progress is not None else None
+        self._outlook = ProgressEstimate() if progress is not None else None
         with self.saving():
             while not self.idle and (converged or not self.complete or self._job is not None):
                 self.advance(0.0)  # a step at a time
@@ -243,7 +243,9 @@ class Session(Beginning):
         traced = samples + (self.progress * job.added if job is not None else 0.0)
         if job is not None and job.film is not None:
             samples = max(samples, job.film.samples)  # those of a round that all pixels have are kept
-        return (self._outlook or Outlook()).report(self.stop, samples, traced, time.perf_counter() - self._began)
+        return (self._outlook or ProgressEstimate()).report(
+            self.stop, samples, traced, time.perf_counter() - self._began
+        )
 
     @exclusive
     def picture(self) -> Picture:

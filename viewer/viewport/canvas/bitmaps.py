@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from viewer.stream.gl.device import Device
 from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.display.display import Display
-from viewer.viewport.frame_loop import Turn
+from viewer.viewport.frame_loop import FrameLoop
 
 FILLING = 0.1  # seconds between two bitmaps while the full picture is filled in
 REFINING, LONGEST = 0.4, 4.0  # and while it gets more samples, at least and at most, so that each shows
@@ -22,7 +22,7 @@ IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
 class Bitmaps:
     """Bitmaps of a view's picture. The device's context is current wherever it is used."""
 
-    def __init__(self, device: Device, turn: Turn, canvas: Watched) -> None:
+    def __init__(self, device: Device, turn: FrameLoop, canvas: Watched) -> None:
         self.device, self.turn, self.canvas = device, turn, canvas
         self.view, self.session = turn.view, turn.session
         self._display = Display(device)

@@ -32,17 +32,17 @@ from viewer.viewport.canvas.bitmaps import Bitmaps
 from viewer.viewport.canvas.keys import key_text, modifier_bits
 from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.commands import picture_handlers
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.display.auto_exposure import Meter
-from viewer.viewport.frame_loop import ASLEEP, Turn
-from viewer.viewport.light_markers import Markers
-from viewer.viewport.object_editing import Motion
-from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, Hand
+from viewer.viewport.display.auto_exposure import AutoExposure
+from viewer.viewport.frame_loop import ASLEEP, FrameLoop
+from viewer.viewport.light_markers import LightMarkers
+from viewer.viewport.object_editing import ObjectEditing
+from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, PointerInput
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.scene_loader import Stage
-from viewer.viewport.studies.debug_views import Studies
-from viewer.viewport.viewport import View, configured
+from viewer.viewport.scene_loader import SceneLoader
+from viewer.viewport.studies.debug_views import DebugViews
+from viewer.viewport.viewport import Viewport, configured
 
 BUDGET = 0.03  # seconds of tracing in an `advance`
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
@@ -91,10 +91,10 @@ class CanvasView:
         kept, keymap, faults = configured(preferences)
         self._mode = own.pop("mode", None)
         self._open(settings, size, Stop(kept.samples, error=kept.noise or None), kept, keymap)
-        self.stage.faults += faults
+        self.scene_loader.faults += faults
         self._size(size, 1.0)
         self._apply(own)
-        self.stage.open(self._path or self._given.name)
+        self.scene_loader.open(self._path or self._given.name)
 
     def _open(
         self, settings: Settings, size: tuple[int, int], stop: Stop, preferences: Preferences, keymap: Keymap
@@ -104,16 +104,16 @@ class CanvasView:
             settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits
         )
         with self.device.current():
-            self._canvas, self._meter = Watched(self.device), Meter(self.device)
+            self._canvas, self._meter = Watched(self.device), AutoExposure(self.device)
         self.session = Session(size=size, stop=stop, screen=self._canvas)
-        self.view = View(self.session, preferences, keymap)
-        studies, markers = Studies(self.view), Markers(self.view)
-        self.stage = Stage(self.view, studies, self.device, settings, self._load)
-        motion = Motion(self.view, self.stage, studies, markers)
-        self.desk = Desk(self.view, self.stage, motion, markers, studies)
-        self._turn, self._hand = Turn(self.desk, self._canvas, self._meter), Hand(self.desk)
-        self.stage.on_show = self._turn.shown
-        self.view.handlers |= picture_handlers(self.desk, self)
+        self.view = Viewport(self.session, preferences, keymap)
+        debug_views, markers = DebugViews(self.view), LightMarkers(self.view)
+        self.scene_loader = SceneLoader(self.view, debug_views, self.device, settings, self._load)
+        editing = ObjectEditing(self.view, self.scene_loader, debug_views, markers)
+        self.context = ViewportContext(self.view, self.scene_loader, editing, markers, debug_views)
+        self._turn, self._hand = FrameLoop(self.context, self._canvas, self._meter), PointerInput(self.context)
+        self.scene_loader.on_show = self._turn.shown
+        self.view.handlers |= picture_handlers(self.context, self)
         with self.device.current():
             self._bitmaps = Bitmaps(self.device, self._turn, self._canvas)
 
@@ -125,7 +125,7 @@ class CanvasView:
             if self.device.ended:
                 self._begin_anew()
             self.parked = False
-            self.stage.open(self._path or (self._given.name if self._given is not None else ""))
+            self.scene_loader.open(self._path or (self._given.name if self._given is not None else ""))
         with self.device.current():
             yield
 
@@ -138,12 +138,12 @@ class CanvasView:
 
     def _begin_anew(self) -> None:
         """Nothing of the scene is on the device any more; what it takes to show it is kept."""
-        old, flight, stop = self.view, self.view.flight, replace(self.session.stop, _looked=0)
-        self.stage.cancel()
-        settings = self.stage.requested
-        if flight is not None:
-            settings, self._given = settings.replace(camera=flight.camera), old.scene
-            self._mode, self._path = flight.mode, old.path if self._path else ""
+        old, controller, stop = self.view, self.view.controller, replace(self.session.stop, _looked=0)
+        self.scene_loader.cancel()
+        settings = self.scene_loader.requested
+        if controller is not None:
+            settings, self._given = settings.replace(camera=controller.camera), old.scene
+            self._mode, self._path = controller.mode, old.path if self._path else ""
         self._drop()
         self._open(settings, old.pixels, stop, old.preferences, old.keymap)
         view = self.view
@@ -174,28 +174,28 @@ class CanvasView:
             return
         kind = event.get("event_type", "")
         with self._current():
-            hand = self._hand
+            pointer = self._hand
             if kind.startswith("pointer_") and kind != "pointer_enter" and kind != "pointer_leave":
-                hand.move(float(event["x"]), float(event["y"]))
+                pointer.move(float(event["x"]), float(event["y"]))
                 button = BUTTONS.get(event.get("button", 0))
-                if kind == "pointer_down" and button is not None and not hand.clicked(button):
-                    hand.press(button, modifier_bits(event.get("modifiers", ())))
+                if kind == "pointer_down" and button is not None and not pointer.clicked(button):
+                    pointer.press(button, modifier_bits(event.get("modifiers", ())))
                 elif kind == "pointer_up" and button is not None:
-                    hand.release(button)
+                    pointer.release(button)
             elif kind == "wheel":
                 self.view.cursor = float(event["x"]), float(event["y"])
-                hand.wheel(-float(event["dy"]) / NOTCH)
+                pointer.wheel(-float(event["dy"]) / NOTCH)
             elif kind == "pinch":
-                hand.move(float(event["x"]), float(event["y"]))
-                hand.pinch(float(event["ratio"]))
+                pointer.move(float(event["x"]), float(event["y"]))
+                pointer.pinch(float(event["ratio"]))
             elif kind in ("key_down", "key_up"):
                 repeated = bool(event.get("repeat", False))
-                hand.key(key_text(event["key"], event.get("modifiers", ())), kind == "key_down", repeated)
+                pointer.key(key_text(event["key"], event.get("modifiers", ())), kind == "key_down", repeated)
             elif kind == "resize":
                 ratio = float(event.get("pixel_ratio", 1.0))
                 self._size((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
             elif kind == "focus_out":
-                hand.leave()
+                pointer.leave()
             elif kind == "close":
                 self.release()
                 return
@@ -232,10 +232,10 @@ class CanvasView:
         Raises ViewerError for an unknown one or a wrong value; nothing has changed then.
         """
         own = _checked({name: changes.pop(name) for name in OWN if name in changes})
-        self.stage.requested.replace(**changes)
+        self.scene_loader.requested.replace(**changes)
         with self._current():
             if changes:
-                self.stage.change(**changes)
+                self.scene_loader.change(**changes)
             self._apply(own)
         self.view.wake()
 
@@ -247,13 +247,13 @@ class CanvasView:
             self.session.stop_at(stop.spp if samples is None else samples, own.get("error", stop.error))
         view.exposure, view.tonemap = own.get("exposure", view.exposure), own.get("tonemap", view.tonemap)
         seen = {name: own[name] for name in VIEW if name in own}
-        if view.flight is None or view.scene is None:
-            self.stage.requested = self.stage.requested.replace(**seen)
+        if view.controller is None or view.scene is None:
+            self.scene_loader.requested = self.scene_loader.requested.replace(**seen)
             self._mode = own.get("mode", self._mode)
             return
         if seen:
-            view.take(camera_of(Settings(**{"camera": view.flight.camera, **seen}), view.scene))
-        view.flight.mode = own.get("mode", view.flight.mode)
+            view.take(camera_of(Settings(**{"camera": view.controller.camera, **seen}), view.scene))
+        view.controller.mode = own.get("mode", view.controller.mode)
 
     # -- work ------------------------------------------------------------------------------------------------------
 
@@ -265,8 +265,8 @@ class CanvasView:
         with self._current():
             turn, view = self._turn, self.view
             turn.begin()
-            if self._mode is not None and view.flight is not None:
-                view.flight.mode, self._mode = self._mode, None
+            if self._mode is not None and view.controller is not None:
+                view.controller.mode, self._mode = self._mode, None
             turn.move()
             view.compile_now()
             turn.work(budget)
@@ -289,7 +289,7 @@ class CanvasView:
         """Whether the picture stays as it is until an event or an update."""
         if self.closed or self.parked:
             return self.closed or not self.visible
-        unseen = not self.visible and self.stage.loading is None
+        unseen = not self.visible and self.scene_loader.loading is None
         return unseen or self._turn.patience >= ASLEEP
 
     @property
@@ -312,14 +312,14 @@ class CanvasView:
         closed."""
         with self._current():
             pass  # and it is parked no more
-        while self.view.renderer is None or self.view.flight is None:
+        while self.view.renderer is None or self.view.controller is None:
             if self.closed:
                 raise ViewerError("view", "is closed", "open another one")
-            if self.stage.loading is None:
+            if self.scene_loader.loading is None:
                 raise ViewerError("view", self.view.message or "there is nothing to show")
             time.sleep(0.002)
             with self._current():
-                self.stage.take()
+                self.scene_loader.take()
 
     def snapshot(self) -> Picture:
         """The picture on show at its full size with all samples so far, for the first of which it waits if need be.
@@ -336,16 +336,16 @@ class CanvasView:
     @property
     def camera(self) -> Camera:
         """The camera in the hand. Raises ViewerError where there is no scene, see `wait`."""
-        if self.parked and isinstance(kept := self.stage.requested.camera, Camera):
+        if self.parked and isinstance(kept := self.scene_loader.requested.camera, Camera):
             return kept
-        if self.view.flight is None:
+        if self.view.controller is None:
             self.wait()
         return self.view.shown()[1].camera
 
     @property
     def status(self) -> str:
         """One line: what is said, loaded or compiled, or how far the picture is."""
-        view, session, loading = self.view, self.session, self.stage.loading
+        view, session, loading = self.view, self.session, self.scene_loader.loading
         if view.message:
             return view.message
         if loading is not None:
@@ -365,7 +365,7 @@ class CanvasView:
         if self.closed:
             return
         self.closed = True
-        self.stage.cancel()
+        self.scene_loader.cancel()
         self._drop()
 
     def _drop(self) -> None:
@@ -374,7 +374,7 @@ class CanvasView:
         if self.device.ended:
             return  # all of it is gone
         with self.device.current():
-            self.desk.studies.drop(renderer)
+            self.context.debug_views.drop(renderer)
             self.session.release()
             if renderer is not None:
                 renderer.release()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.device.tile_job import FinishedTile
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
-from viewer.viewport.display.picture_texture import Canvas
+from viewer.viewport.display.picture_texture import PictureTexture
 
 
-class Watched(Canvas):
+class Watched(PictureTexture):
     """A canvas. changes : how often the picture on show has changed."""
 
     def __init__(self, device: Device) -> None:
@@ -24,7 +24,7 @@ class Watched(Canvas):
         self._unseen = preview
         self._note()
 
-    def put(self, piece: Slice) -> None:
+    def put(self, piece: FinishedTile) -> None:
         """See `Screen.put`."""
         super().put(piece)
         self._note()
@@ -39,8 +39,8 @@ class Watched(Canvas):
         super().carry(size, draw)
         self.changes += 1
 
-    def grow(self, piece: Slice) -> bool:
-        """See `Canvas.grow`."""
+    def grow(self, piece: FinishedTile) -> bool:
+        """See `PictureTexture.grow`."""
         grows = super().grow(piece)
         self.changes += grows
         return grows

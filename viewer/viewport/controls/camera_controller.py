@@ -49,7 +49,7 @@ CLOSEST, FARTHEST = 1e-5, 1e4  # distances to the target that a dolly reaches, i
 VIEWS = {"front": (0.0, 0.0, 1.0), "right": (1.0, 0.0, 0.0), "top": (0.0, 1.0, 0.0)}
 
 
-class Flight:
+class CameraController:
     """A camera that orbits and flies.
 
     camera : where it starts. bounds : (2, 3) of the scene, scene units; they give speed and range.

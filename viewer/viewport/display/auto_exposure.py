@@ -18,7 +18,7 @@ ADAPTING = 0.35  # seconds in which all but 1/e of a difference is gone
 SAME = 0.01  # stops that nobody sees
 
 
-class Meter:
+class AutoExposure:
     """Stops that follow the pictures on show. stops : now. settled : whether they are where they lead to."""
 
     def __init__(self, device: Device) -> None:

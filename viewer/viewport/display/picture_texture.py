@@ -1,4 +1,4 @@
-"""The canvas: a session's pictures on the device, where tiles are put in their places."""
+"""The picture texture: a session's pictures on the device, where tiles are put in their places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from viewer.denoise.upsampling import SHOWN
 from viewer.kernels.photons import ESTIMATE
 from viewer.kernels.records import FILM, PATH, RADIANCE
-from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.device.tile_job import FinishedTile
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -45,7 +45,7 @@ def running_source() -> Source:
     return source
 
 
-class Canvas:
+class PictureTexture:
     """A session's screen (`viewer.renderer.preview.screen.Screen`). texture : the picture on show, linear sRGB,
     float32, row 0 at the top."""
 
@@ -114,7 +114,7 @@ class Canvas:
             framebuffer.release()
         texture.release()
 
-    def put(self, piece: Slice) -> None:
+    def put(self, piece: FinishedTile) -> None:
         """Copy a tile to its place."""
         target = self._coming or self.texture
         left, top = piece.columns.start, piece.rows.start
@@ -157,7 +157,7 @@ class Canvas:
         shader.set("wide", picture.size[0])
         self._draw(self._place, target, (0, 0, *picture.size))
 
-    def grow(self, piece: Slice) -> bool:
+    def grow(self, piece: FinishedTile) -> bool:
         """Show the running estimates of a tile under way, where its machine keeps them from pass to pass; whether it
         does. `put` replaces them when the tile is done."""
         machine, streams = piece.machine, piece.machine.streams

@@ -8,23 +8,23 @@ from collections.abc import Callable, Iterator
 from viewer.renderer.renderer import Renderer
 from viewer.viewport.studies.heat import Heat
 from viewer.viewport.studies.inspector import Inspector
-from viewer.viewport.studies.photons import PhotonStudy
+from viewer.viewport.studies.photons import PhotonView
 from viewer.viewport.studies.probe import Probe, forget, probing
-from viewer.viewport.viewport import View
+from viewer.viewport.viewport import Viewport
 
 HEATS = (None, "steps", "tests")
 
 
-class Studies:
+class DebugViews:
     """The studies of the scene on show.
 
     inspector, probe : None while they are closed. heat : the counts that the heat map shows, None for no map. photons :
     the photon map's, as points and cells.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: Viewport) -> None:
         self.view = view
-        self.photons = PhotonStudy(view)
+        self.photons = PhotonView(view)
         self.inspector: Inspector | None = None
         self.inspecting = False  # the inspector runs to its end
         self.probe: Probe | None = None
@@ -48,8 +48,8 @@ class Studies:
 
     def restart_inspector(self, then: Callable[[], None] = lambda: None) -> None:
         """Back to the first pass; ``then`` is done once it is there."""
-        renderer, flight = self.view.shown()
-        made, camera = self.inspector or Inspector(renderer), flight.camera
+        renderer, controller = self.view.shown()
+        made, camera = self.inspector or Inspector(renderer), controller.camera
 
         def begin() -> None:
             made.begin(camera)
@@ -77,9 +77,9 @@ class Studies:
             self.probe = self.probing = None
             return
         view = self.view
-        renderer, flight = view.shown()
+        renderer, controller = view.shown()
         # In flight, and where that is paused, the picture on show is a smaller one of an earlier moment.
-        camera, pixels = view.session.shown or (flight.camera, view.pixels)
+        camera, pixels = view.session.shown or (controller.camera, view.pixels)
         width, height = view.size
         x, y = view.cursor[0] * pixels[0] / max(1, width), view.cursor[1] * pixels[1] / max(1, height)
         at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
@@ -132,9 +132,9 @@ class Studies:
     def _mapped(self, made: Heat | None) -> bool:
         """Whether a heat map is of what is on show, or will be at rest."""
         view = self.view
-        if made is None or view.flight is None or view.renderer is None:
+        if made is None or view.controller is None or view.renderer is None:
             return False
-        now = (view.flight.camera, view.pixels, self.heat, view.renderer.settings)
+        now = (view.controller.camera, view.pixels, self.heat, view.renderer.settings)
         return (made.camera, made.size, made.what, made.settings) == now
 
     def _count_heat(self, budget: float) -> None:
@@ -143,7 +143,7 @@ class Studies:
         The one on show stays until there is something to show of the next.
         """
         view = self.view
-        if self.heat is None or view.renderer is None or view.flight is None:
+        if self.heat is None or view.renderer is None or view.controller is None:
             self.heat_map = self._coming = None
             return
         made = next((each for each in (self._coming, self.heat_map) if self._mapped(each)), None)
@@ -151,7 +151,7 @@ class Studies:
             made = self._coming  # finished first, or nothing would be seen in flight
         if made is None:
             made = self._coming = Heat(
-                view.renderer, view.flight.camera, view.pixels, self.heat, self._limits.get(self.heat)
+                view.renderer, view.controller.camera, view.pixels, self.heat, self._limits.get(self.heat)
             )
             if not made.compiled:
                 view.compile("the heat map's kernels", made.compile)
@@ -197,6 +197,6 @@ class Studies:
         self.photons.forget()
         if self.view.renderer is not None:
             forget(self.view.renderer)
-        if self.inspector is not None and self.view.flight is not None:
+        if self.inspector is not None and self.view.controller is not None:
             self.inspector.release()
-            self.inspector.begin(self.view.flight.camera)
+            self.inspector.begin(self.view.controller.camera)

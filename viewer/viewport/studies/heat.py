@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.device.tile_job import FinishedTile
 from viewer.renderer.preview.scheduler import Pace, stream_shape
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
@@ -47,7 +47,7 @@ class Heat:
         self._cut = False  # a tile is under way
         self._pieces = self._begun()
 
-    def _begun(self) -> Iterator[tuple[float, Slice | None]]:
+    def _begun(self) -> Iterator[tuple[float, FinishedTile | None]]:
         """The pieces of the rough map, or else of the whole one."""
         height, width = (self.counts if self.ready else self.rough).shape
         return self.renderer.slices(

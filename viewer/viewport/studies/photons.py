@@ -13,15 +13,15 @@ from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
 from viewer.viewport.studies.false_color import Legend, Shown
 from viewer.viewport.studies.photon_cells import cell_wires, count_colors, occupied
-from viewer.viewport.viewport import View
+from viewer.viewport.viewport import Viewport
 
 MOST_CELLS = 4000  # drawn, the fullest
 
 
-class PhotonStudy:
+class PhotonView:
     """Photons and cells over the picture. points, cells : whether they are shown."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: Viewport) -> None:
         self.view = view
         self.points = self.cells = False
         self._hits: tuple[tuple[Any, ...], Stream] | None = None  # and what they are of

@@ -10,7 +10,7 @@ import numpy as np
 from imgui_bundle import ImVec2, imgui, implot
 from numpy.typing import NDArray
 
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.false_color import Color, Label, Legend, Ramp
 from viewer.viewport.studies.inspector import Inspector
 from viewer.window.panels import theme
@@ -41,15 +41,15 @@ class _View:
 _view = _View()
 
 
-def draw_inspector(desk: Desk, draw: ImguiDraw) -> None:
+def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
     """The panel, where an inspector is at work."""
-    inspector = desk.studies.inspector
+    inspector = context.debug_views.inspector
     if inspector is None:
         return
     view = _view_of(draw, inspector)
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
-    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(desk))
+    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
     when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
     imgui.set_next_window_pos(ImVec2(size.x - room, room), when, ImVec2(1, 0))
     imgui.set_next_window_size(ImVec2(width, min(height, units(HEIGHT))), when)
@@ -57,10 +57,10 @@ def draw_inspector(desk: Desk, draw: ImguiDraw) -> None:
     imgui.set_next_window_size_constraints(least, ImVec2(max(width, size.x * 0.6), height))
     expanded, kept = imgui.begin("Stream inspector", True)
     if expanded:
-        _draw(desk, draw, inspector, view)
+        _draw(context, draw, inspector, view)
     imgui.end()
     if not kept:
-        desk.view.do("inspector.show")
+        context.view.do("inspector.show")
 
 
 def _view_of(draw: ImguiDraw, inspector: Inspector) -> _View:
@@ -72,8 +72,8 @@ def _view_of(draw: ImguiDraw, inspector: Inspector) -> _View:
     return _view
 
 
-def _draw(desk: Desk, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
-    _controls(desk, inspector)
+def _draw(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
+    _controls(context, inspector)
     _channels(inspector, view)
     _picture(draw, inspector, view)
     draw_legend(inspector.legend(view.channel))
@@ -82,13 +82,13 @@ def _draw(desk: Desk, draw: ImguiDraw, inspector: Inspector, view: _View) -> Non
     _totals(inspector)
 
 
-def _controls(desk: Desk, inspector: Inspector) -> None:
+def _controls(context: ViewportContext, inspector: Inspector) -> None:
     wide = shares(3)
-    press(desk, "Step", "inspector.step", wide, enabled=not inspector.complete)
+    press(context, "Step", "inspector.step", wide, enabled=not inspector.complete)
     imgui.same_line()
-    press(desk, "Run", "inspector.run", wide, enabled=not inspector.complete)
+    press(context, "Run", "inspector.run", wide, enabled=not inspector.complete)
     imgui.same_line()
-    press(desk, "Restart", "inspector.restart", wide)
+    press(context, "Restart", "inspector.restart", wide)
     served = inspector.passes[-1] if inspector.passes else None
     text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
     fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")

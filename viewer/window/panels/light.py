@@ -10,7 +10,7 @@ from viewer.options import table as options
 from viewer.scene.edits.movable import Movable
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.sky import SUN
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.preferences import MOST_SAMPLES
 from viewer.window.panels.options import checkbox, choice, combo, slider
 from viewer.window.panels.theme import ACCENT, color, units
@@ -25,15 +25,15 @@ ENVIRONMENTS = {"by the scene": None, "none": "none", "sky": "sky", "studio": "s
 CLAMPED = imgui.SliderFlags_.always_clamp
 
 
-def draw_sampling(desk: Desk) -> None:
+def draw_sampling(context: ViewportContext) -> None:
     """The options of progressive programs; they serve at once, and nothing is compiled but another sampler."""
-    renderer = desk.view.renderer
+    renderer = context.view.renderer
     if renderer is None or not renderer.progressive:
         imgui.text_disabled("one sample through each pixel's centre")
         return
     program, settings = renderer.settings.program, renderer.settings
-    session = desk.view.session
-    samples = slider(desk, "samples", session.stop.spp, 1, MOST_SAMPLES, "of each pixel, to stop at")
+    session = context.view.session
+    samples = slider(context, "samples", session.stop.spp, 1, MOST_SAMPLES, "of each pixel, to stop at")
     if samples is not None:
         session.stop_at(samples, session.stop.error or 0.0)
     label("noise")
@@ -41,51 +41,51 @@ def draw_sampling(desk: Desk) -> None:
     tip("estimated relative error to stop at; 0: never")
     if changed:
         session.stop_at(session.stop.spp, max(0.0, share / 100))
-        desk.view.wake()
+        context.view.wake()
     if program != "shadow":
-        depth = slider(desk, "depth", settings.max_depth, 0, MOST_DEPTH)
+        depth = slider(context, "depth", settings.max_depth, 0, MOST_DEPTH)
         if depth is not None:
-            desk.stage.set(depth=depth)
+            context.scene_loader.set(depth=depth)
     if program == "path":
-        _path(desk)
+        _path(context)
     for name in WHITTED.get(program, ()):
-        checkbox(desk, name, settings[name])
+        checkbox(context, name, settings[name])
         if name != WHITTED[program][-1]:
             imgui.same_line()
     label("clamp")
     changed, most = imgui.slider_float("##clamp", settings.clamp, 0.0, 100.0, "%.1f" if settings.clamp else "off")
     tip(options.option("clamp").help)
     if changed:
-        desk.stage.set(clamp=max(0.0, most))
+        context.scene_loader.set(clamp=max(0.0, most))
     label("seed")
     changed, seed = imgui.input_int("##seed", settings.seed)
     if changed and seed >= 0:
-        desk.stage.set(seed=seed)
+        context.scene_loader.set(seed=seed)
 
 
-def _path(desk: Desk) -> None:
-    assert desk.view.renderer is not None
-    settings = desk.view.renderer.settings
+def _path(context: ViewportContext) -> None:
+    assert context.view.renderer is not None
+    settings = context.view.renderer.settings
     for name in PATHS:
-        choice(desk, name, settings[name], fold=False)
-    roulette = slider(desk, "roulette", settings.roulette_from or 0, 0, MOST_ROULETTE, none="never")
+        choice(context, name, settings[name], fold=False)
+    roulette = slider(context, "roulette", settings.roulette_from or 0, 0, MOST_ROULETTE, none="never")
     if roulette is not None:
-        desk.stage.set(roulette=roulette or None)
+        context.scene_loader.set(roulette=roulette or None)
 
 
-def draw_lens(desk: Desk) -> None:
+def draw_lens(context: ViewportContext) -> None:
     """Aperture, focus and filter of the camera."""
-    flight, renderer = desk.view.flight, desk.view.renderer
-    if flight is None or renderer is None:
+    controller, renderer = context.view.controller, context.view.renderer
+    if controller is None or renderer is None:
         return
-    camera, reach = flight.camera, flight.natural_speed
+    camera, reach = controller.camera, controller.natural_speed
     label("aperture")
     changed, radius = imgui.drag_float(
         "##aperture", camera.aperture, reach * 1e-3, 0.0, reach, "%.4g" if camera.aperture else "pinhole"
     )
     tip(options.option("aperture").help)
     if changed:
-        flight.set_lens(max(0.0, radius), camera.focus)
+        controller.set_lens(max(0.0, radius), camera.focus)
     if camera.aperture > 0:
         label("focus")
         changed, distance = imgui.drag_float(
@@ -93,13 +93,13 @@ def draw_lens(desk: Desk) -> None:
         )
         tip(f"{options.option('focus').help}; F focuses the point under the cursor")
         if changed and distance > 0:
-            flight.set_lens(camera.aperture, distance)
-    choice(desk, "pixel_filter", renderer.settings.pixel_filter, fold=False)
+            controller.set_lens(camera.aperture, distance)
+    choice(context, "pixel_filter", renderer.settings.pixel_filter, fold=False)
 
 
-def draw_lights(desk: Desk) -> None:
+def draw_lights(context: ViewportContext) -> None:
     """All lights: selected by a click, moved by their numbers or by the mouse."""
-    lights = desk.markers
+    lights = context.markers
     listed = lights.listed()
     for light in listed[:MOST_LISTED]:
         chosen = lights.is_chosen(light)
@@ -110,63 +110,63 @@ def draw_lights(desk: Desk) -> None:
         imgui.set_cursor_pos_x(right - imgui.calc_text_size(light.kind).x)
         imgui.text_disabled(light.kind)
         if chosen:
-            _place(desk, light)
+            _place(context, light)
     if len(listed) > MOST_LISTED:
         imgui.text_disabled(f"and {len(listed) - MOST_LISTED} more")
     if not listed:
         imgui.text_disabled("none but the environment")
     wide = shares(1)
-    press(desk, "Markers", "lights.show", wide, on=lights.visible)
+    press(context, "Markers", "lights.show", wide, on=lights.visible)
 
 
-def draw_environment(desk: Desk) -> None:
+def draw_environment(context: ViewportContext) -> None:
     """What surrounds the scene, where its sun is, and how it is turned."""
-    stage, now = desk.stage, desk.view.environment
+    scene_loader, now = context.scene_loader, context.view.environment
     label("around")
     chosen = combo("environment", list(ENVIRONMENTS), now.name)
-    tip(options.option("environment").help, about(desk, "environment.toggle")[1])
+    tip(options.option("environment").help, about(context, "environment.toggle")[1])
     if chosen:
-        stage.light_by(ENVIRONMENTS[chosen])
+        scene_loader.light_by(ENVIRONMENTS[chosen])
     if now.name == "sky":
         for name, place, low, high in (("sun height", 0, 0.0, 90.0), ("sun towards", 1, -180.0, 180.0)):
             label(name)
-            sun = list(stage.requested.sun or SUN)
+            sun = list(scene_loader.requested.sun or SUN)
             changed, sun[place] = imgui.slider_float(f"##{name}", sun[place], low, high, "%.0f\u00b0", CLAMPED)
             tip(options.option("sun").help)
             if changed:
-                stage.set(sun=tuple(sun))
+                scene_loader.set(sun=tuple(sun))
     if isinstance(now, ImageEnvironment):
         label("rotation")
-        turned = stage.requested.environment_rotation
+        turned = scene_loader.requested.environment_rotation
         changed, degrees = imgui.slider_float("##rotation", turned, 0.0, 360.0, "%.0f\u00b0")
         tip("about the vertical; Shift+right drag in the picture")
         if changed:
-            desk.motion.turn_environment(degrees - turned)
+            context.editing.turn_environment(degrees - turned)
     wide = shares(2)
-    press(desk, "On and off", "environment.toggle", wide, on=now.flux > 0)
+    press(context, "On and off", "environment.toggle", wide, on=now.flux > 0)
     imgui.same_line()
-    press(desk, "Ground", "ground.toggle", wide, on=stage.requested.ground is not None)
+    press(context, "Ground", "ground.toggle", wide, on=scene_loader.requested.ground is not None)
 
 
-def _place(desk: Desk, light: Movable) -> None:
-    assert desk.view.flight is not None
+def _place(context: ViewportContext, light: Movable) -> None:
+    assert context.view.controller is not None
     label("towards" if light.kind == "directional" else "at", LABELS / 2)
-    step = 0.01 if light.kind == "directional" else 0.01 * desk.view.flight.natural_speed
+    step = 0.01 if light.kind == "directional" else 0.01 * context.view.controller.natural_speed
     changed, at = imgui.drag_float3("##at", list(light.position), step, 0.0, 0.0, "%.4g")
     if changed and any(at):
-        desk.motion.place_light(light, (at[0], at[1], at[2]))
+        context.editing.place_light(light, (at[0], at[1], at[2]))
     if imgui.button("Move with the mouse", ImVec2(-1, 0)):
-        desk.view.attempt(lambda: desk.motion.grab_light(light))
+        context.view.attempt(lambda: context.editing.grab_light(light))
 
 
-def draw_motion(desk: Desk) -> None:
+def draw_motion(context: ViewportContext) -> None:
     """The animation's time, the turntable, and what follows the mouse."""
-    scene, motion = desk.view.scene, desk.motion
+    scene, editing = context.view.scene, context.editing
     wide = shares(2)
     moves = scene is not None and scene.duration > 0
-    press(desk, "Pause" if motion.playing else "Play", "animation.play", wide, on=motion.playing, enabled=moves)
+    press(context, "Pause" if editing.playing else "Play", "animation.play", wide, on=editing.playing, enabled=moves)
     imgui.same_line()
-    press(desk, "Turntable", "turntable", wide, on=motion.turning)
+    press(context, "Turntable", "turntable", wide, on=editing.turning)
     if scene is None or not moves:
         return
     if len(scene.animations) > 1:
@@ -176,23 +176,23 @@ def draw_motion(desk: Desk) -> None:
             for number, each in enumerate(scene.animations):
                 if imgui.selectable(f"{each.name}##{number}", number == scene.animation)[0]:
                     scene.play(number)
-                    motion.seek(0.0)
+                    editing.seek(0.0)
             imgui.end_combo()
     label("time")
-    changed, seconds = imgui.slider_float("##time", motion.seconds, 0.0, scene.duration, "%.2f s")
+    changed, seconds = imgui.slider_float("##time", editing.seconds, 0.0, scene.duration, "%.2f s")
     if changed:
-        motion.seek(seconds)
+        editing.seek(seconds)
 
 
-def draw_markers(desk: Desk) -> None:
+def draw_markers(context: ViewportContext) -> None:
     """A ring at every light, in the picture."""
-    lights = desk.markers
+    lights = context.markers
     if not lights.visible:
         return
     add: Any = imgui.get_background_draw_list()
     dark = imgui.get_color_u32(imgui.ImVec4(0, 0, 0, 0.7))
     for light, (across, y) in lights.markers():
-        x = across + desk.view.left
+        x = across + context.view.left
         chosen = lights.is_chosen(light)
         ink = imgui.get_color_u32(color(ACCENT) if chosen else imgui.ImVec4(1, 1, 1, 0.9))
         radius = units(8 if chosen else 6)

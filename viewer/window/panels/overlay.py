@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.panels import theme
 from viewer.window.panels.theme import color, units
@@ -27,29 +27,29 @@ LONGEST_LINE = 560.0  # of a message, before it breaks
 LEAST_STATUS = 320.0  # a narrower window has no status line
 
 
-def draw_overlays(desk: Desk) -> None:
+def draw_overlays(context: ViewportContext) -> None:
     """All of them, each where it has something to say."""
     size = imgui.get_io().display_size
     if min(size.x, size.y) < units(40):
         return
-    if desk.view.panels_visible and size.x >= units(LEAST_STATUS):
-        _status(desk, size)
-    shown = desk.view.stats_visible
-    if theme.narrow(size.x) and (desk.view.panels_visible or talking(desk)):
+    if context.view.panels_visible and size.x >= units(LEAST_STATUS):
+        _status(context, size)
+    shown = context.view.stats_visible
+    if theme.narrow(size.x) and (context.view.panels_visible or talking(context)):
         shown = False  # there is no room for both
-    _messages(desk, _statistics(desk, size) if shown else 0.0)
-    if desk.view.help_visible:
-        _help(desk, size)
+    _messages(context, _statistics(context, size) if shown else 0.0)
+    if context.view.help_visible:
+        _help(context, size)
 
 
-def talking(desk: Desk) -> bool:
+def talking(context: ViewportContext) -> bool:
     """Whether there is something to say at the top."""
-    return bool(desk.stage.loading is not None or desk.view.compiling or desk.view.message)
+    return bool(context.scene_loader.loading is not None or context.view.compiling or context.view.message)
 
 
-def below(desk: Desk) -> float:
+def below(context: ViewportContext) -> float:
     """The height that panels leave free at the bottom of a narrow window for what is said there, as last drawn."""
-    return _said.height if talking(desk) and theme.narrow(imgui.get_io().display_size.x) else 0.0
+    return _said.height if talking(context) and theme.narrow(imgui.get_io().display_size.x) else 0.0
 
 
 @dataclass
@@ -72,12 +72,12 @@ def _corner(name: str, place: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> boo
 # -- status ----------------------------------------------------------------------------------------------------------
 
 
-def status(desk: Desk) -> list[str]:
+def status(context: ViewportContext) -> list[str]:
     """The parts of the status line: program, machine, resolution, samples, speed."""
-    session = desk.view.session
-    if desk.view.renderer is None:
+    session = context.view.session
+    if context.view.renderer is None:
         return ["no scene"]
-    choices = desk.view.renderer.settings
+    choices = context.view.renderer.settings
     machine = choices.machine
     if machine == "multipass":
         machine += f" ({choices.policy}, fuse {choices.fuse}, unroll {choices.unroll})"
@@ -90,14 +90,14 @@ def status(desk: Desk) -> list[str]:
     if session.developing.buffer is not None:
         parts += [duration(session.total_seconds), f"noise {noise(session.error)}"]
     parts.append(rate(session.rate))
-    if desk.studies.counting is not None:
-        parts.append(f"heat map {100 * desk.studies.counting:.0f} %")
-    if desk.view.paused:
+    if context.debug_views.counting is not None:
+        parts.append(f"heat map {100 * context.debug_views.counting:.0f} %")
+    if context.view.paused:
         parts.append("paused")
     return parts
 
 
-def _status(desk: Desk, size: ImVec2) -> None:
+def _status(context: ViewportContext, size: ImVec2) -> None:
     imgui.set_next_window_pos(ImVec2(0, size.y), imgui.Cond_.always, ImVec2(0, 1))
     imgui.set_next_window_size(ImVec2(size.x, units(theme.STATUS)))
     imgui.set_next_window_bg_alpha(0.78)
@@ -107,9 +107,9 @@ def _status(desk: Desk, size: ImVec2) -> None:
     imgui.push_style_var(imgui.StyleVar_.window_min_size, ImVec2(1, 1))
     flags = QUIET & ~imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_bring_to_front_on_focus
     if imgui.begin("##status", None, flags)[0]:
-        hint = next((f"{key}  help" for key in desk.view.keymap.keys("help")[:1]), "")
+        hint = next((f"{key}  help" for key in context.view.keymap.keys("help")[:1]), "")
         end = size.x - units(12) - (imgui.calc_text_size(hint).x + units(12) if hint else 0.0)
-        for place, part in enumerate(status(desk)):
+        for place, part in enumerate(status(context)):
             if place and imgui.get_item_rect_max().x + units(30) + imgui.calc_text_size(part).x > end:
                 break
             if place:
@@ -127,22 +127,22 @@ def _status(desk: Desk, size: ImVec2) -> None:
     imgui.pop_style_var(4)
 
 
-def _statistics(desk: Desk, size: ImVec2) -> float:
+def _statistics(context: ViewportContext, size: ImVec2) -> float:
     """Their height."""
     room = units(theme.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
-    _, right = theme.free(False, desk.view.panels_visible and desk.studies.inspector is not None)
+    _, right = theme.free(False, context.view.panels_visible and context.debug_views.inspector is not None)
     if _corner("##statistics", ImVec2(right - room, room), ImVec2(1, 0)):
-        for name, value in figures(desk):
+        for name, value in figures(context):
             fact(name, value)
     height = imgui.get_window_size().y
     imgui.end()
     return height
 
 
-def figures(desk: Desk) -> list[tuple[str, str]]:
+def figures(context: ViewportContext) -> list[tuple[str, str]]:
     """What the statistics show: name and value."""
-    session = desk.view.session
+    session = context.view.session
     width, height = session.size
     shown = [
         ("samples/s", rate(session.rate)),
@@ -153,10 +153,10 @@ def figures(desk: Desk) -> list[tuple[str, str]]:
     ]
     if session.developing.buffer is not None:
         shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error))]
-    if desk.view.renderer is not None:
-        parts = desk.view.renderer.resources.bytes()
+    if context.view.renderer is not None:
+        parts = context.view.renderer.resources.bytes()
         shown += [
-            ("triangles", grouped(int(desk.view.renderer.prepared.starts[-1]))),
+            ("triangles", grouped(int(context.view.renderer.prepared.starts[-1]))),
             ("textures", memory(sum(parts.values()))),
         ]
     return shown
@@ -165,13 +165,15 @@ def figures(desk: Desk) -> list[tuple[str, str]]:
 # -- messages --------------------------------------------------------------------------------------------------------
 
 
-def _messages(desk: Desk, statistics: float) -> None:
+def _messages(context: ViewportContext, statistics: float) -> None:
     """Loading, compiling and the message line, one below the other at the top, between the panels.
 
     statistics : height of the figures at the upper right.
     """
     room = units(theme.ROOM)
-    left, right = theme.free(desk.view.panels_visible, desk.view.panels_visible and desk.studies.inspector is not None)
+    left, right = theme.free(
+        context.view.panels_visible, context.view.panels_visible and context.debug_views.inspector is not None
+    )
     top = room
     if statistics:
         beside = right - units(STATISTICS_WIDTH) - room
@@ -180,19 +182,21 @@ def _messages(desk: Desk, statistics: float) -> None:
         else:
             top += statistics + units(6)
     size = imgui.get_io().display_size
-    lowest = desk.view.panels_visible and theme.narrow(size.x)
+    lowest = context.view.panels_visible and theme.narrow(size.x)
     if lowest:
         top = size.y - units(theme.STATUS) - _said.height
     began = top
     middle = (left + right) / 2
     width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
-    if desk.stage.loading is not None:
-        top = _loading(*desk.stage.loading, desk.view.keymap.text("escape"), middle, top, min(width, units(360)))
-    if desk.view.compiling:
-        top = _line("compiling", f"compiling {desk.view.compiling} ...", theme.ACCENT, middle, top, width)
-    if desk.view.message:
-        ink = theme.ERROR if desk.view.message_is_error else theme.TEXT
-        top = _line("message", desk.view.message, ink, middle, top, width)
+    if context.scene_loader.loading is not None:
+        top = _loading(
+            *context.scene_loader.loading, context.view.keymap.text("escape"), middle, top, min(width, units(360))
+        )
+    if context.view.compiling:
+        top = _line("compiling", f"compiling {context.view.compiling} ...", theme.ACCENT, middle, top, width)
+    if context.view.message:
+        ink = theme.ERROR if context.view.message_is_error else theme.TEXT
+        top = _line("message", context.view.message, ink, middle, top, width)
     _said.height = top - began
 
 
@@ -243,10 +247,10 @@ def _fitting(text: str) -> None:
 # -- help ------------------------------------------------------------------------------------------------------------
 
 
-def _help(desk: Desk, size: ImVec2) -> None:
+def _help(context: ViewportContext, size: ImVec2) -> None:
     room = units(2 * theme.ROOM)
     width, height = size.x - 2 * room, size.y - 2 * room
-    groups = desk.view.keymap.help_lines()
+    groups = context.view.keymap.help_lines()
     columns = max(1, min(int(width / units(HELP_COLUMN)), 4, len(groups)))
     imgui.set_next_window_pos(ImVec2(size.x / 2, size.y / 2), imgui.Cond_.always, ImVec2(0.5, 0.5))
     wide = max(1.0, min(width, columns * units(HELP_COLUMN) + units(24)))
@@ -263,20 +267,20 @@ def _help(desk: Desk, size: ImVec2) -> None:
         with theme.font("strong"):
             imgui.text_unformatted("Keys")
         imgui.same_line()
-        closing = [key for name in ("help", "escape") for key in desk.view.keymap.keys(name)[:1]]
+        closing = [key for name in ("help", "escape") for key in context.view.keymap.keys(name)[:1]]
         imgui.text_disabled(" or ".join(closing) + " closes")
         imgui.spacing()
         if imgui.begin_table("keys", columns, imgui.TableFlags_.sizing_stretch_same):
-            _help_columns(desk, groups, columns)
+            _help_columns(context, groups, columns)
             imgui.end_table()
     imgui.end()
 
 
-def _works(desk: Desk, line: HelpLine) -> bool:
-    return line.action is None or desk.view.available(line.action)
+def _works(context: ViewportContext, line: HelpLine) -> bool:
+    return line.action is None or context.view.available(line.action)
 
 
-def _help_columns(desk: Desk, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
+def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
     """Whole groups, in order, into columns of about the same height."""
     total = sum(len(lines) + 2 for _, lines in groups)
     imgui.table_next_row()
@@ -296,11 +300,11 @@ def _help_columns(desk: Desk, groups: list[tuple[str, list[HelpLine]]], columns:
             for line in lines:
                 imgui.table_next_row()
                 imgui.table_next_column()
-                imgui.push_style_color(imgui.Col_.text, color(theme.ACCENT if _works(desk, line) else theme.DIM))
+                imgui.push_style_color(imgui.Col_.text, color(theme.ACCENT if _works(context, line) else theme.DIM))
                 imgui.text_wrapped(line.keys)
                 imgui.pop_style_color()
                 imgui.table_next_column()
-                imgui.push_style_color(imgui.Col_.text, color(theme.TEXT if _works(desk, line) else theme.DIM))
+                imgui.push_style_color(imgui.Col_.text, color(theme.TEXT if _works(context, line) else theme.DIM))
                 imgui.text_wrapped(line.help)
                 imgui.pop_style_color()
             imgui.end_table()

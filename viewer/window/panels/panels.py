@@ -15,7 +15,7 @@ from viewer.film.tonemap import TONEMAPS
 from viewer.options.processor import MACHINE
 from viewer.renderer.inputs.settings import RECIPE
 from viewer.scene.scene import Scene
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
@@ -45,23 +45,23 @@ class _Shown:
 _shown = _Shown()
 
 
-def draw_panels(desk: Desk, draw: ImguiDraw) -> None:
+def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
     """All panels and overlays; between `imgui.new_frame` and `imgui.render`."""
     io = imgui.get_io()
-    theme.apply(max(0.5, desk.view.scale / max(1.0, io.display_framebuffer_scale.x)))
+    theme.apply(max(0.5, context.view.scale / max(1.0, io.display_framebuffer_scale.x)))
     size = io.display_size
     with theme.font("text"):
-        if not desk.view.panels_visible:
-            _draw_handle(desk, size)
+        if not context.view.panels_visible:
+            _draw_handle(context, size)
         elif panels_fit((size.x, size.y)):
             # A narrow window has room for one of them.
             alone = theme.narrow(size.x)
-            if not alone or (desk.studies.inspector is None and desk.studies.probe is None):
-                _draw_side(desk, size)
-            if not alone or desk.studies.probe is None:
-                draw_inspector(desk, draw)
-            draw_probe(desk)
-        draw_overlays(desk)
+            if not alone or (context.debug_views.inspector is None and context.debug_views.probe is None):
+                _draw_side(context, size)
+            if not alone or context.debug_views.probe is None:
+                draw_inspector(context, draw)
+            draw_probe(context)
+        draw_overlays(context)
 
 
 def panels_fit(size: tuple[float, float]) -> bool:
@@ -69,10 +69,10 @@ def panels_fit(size: tuple[float, float]) -> bool:
     return size[0] >= units(LEAST_WINDOW[0]) and size[1] >= units(LEAST_WINDOW[1])
 
 
-def _draw_handle(desk: Desk, size: ImVec2) -> None:
+def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
     beside = size.x >= units(LONGEST_LINE + 2 * HANDLE)
-    if not panels_fit((size.x, size.y)) or desk.view.help_visible or (talking(desk) and not beside):
+    if not panels_fit((size.x, size.y)) or context.view.help_visible or (talking(context) and not beside):
         return
     room = units(theme.ROOM)
     imgui.set_next_window_pos(ImVec2(room, room))
@@ -81,19 +81,19 @@ def _draw_handle(desk: Desk, size: ImVec2) -> None:
     imgui.push_style_var(imgui.StyleVar_.window_border_size, 0.0)
     imgui.push_style_var(imgui.StyleVar_.alpha, 0.7)
     if imgui.begin("##handle", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
-        press(desk, "Panels", "panels")
+        press(context, "Panels", "panels")
     imgui.end()
     imgui.pop_style_var(3)
 
 
-def _draw_side(desk: Desk, size: ImVec2) -> None:
+def _draw_side(context: ViewportContext, size: ImVec2) -> None:
     room = units(theme.ROOM)
     width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
-    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(desk))
+    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
-        program = desk.view.renderer.settings.program if desk.view.renderer is not None else ""
+        program = context.view.renderer.settings.program if context.view.renderer is not None else ""
         for title, draw, shown in SECTIONS:
             flags = imgui.TreeNodeFlags_.default_open if shown else imgui.TreeNodeFlags_.none
             if title == "Photons" and program == "photon" != _shown.program:
@@ -103,7 +103,7 @@ def _draw_side(desk: Desk, size: ImVec2) -> None:
             imgui.pop_style_var()
             if opened:
                 imgui.push_id(title)
-                draw(desk)
+                draw(context)
                 imgui.pop_id()
                 imgui.dummy(ImVec2(0, units(2)))
         _shown.program = program
@@ -113,37 +113,37 @@ def _draw_side(desk: Desk, size: ImVec2) -> None:
 # -- render --------------------------------------------------------------------------------------------------------
 
 
-def _render(desk: Desk) -> None:
+def _render(context: ViewportContext) -> None:
     """The machine that runs the program."""
-    if desk.view.renderer is None:
+    if context.view.renderer is None:
         return
-    settings = desk.view.renderer.settings
+    settings = context.view.renderer.settings
     first, *others = (option.name for option in MACHINE)
-    draw_option(desk, first, settings[first])
+    draw_option(context, first, settings[first])
     imgui.begin_disabled(settings.machine != "multipass")
     for name in others:
-        draw_option(desk, name, settings[name])
+        draw_option(context, name, settings[name])
     imgui.end_disabled()
 
 
-def _programs(desk: Desk) -> None:
-    known = dict(desk.view.programs())
+def _programs(context: ViewportContext) -> None:
+    known = dict(context.view.programs())
 
     def describe(name: str) -> tuple[str, str]:
-        text, key = about(desk, f"program.{name}")
+        text, key = about(context, f"program.{name}")
         return (text or name) + ("" if known[name] else " (not there yet)"), key
 
     imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, units(5)))
-    current = desk.view.renderer.settings.program if desk.view.renderer is not None else ""
+    current = context.view.renderer.settings.program if context.view.renderer is not None else ""
     titles = [name.capitalize() for name in known]
     chosen = segments("program", list(known), current, titles, enabled=known.__getitem__, describe=describe)
     imgui.pop_style_var()
     if chosen:
-        desk.view.do(f"program.{chosen}")
+        context.view.do(f"program.{chosen}")
 
 
-def _progress(desk: Desk) -> None:
-    session = desk.view.session
+def _progress(context: ViewportContext) -> None:
+    session = context.view.session
     share = 1.0 if session.complete else session.progress
     if session.complete and not session.converged:
         share = session.samples / max(1, session.stop.spp)
@@ -159,12 +159,12 @@ def _progress(desk: Desk) -> None:
 # -- structures ----------------------------------------------------------------------------------------------------
 
 
-def _structure(desk: Desk) -> None:
+def _structure(context: ViewportContext) -> None:
     """Every option that structures are built from; the worker builds them anew."""
     for name in RECIPE:
-        draw_option(desk, name, desk.stage.requested[name])
-    if desk.view.renderer is not None:
-        structure = desk.view.renderer.structure
+        draw_option(context, name, context.scene_loader.requested[name])
+    if context.view.renderer is not None:
+        structure = context.view.renderer.structure
         numbers = {k: grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
         for name, text in {**structure.facts, **numbers}.items():
             fact(name.replace("_", " "), text)
@@ -173,39 +173,41 @@ def _structure(desk: Desk) -> None:
 # -- camera --------------------------------------------------------------------------------------------------------
 
 
-def _camera(desk: Desk) -> None:
-    flight = desk.view.flight
-    if flight is None:
+def _camera(context: ViewportContext) -> None:
+    controller = context.view.controller
+    if controller is None:
         imgui.text_disabled("no scene")
         return
-    mode = segments("mode", ("orbit", "fly"), flight.mode, ("Orbit", "Fly"), describe=lambda _: about(desk, MODE))
-    if mode and mode != flight.mode:
-        desk.view.do(MODE)
-    cameras = desk.view.scene.cameras if desk.view.scene is not None else []
+    mode = segments(
+        "mode", ("orbit", "fly"), controller.mode, ("Orbit", "Fly"), describe=lambda _: about(context, MODE)
+    )
+    if mode and mode != controller.mode:
+        context.view.do(MODE)
+    cameras = context.view.scene.cameras if context.view.scene is not None else []
     if cameras:
         label("view")
-        shown = flight.camera
+        shown = controller.camera
         now = next((k for k, camera in enumerate(cameras) if camera == shown), -1)
         names = [camera.name for camera in cameras]
         chosen = choose("view", names, now, ", ".join(names))
-        tip(f"the scene's cameras: {', '.join(names)}", desk.view.keymap.text("camera.next"))
+        tip(f"the scene's cameras: {', '.join(names)}", context.view.keymap.text("camera.next"))
         if chosen is not None:
-            desk.stage.show_camera(chosen)
+            context.scene_loader.show_camera(chosen)
     label("field of view")
-    changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
+    changed, fov = imgui.slider_float("##fov", controller.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
     if changed:
-        flight.set_fov(fov)
-        desk.view.wake()
+        controller.set_fov(fov)
+        context.view.wake()
     label("speed")
-    changed, speed = imgui.drag_float("##speed", flight.speed, flight.speed * 0.01, 0.0, 0.0, "%.3g units/s")
+    changed, speed = imgui.drag_float("##speed", controller.speed, controller.speed * 0.01, 0.0, 0.0, "%.3g units/s")
     if changed and speed > 0:
-        flight.speed = speed
-    draw_lens(desk)
+        controller.speed = speed
+    draw_lens(context)
     wide = shares(3)
     for place, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
         if place:
             imgui.same_line()
-        press(desk, text, action, wide)
+        press(context, text, action, wide)
 
 
 MODE, FRAME_ALL = "camera.mode", "camera.frame"
@@ -214,70 +216,70 @@ MODE, FRAME_ALL = "camera.mode", "camera.frame"
 # -- picture -------------------------------------------------------------------------------------------------------
 
 
-def _picture(desk: Desk) -> None:
-    _programs(desk)
-    if desk.view.renderer is not None:
+def _picture(context: ViewportContext) -> None:
+    _programs(context)
+    if context.view.renderer is not None:
         imgui.spacing()
-        _progress(desk)
+        _progress(context)
     label("exposure")
-    automatic = isinstance(desk.view.exposure, str)
+    automatic = isinstance(context.view.exposure, str)
     form = "auto (%+.2f)" if automatic else "%+.2f stops"
-    changed, exposure = imgui.slider_float("##exposure", desk.view.stops, *EXPOSURES, form)
+    changed, exposure = imgui.slider_float("##exposure", context.view.stops, *EXPOSURES, form)
     tip("Ctrl+click to type a number; double-click: by the picture's own luminance")
     if imgui.is_item_active() and imgui.get_io().mouse_clicked_last_count[0] >= 2:  # until the button is released
-        desk.view.exposure = AUTO
-        desk.view.wake()
+        context.view.exposure = AUTO
+        context.view.wake()
     elif changed:
-        desk.view.exposure = float(exposure)
-        desk.view.wake()
+        context.view.exposure = float(exposure)
+        context.view.wake()
     if len(TONEMAPS) > 1:
         label("tonemap")
-        chosen = combo("tonemap", list(TONEMAPS), desk.view.tonemap)
+        chosen = combo("tonemap", list(TONEMAPS), context.view.tonemap)
         if chosen:
-            desk.view.tonemap = chosen
-            desk.view.wake()
-    draw_option(desk, "denoise", desk.stage.requested.denoise)
+            context.view.tonemap = chosen
+            context.view.wake()
+    draw_option(context, "denoise", context.scene_loader.requested.denoise)
     wide = shares(2)
-    press(desk, "PNG", "screenshot.picture", wide)
+    press(context, "PNG", "screenshot.picture", wide)
     imgui.same_line()
-    press(desk, "EXR", "save.exr", wide)
+    press(context, "EXR", "save.exr", wide)
 
 
 # -- looking inside ------------------------------------------------------------------------------------------------
 
 
-def _inside(desk: Desk) -> None:
+def _inside(context: ViewportContext) -> None:
     wide = shares(2)
-    studies = desk.studies
-    probed, heat = studies.probe is not None, studies.heat
-    press(desk, "Streams", "inspector.show", wide, on=studies.inspector is not None)
+    debug_views = context.debug_views
+    probed, heat = debug_views.probe is not None, debug_views.heat
+    press(context, "Streams", "inspector.show", wide, on=debug_views.inspector is not None)
     imgui.same_line()
-    press(desk, "Pixel probe", "probe.show", wide, on=probed, enabled=probed)
-    press(desk, f"Heat: {heat}" if heat else "Heat map", "heat.next", wide, on=bool(heat))
+    press(context, "Pixel probe", "probe.show", wide, on=probed, enabled=probed)
+    press(context, f"Heat: {heat}" if heat else "Heat map", "heat.next", wide, on=bool(heat))
     imgui.same_line()
-    press(desk, "Boxes", "wires.toggle", wide, on=desk.view.wires)
+    press(context, "Boxes", "wires.toggle", wide, on=context.view.wires)
 
 
 # -- statistics ----------------------------------------------------------------------------------------------------
 
 
-def _statistics(desk: Desk) -> None:
-    for name, value in figures(desk):
+def _statistics(context: ViewportContext) -> None:
+    for name, value in figures(context):
         fact(name, value)
-    if desk.view.renderer is not None:
-        for name, size in desk.view.renderer.resources.bytes().items():
+    if context.view.renderer is not None:
+        for name, size in context.view.renderer.resources.bytes().items():
             fact(f"   {name}", memory(size))
 
 
 # -- scene ---------------------------------------------------------------------------------------------------------
 
 
-def _scene(desk: Desk) -> None:
-    scene = desk.view.scene
+def _scene(context: ViewportContext) -> None:
+    scene = context.view.scene
     if scene is not None:
         imgui.text_unformatted(scene.name)
-        if desk.view.path:
-            tip(desk.view.path)
+        if context.view.path:
+            tip(context.view.path)
         for name, count in (
             ("triangles", scene.triangle_count - scene.quadric_count),
             *([("quadrics", scene.quadric_count)] if scene.quadric_count else []),
@@ -288,23 +290,23 @@ def _scene(desk: Desk) -> None:
         ):
             fact(name, grouped(count))
         if scene.variants:
-            _variants(desk, scene)
+            _variants(context, scene)
         _notes(scene.warnings)
     wide = shares(3)
-    press(desk, "Open...", "scene.open", wide)
+    press(context, "Open...", "scene.open", wide)
     imgui.same_line()
-    press(desk, "Reload", "scene.reload", wide)
+    press(context, "Reload", "scene.reload", wide)
     imgui.same_line()
-    _recent(desk, wide)
+    _recent(context, wide)
 
 
-def _variants(desk: Desk, scene: Scene) -> None:
+def _variants(context: ViewportContext, scene: Scene) -> None:
     """The file's own look, and its variants."""
     names = [None, *scene.variants]
     label("variant")
     chosen = choose("variant", [name or "none" for name in names], names.index(scene.variant), "")
     if chosen is not None:
-        desk.view.attempt(partial(desk.motion.show_variant, names[chosen]))
+        context.view.attempt(partial(context.editing.show_variant, names[chosen]))
 
 
 def _notes(warnings: list[str]) -> None:
@@ -316,8 +318,8 @@ def _notes(warnings: list[str]) -> None:
     imgui.pop_text_wrap_pos()
 
 
-def _recent(desk: Desk, width: float) -> None:
-    recent = list(desk.view.preferences.recent)
+def _recent(context: ViewportContext, width: float) -> None:
+    recent = list(context.view.preferences.recent)
     imgui.begin_disabled(not recent)
     if imgui.button("Recent", ImVec2(width, 0)):
         imgui.open_popup("recent")
@@ -325,7 +327,7 @@ def _recent(desk: Desk, width: float) -> None:
     if imgui.begin_popup("recent"):
         for path in recent:
             if imgui.selectable(f"{Path(path).name}##{path}", False)[0]:
-                desk.stage.open(path)
+                context.scene_loader.open(path)
             tip(path)
         imgui.end_popup()
 

@@ -9,7 +9,7 @@ from imgui_bundle import imgui
 from viewer.options.declare import Option
 from viewer.options.photons import PHOTONS
 from viewer.renderer.photon_map.photon_map import PhotonMaps
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.window.panels.inspector import draw_legend
 from viewer.window.panels.options import draw_option
 from viewer.window.panels.widgets import fact, grouped, label, press, shares, tip
@@ -22,25 +22,25 @@ UNUSED = {
 }
 
 
-def draw_photons(desk: Desk) -> None:
+def draw_photons(context: ViewportContext) -> None:
     """Greyed under other programs."""
-    renderer = desk.view.renderer
+    renderer = context.view.renderer
     if renderer is None:
         return
     settings = renderer.settings
     mapped = settings.program == "photon"
     if not mapped:
-        imgui.text_disabled(f"for program photon, key {desk.view.keymap.text('program.photon')}")
+        imgui.text_disabled(f"for program photon, key {context.view.keymap.text('program.photon')}")
     imgui.begin_disabled(not mapped)
     for option in PHOTONS:
         decides, without = UNUSED.get(option.name, ("estimate", ()))
         imgui.begin_disabled(settings[decides] in without)
-        _draw(desk, option, settings[option.name])
+        _draw(context, option, settings[option.name])
         imgui.end_disabled()
-    wide, shown = shares(2), desk.studies.photons
-    press(desk, "Points", "photons.points", wide, on=shown.points)
+    wide, shown = shares(2), context.debug_views.photons
+    press(context, "Points", "photons.points", wide, on=shown.points)
     imgui.same_line()
-    press(desk, "Cells", "photons.cells", wide, on=shown.cells)
+    press(context, "Cells", "photons.cells", wide, on=shown.cells)
     imgui.end_disabled()
     if mapped and renderer.photon_maps is not None:
         for name, text in figures(renderer.photon_maps):
@@ -59,11 +59,11 @@ def figures(maps: PhotonMaps) -> list[tuple[str, str]]:
     return [("stored", f"{grouped(maps.stored)}, {grouped(maps.sent)} traced"), ("cells", cells)]
 
 
-def _draw(desk: Desk, option: Option, current: Any) -> None:
+def _draw(context: ViewportContext, option: Option, current: Any) -> None:
     """A slider for a whole number in a range, what can be dragged for another one; else as everywhere."""
     number = option.low is not None and option.high is not None and not option.choices
     if not number or not isinstance(current, (int, float)) or isinstance(current, bool):
-        draw_option(desk, option.name, current)
+        draw_option(context, option.name, current)
         return
     assert option.low is not None and option.high is not None
     label(option.name.replace("_", " ").removeprefix("photon "))
@@ -75,10 +75,10 @@ def _draw(desk: Desk, option: Option, current: Any) -> None:
         low, high = int(option.low), int(option.high)
         changed, value = imgui.slider_int(f"##{option.name}", int(current), low, high, "%d", flags)
     else:
-        assert desk.view.flight is not None
-        step = 1e-3 * desk.view.flight.natural_speed
+        assert context.view.controller is not None
+        step = 1e-3 * context.view.controller.natural_speed
         text = "%.4g" if current else "automatic"
         changed, value = imgui.drag_float(f"##{option.name}", current, step, option.low, option.high, text, flags)
     tip(option.help)
     if changed:
-        desk.stage.set(**{option.name: value})
+        context.scene_loader.set(**{option.name: value})

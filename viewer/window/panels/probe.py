@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.false_color import Color, state_colors
 from viewer.viewport.studies.history import COLUMNS, Probe
 from viewer.window.panels import theme
@@ -31,14 +31,14 @@ class _View:
 _view = _View()
 
 
-def covered(desk: Desk) -> tuple[float, float, float, float] | None:
+def covered(context: ViewportContext) -> tuple[float, float, float, float] | None:
     """What the panel covers as last drawn: left, top, right and bottom in the window; None where it is not shown."""
-    return _view.place if desk.studies.probe is not None and desk.view.panels_visible else None
+    return _view.place if context.debug_views.probe is not None and context.view.panels_visible else None
 
 
-def draw_probe(desk: Desk) -> None:
+def draw_probe(context: ViewportContext) -> None:
     """The panel, where a ray has been probed."""
-    probe = desk.studies.probe
+    probe = context.debug_views.probe
     if probe is None:
         _view.probe = _view.place = None
         return
@@ -49,8 +49,8 @@ def draw_probe(desk: Desk) -> None:
     _view.rows += more
     _view.longest = tuple(max(n, *(len(row[k]) for row in more), 0) for k, n in enumerate(_view.longest))
     size, room = imgui.get_io().display_size, units(theme.ROOM)
-    left, right = theme.free(True, desk.studies.inspector is not None)
-    bottom = size.y - room - units(theme.STATUS) - below(desk)
+    left, right = theme.free(True, context.debug_views.inspector is not None)
+    bottom = size.y - room - units(theme.STATUS) - below(context)
     width, height = min(units(SIZE[0]), right - left - 2 * room), max(1.0, min(units(SIZE[1]), bottom - room))
     when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
     imgui.set_next_window_pos(ImVec2(left + room, bottom), when, ImVec2(0, 1))
@@ -63,7 +63,7 @@ def draw_probe(desk: Desk) -> None:
         _table()
     imgui.end()
     if not kept:
-        desk.view.do("probe.show")
+        context.view.do("probe.show")
 
 
 def _summary(probe: Probe) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from imgui_bundle import imgui
 from numpy.typing import NDArray
 
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.wires import box_edges, project, structure_lines
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
@@ -35,50 +35,52 @@ class Space:
         self._texture: Any = None
         self._id: Any = None
 
-    def draw(self, desk: Desk) -> None:
+    def draw(self, context: ViewportContext) -> None:
         """Over the picture, under the panels."""
-        if desk.studies.heat_map is not None and desk.studies.heat is not None:
-            self._heat(desk)
-        if desk.view.flight is None or desk.view.renderer is None:
+        if context.debug_views.heat_map is not None and context.debug_views.heat is not None:
+            self._heat(context)
+        if context.view.controller is None or context.view.renderer is None:
             return
-        draw_markers(desk)
-        if desk.view.wires:
-            self._lines(desk, structure_lines(desk.view.renderer.structure.built, desk.view.flight.camera), WIRES)
-        if desk.studies.probe is not None:
-            self._probe(desk)
+        draw_markers(context)
+        if context.view.wires:
+            self._lines(
+                context, structure_lines(context.view.renderer.structure.built, context.view.controller.camera), WIRES
+            )
+        if context.debug_views.probe is not None:
+            self._probe(context)
 
-    def _lines(self, desk: Desk, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
-        assert desk.view.flight is not None
+    def _lines(self, context: ViewportContext, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
+        assert context.view.controller is not None
         add, point = imgui.get_background_draw_list().add_line, imgui.ImVec2
-        projected = project(desk.view.flight.camera, desk.view.size, lines) + (desk.view.left, 0.0)
+        projected = project(context.view.controller.camera, context.view.size, lines) + (context.view.left, 0.0)
         flat = projected.reshape(-1, 4).tolist()  # plain floats: much faster
-        left, (width, height) = desk.view.left, desk.view.size
+        left, (width, height) = context.view.left, context.view.size
         imgui.get_background_draw_list().push_clip_rect(point(left, 0), point(left + width, height))
         for x0, y0, x1, y1 in flat:
             add(point(x0, y0), point(x1, y1), color, thick)
         imgui.get_background_draw_list().pop_clip_rect()
 
-    def _probe(self, desk: Desk) -> None:
+    def _probe(self, context: ViewportContext) -> None:
         """Boxes visited, triangles tested, and the ray up to its hit; of two levels where the object stands."""
-        assert desk.studies.probe is not None
-        for segment in desk.studies.probe.segments:
+        assert context.debug_views.probe is not None
+        for segment in context.debug_views.probe.segments:
             origin, direction = segment.origin.astype(np.float64), segment.direction.astype(np.float64)
             inside = [visit.box for visit in segment.visits if visit.t_enter <= visit.t_exit]
             if inside:
                 boxes = np.stack(inside)
-                self._lines(desk, segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED)
+                self._lines(context, segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED)
             for nearest, color in ((False, TESTED), (True, HIT)):
                 found = [test.corners for test in segment.tests if test.nearest == nearest]
                 if found:
                     corners = np.stack(found).astype(np.float64)
                     edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
-                    self._lines(desk, segment.world(edges), color)
+                    self._lines(context, segment.world(edges), color)
             span = segment.span or (0.0, 0.0)
             end = segment.t_hit if segment.t_hit is not None else span[1]
-            self._lines(desk, segment.world(np.stack([origin, origin + end * direction]))[None], RAY, 2.0)
+            self._lines(context, segment.world(np.stack([origin, origin + end * direction]))[None], RAY, 2.0)
 
-    def _heat(self, desk: Desk) -> None:
-        heat = desk.studies.heat_map
+    def _heat(self, context: ViewportContext) -> None:
+        heat = context.debug_views.heat_map
         assert heat is not None
         now = time.monotonic()
         new = self._shown is None or self._shown[0] is not heat
@@ -86,21 +88,21 @@ class Space:
             shown = heat.show()
             self._upload(shown.picture)
             self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + SHOWN
-        left, (width, height) = desk.view.left, desk.view.size
+        left, (width, height) = context.view.left, context.view.size
         target = imgui.get_background_draw_list()
         target.add_image(self._id, imgui.ImVec2(left, 0), imgui.ImVec2(left + width, height))
-        self._draw_legend(desk)
+        self._draw_legend(context)
 
-    def _draw_legend(self, desk: Desk) -> None:
+    def _draw_legend(self, context: ViewportContext) -> None:
         """At the bottom of what the panels leave free; above the probe's where that is in the way."""
         size, room = imgui.get_io().display_size, units(theme.ROOM)
-        shown = desk.view.panels_visible
+        shown = context.view.panels_visible
         if shown and theme.narrow(size.x):
             return  # panels cover the picture
-        left, right = theme.free(shown, shown and desk.studies.inspector is not None)
+        left, right = theme.free(shown, shown and context.debug_views.inspector is not None)
         middle, bottom = (left + right) / 2, size.y - units(theme.STATUS) - room
         width, height = self._legend_size
-        over = covered(desk)
+        over = covered(context)
         if over is not None and over[0] < middle + width / 2 and over[2] > middle - width / 2:
             if over[3] > bottom - height and over[1] < bottom:
                 bottom = over[1] - room

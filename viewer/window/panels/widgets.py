@@ -7,25 +7,27 @@ from collections.abc import Callable, Sequence
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.viewport.context import Desk
+from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import BY_NAME
 from viewer.window.panels.theme import ACCENT, GROUND, color, font, units
 
 LABELS = 92.0  # width of the column of labels
 
 
-def about(desk: Desk, action: str) -> tuple[str, str]:
+def about(context: ViewportContext, action: str) -> tuple[str, str]:
     """What an action does, and its hotkey; empty for one that there is not."""
-    return (BY_NAME[action].help, desk.view.keymap.text(action)) if action in BY_NAME else ("", "")
+    return (BY_NAME[action].help, context.view.keymap.text(action)) if action in BY_NAME else ("", "")
 
 
-def press(desk: Desk, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True) -> None:
+def press(
+    context: ViewportContext, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True
+) -> None:
     """A button that performs an action."""
-    imgui.begin_disabled(not (enabled and desk.view.available(BY_NAME[action])))
+    imgui.begin_disabled(not (enabled and context.view.available(BY_NAME[action])))
     if button(f"{text}##{action}", on, width):
-        desk.view.do(action)
+        context.view.do(action)
     imgui.end_disabled()
-    tip(*about(desk, action))
+    tip(*about(context, action))
 
 
 def shares(count: int) -> float:
