@@ -4,9 +4,12 @@
 #include "interface/environment.glsl"
 #include "interface/light.glsl"
 #include "interface/material.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 
-int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out Interaction interaction) {
+int arrive(
+    in Ray ray, in Hit hit, in Path path, in Media media, inout Radiance radiance, out Interaction interaction
+) {
     vec3 emission;
     float other;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
@@ -17,15 +20,12 @@ int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out In
     } else {
         float per_area;
         interaction = interaction_at(ray, hit, cone_width(path.cone, ray.origin, hit.t), emission, per_area);
+        media_surround(media, interaction);
         float facing = abs(dot(interaction.normal, ray.direction));
         other = per_area * hit.t * hit.t / max(facing, 1e-20);
     }
     // After a mirror, and from the camera, nothing else finds it.
-#ifdef HAVE_CULLED
     bool alone = path.pdf <= 0.0 || path_strategy == PATH_BSDF;
-#else
-    bool alone = path.pdf == 0.0 || path_strategy == PATH_BSDF;
-#endif
     float weight = alone ? 1.0 : mis_weight(path.pdf, other);
     if (!alone && path_strategy == PATH_LIGHTS) weight = other > 0.0 ? 0.0 : 1.0;
     if (path_counts(path.depth)) radiance.rgb += path.throughput * emission * weight;

@@ -5,19 +5,18 @@
 #include "interface/light.glsl"
 #include "interface/light_emitter.glsl"
 #include "interface/material.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "lib/light_receiver.glsl"
 
-int arrive_tree(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, inout Interaction interaction) {
+int arrive_tree(
+    in Ray ray, in Hit hit, in Path path, in Media media, inout Radiance radiance, inout Interaction interaction
+) {
     vec3 emission;
     float other = 0.0;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
     // After a mirror, and from the camera, nothing else finds it.
-#ifdef HAVE_CULLED
     bool alone = path.pdf <= 0.0 || path_strategy == PATH_BSDF;
-#else
-    bool alone = path.pdf == 0.0 || path_strategy == PATH_BSDF;
-#endif
     vec3 from = interaction.position;
     light_receiver = receiver_of(interaction);
     interaction = interaction_nowhere(-ray.direction);
@@ -27,6 +26,7 @@ int arrive_tree(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, i
     } else {
         float per_area;
         interaction = interaction_at(ray, hit, cone_width(path.cone, ray.origin, hit.t), emission, per_area);
+        media_surround(media, interaction);
         if (per_area > 0.0 && !alone) other = emitter_density(hit, from);
         other *= hit.t * hit.t / max(abs(dot(interaction.normal, ray.direction)), 1e-20);
     }

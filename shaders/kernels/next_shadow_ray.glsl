@@ -3,6 +3,7 @@
 // pixel take their points from one sequence.
 #include "interface/bsdf.glsl"
 #include "interface/light.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/shadow_ray.glsl"
@@ -11,7 +12,8 @@
 #endif
 
 int next_shadow_ray(
-    in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Ray ray, out Radiance pending
+    in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Tree tree, inout Ray ray,
+    out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
     int number = (path.number * path_light_samples + tree.light) & 65535;
@@ -35,6 +37,7 @@ int next_shadow_ray(
     pending.rgb *= 1.0 / float(path_light_samples);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
     ray = shadow_ray(interaction, light.direction, light.distance);
+    pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
 #ifdef HAVE_BLEND
     ray.any_hit += 2 * (path.number & 65535);
 #endif

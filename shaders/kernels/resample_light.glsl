@@ -8,6 +8,7 @@
 #include "interface/bsdf.glsl"
 #include "interface/candidates.glsl"
 #include "interface/light.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/luminance.glsl"
@@ -20,7 +21,9 @@
 const vec2 CANDIDATES_APART = vec2(0.75487767, 0.56984029);
 const float CANDIDATE_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
 
-int resample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
+int resample_light(
+    in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
+) {
     vec3 brought = vec3(0.0), direction = vec3(0.0, 1.0, 0.0);
     float distance = 0.0, chosen = 0.0, total = 0.0;
     int dimension = surface_dimension(path.depth), number = 0;
@@ -59,6 +62,7 @@ int resample_light(in Pixel pixel, in Interaction interaction, in Path path, ino
     pending.rgb = path.throughput * brought * (chosen > 0.0 ? total / (float(light_candidates) * chosen) : 0.0);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray = shadow_ray(interaction, direction, distance);
+    pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
 #ifdef HAVE_BLEND
     ray.any_hit += 2 * (path.number & 65535);
 #endif

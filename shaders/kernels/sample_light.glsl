@@ -2,6 +2,7 @@
 // The light's contribution waits until the shadow ray is back.
 #include "interface/bsdf.glsl"
 #include "interface/light.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/shadow_ray.glsl"
@@ -9,7 +10,9 @@
 #include "lib/light_receiver.glsl"
 #endif
 
-int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
+int sample_light(
+    in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
+) {
     pending.rgb = vec3(0.0);
     int dimension = surface_dimension(path.depth);
 #ifdef HAVE_LIGHT_TREE
@@ -28,6 +31,7 @@ int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) pending.rgb *= mis_weight(light.pdf, pdf);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray = shadow_ray(interaction, light.direction, light.distance);
+    pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
 #ifdef HAVE_BLEND
     ray.any_hit += 2 * (path.number & 65535);
 #endif

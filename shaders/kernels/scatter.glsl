@@ -3,6 +3,7 @@
 // itself: what is dim as a picture shows it is not as rare.
 #include "interface/bsdf.glsl"
 #include "interface/cone.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
@@ -11,7 +12,7 @@
 #include "lib/view_ray.glsl"
 #endif
 
-int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray ray) {
+int scatter(in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, out Ray ray) {
     int dimension = surface_dimension(path.depth);
     vec2 direction = sample_2d(pixel.at, path.number, dimension + DIMENSION_WAY);
     vec2 other = sample_2d(pixel.at, path.number, dimension + DIMENSION_LOBE);  // and the roulette behind it
@@ -44,5 +45,6 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
 #ifdef HAVE_SHEETS
     ray.origin += bsdf_shift(interaction, ray.direction);
 #endif
+    media = media_behind(media, interaction, ray.direction);
     return brightest > 0.0 ? EXIT_RAY : EXIT_END;
 }

@@ -3,7 +3,7 @@
 // more: it refracts for certain; 8: it reflects for certain, whatever the channel. The index is then that channel's.
 #include "interface/interaction.glsl"
 #ifdef HAVE_NESTED
-#include "interface/media.glsl"
+#include "interface/medium.glsl"
 #endif
 #ifdef HAVE_TEXTURES
 #include "interface/texture.glsl"

@@ -38,14 +38,20 @@ RADIANCE = Record("Radiance", Field("rgb", "vec3", "linear sRGB"))
 PATH = Record(
     "Path",
     Field("throughput", "vec3", about="what a radiance at the path's end adds to the pixel, as a factor"),
-    # Where back faces are culled, -1 in place of 0 on a path that has scattered before: shaders/kernels/scatter.glsl.
-    Field("pdf", "float", "1 / sr", about="of the last direction; 0: no light could have been sampled for it"),
+    Field(
+        "pdf",
+        "float",
+        "1 / sr",
+        about="of the last direction; 0: no light could have been sampled for it; -1: nor for this one, of a path that "
+        "has scattered before",
+    ),
     Field("depth", "int", about="surfaces that the path has left"),
-    Field("number", "int", about="of the sample"),
+    Field("number", "int", about="of the sample; of gathering paths below zero: shaders/lib/gather_number.glsl"),
     Field("cone", "vec2", about="how much wider the ray is for each unit of distance, and a factor of its width"),
 )
 
-MEDIA = Record("Media", Field("inside", "int", about="volumes that the ray is within: shaders/interface/media.glsl"))
+# The volumes that a ray is within; an empty record where none overlap (`viewer.materials.media`).
+MEDIA = ModuleState("Media")
 
 FILM = Record(
     "Film",

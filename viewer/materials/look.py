@@ -200,6 +200,11 @@ class Look:
         return Record(INTERACTION.name, *fields)
 
     @property
+    def media(self) -> Record:
+        """What a ray keeps of the volumes that it is within."""
+        return media.MEDIA[self.nested]
+
+    @property
     def packed(self) -> dict[str, tuple[int, int]]:
         """What an interaction's ``kind`` holds beside the kind, by name: the lowest bit, and how many."""
         found, first = {}, 3

@@ -1,5 +1,5 @@
 // Media that rays are within: numbers of digits in descending order.
-#include "interface/media.glsl"
+#include "interface/medium.glsl"
 
 ivec4 media_digits(int inside) {
     return (ivec4(inside) >> ivec4(0, MEDIA_BITS, 2 * MEDIA_BITS, 3 * MEDIA_BITS)) & MEDIA_MOST;
