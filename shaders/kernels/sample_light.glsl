@@ -5,25 +5,19 @@
 #include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
+#include "lib/light_context_at.glsl"
 #include "lib/shadow_ray.glsl"
-#ifdef HAVE_LIGHT_TREE
-#include "lib/light_receiver.glsl"
-#endif
 
 int sample_light(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
     int dimension = surface_dimension(path.depth);
-#ifdef HAVE_LIGHT_TREE
     bool looks = !bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1);
-    light_receiver = receiver_of(interaction);
-    float first = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
-    light_choose(interaction.position, first, looks);
-#endif
-    if (bsdf_delta(interaction) || path_strategy == PATH_BSDF || !path_counts(path.depth + 1)) return EXIT_NONE;
-    LightSample light;
     float choose = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
+    light_choose(light_context_at(interaction), choose, looks);
+    if (!looks) return EXIT_NONE;
+    LightSample light;
     vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
     if (!light_sample(interaction.position, choose, point, path_strategy == PATH_BOTH, light)) return EXIT_NONE;
     float pdf;

@@ -7,12 +7,16 @@
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
+#include "lib/light_context_at.glsl"
 #include "lib/offset_origin.glsl"
 #ifdef HAVE_CULLED
 #include "lib/view_ray.glsl"
 #endif
 
-int scatter(in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, out Ray ray) {
+int scatter(
+    in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, out LightContext context, out Ray ray
+) {
+    context = light_context_at(interaction);
     int dimension = surface_dimension(path.depth);
     vec2 direction = sample_2d(pixel.at, path.number, dimension + DIMENSION_WAY);
     vec2 other = sample_2d(pixel.at, path.number, dimension + DIMENSION_LOBE);  // and the roulette behind it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.records import FILM, HIT, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 
 BEGIN = Kernel(
@@ -25,18 +25,15 @@ ARRIVE = Kernel(
         IN("hit", HIT),
         IN("path", PATH),
         IN("media", MEDIA),
+        IN("context", LIGHT_CONTEXT),
         INOUT("radiance", RADIANCE),
         OUT("interaction", SCENE_INTERACTION),
     ),
     exits=("surface", "end"),
-    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "cone_width", "media_of"),
-)
-# Where lights are chosen by a light tree; the interaction that it takes is that of the surface before.
-ARRIVE_TREE = Kernel(
-    "arrive_tree",
-    (*ARRIVE.arguments[:-1], INOUT("interaction", SCENE_INTERACTION)),
-    ARRIVE.exits,
-    (*ARRIVE.needs, "emitter_density"),
+    needs=(
+        *("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "emitter_pdf", "cone_width"),
+        "media_of",
+    ),
 )
 ABSORB = Kernel(
     "absorb",
@@ -85,10 +82,11 @@ SCATTER = Kernel(
         IN("interaction", SCENE_INTERACTION),
         INOUT("path", PATH),
         INOUT("media", MEDIA),
+        OUT("context", LIGHT_CONTEXT),
         OUT("ray", RAY),
     ),
     exits=("ray", "end"),
-    needs=("path_settings", "bsdf_sample", "sample_2d", "cone_scattered", "media_of"),
+    needs=("path_settings", "bsdf_sample", "sample_2d", "cone_scattered", "media_of", "light_context"),
 )
 FINISH = Kernel(
     "finish_path",

@@ -53,6 +53,9 @@ PATH = Record(
 # The volumes that a ray is within; an empty record where none overlap (`viewer.materials.media`).
 MEDIA = ModuleState("Media")
 
+# What the choice of a light depends on, of the surface that a path has left; empty where lights are chosen by power.
+LIGHT_CONTEXT = ModuleState("LightContext")
+
 FILM = Record(
     "Film",
     Field("sum", "vec3", "linear sRGB", about="of the samples"),

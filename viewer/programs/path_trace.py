@@ -8,7 +8,7 @@ one begins within the same run, so that passes stay full.
 from __future__ import annotations
 
 from viewer.kernels import paths
-from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.kernels.records import FILM, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
@@ -23,13 +23,12 @@ def path_trace(
     volumes: bool = False,
     nested: bool = False,
     resampled: bool = False,
-    light_tree: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
     nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
-    lights. light_tree : lights are chosen by a light tree.
+    lights.
     """
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
@@ -49,6 +48,7 @@ def path_trace(
             "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
             "media": MEDIA,
+            "context": LIGHT_CONTEXT,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
@@ -56,7 +56,7 @@ def path_trace(
             *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": Call("setup", then=arrive), "done": DONE})),
             *traversal.states,
             *absorb,
-            State("arrive", paths.ARRIVE_TREE if light_tree else paths.ARRIVE, {"surface": light, "end": "finish"}),
+            State("arrive", paths.ARRIVE, {"surface": light, "end": "finish"}),
             *channel.values(),
             State("light", sample, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
             State("resolve", paths.RESOLVE_SHADOW, {"done": "scatter"}),
@@ -70,5 +70,5 @@ def path_trace(
             "surface": (order[:-1], order[-1:]) if nested else (order,),  # all of it would write too much
         },
         resumes=True,
-        stacked=("interaction",) if light_tree else (),  # of the surface before, which the first one has not
+        stacked=("context",),  # of the surface before, which the first one has not
     )

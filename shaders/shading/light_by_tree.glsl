@@ -4,13 +4,18 @@
 // tests/lighting/tree_twin.py.
 // Memories: light_nodes and light_chances (viewer/lighting/light_tree.py, tree_choice.py). Uniforms: ivec2 light_roots,
 // of the trees of what is near and what is infinitely far; float light_far_share, the latter's share.
+#include "shading/light.glsl"
+
+LightContext light_context(vec3 position, vec4 receiver) {
+    return LightContext(position, receiver);
+}
 
 // How much light of a cluster may come to a position; of what is infinitely far, its power. both sides shine where the
 // power is below zero. Cosines are means of the largest that any of the cluster may have, by angles at which nothing is
 // turned away more, and those of its middle: bounds alone send twice to thrice the variance down a tree of thousands,
 // the middle alone misses what is at the edge.
-float light_importance(vec3 middle, float radius, vec3 axis, float power, float emission, vec3 position) {
-    vec3 way = middle - position;
+float light_importance(vec3 middle, float radius, vec3 axis, float power, float emission, LightContext context) {
+    vec3 way = middle - context.position;
     float squared = dot(way, way), reach = radius * radius;
     bool within = squared <= reach;
     vec3 direction = squared > 0.0 ? way * inversesqrt(squared) : vec3(0.0);
@@ -28,8 +33,8 @@ float light_importance(vec3 middle, float radius, vec3 axis, float power, float 
     float leaving = turned < cosine_extent ? turned * cosine_extent + turned_sine * sine_extent : 1.0;
     leaving = within ? 1.0 : leaving > emission ? 0.5 * (max(leaving, 0.0) + max(cosine, 0.0)) : 0.0;
     // The same at the receiver.
-    float here = dot(light_receiver.xyz, direction);
-    here = light_receiver.w > 0.0 ? abs(here) : here;
+    float here = dot(context.receiver.xyz, direction);
+    here = context.receiver.w > 0.0 ? abs(here) : here;
     float here_sine = sqrt(max(0.0, 1.0 - here * here));
     float facing = here < cosine_extent ? here * cosine_extent + here_sine * sine_extent : 1.0;
     facing = within ? 1.0 : max(0.5 * (max(facing, 0.0) + max(here, 0.0)), LIGHT_LEAST_FACING);
@@ -38,12 +43,12 @@ float light_importance(vec3 middle, float radius, vec3 axis, float power, float 
 }
 
 // The probability of a node's left child. Where none sends light, that of power, so that some light always is chosen.
-float tree_left(LightNode node, vec3 position) {
+float tree_left(LightNode node, LightContext context) {
     float left = light_importance(
-        node.left, node.left_radius, node.left_axis, node.left_power, node.left_emission, position
+        node.left, node.left_radius, node.left_axis, node.left_power, node.left_emission, context
     );
     float right = light_importance(
-        node.right, node.right_radius, node.right_axis, node.right_power, node.right_emission, position
+        node.right, node.right_radius, node.right_axis, node.right_power, node.right_emission, context
     );
     bool some = left + right > 0.0;
     left = some ? left : abs(node.left_power);
@@ -59,7 +64,7 @@ float tree_share() {
 int light_chosen;    // the last choice: its number in the list,
 float light_chance;  // and its probability
 
-void light_choose(vec3 position, float choose, bool looks) {
+void light_choose(LightContext context, float choose, bool looks) {
     float first = float(environment_levels) / 16777216.0, chance = tree_share();
     float u = max((choose - first) / max(chance, 1e-7), 0.0);
     bool far = u < light_far_share;
@@ -69,7 +74,7 @@ void light_choose(vec3 position, float choose, bool looks) {
     int link = far ? light_roots.y : light_roots.x;
     if (looks && link >= 0 && choose >= first) do {
         LightNode node = fetch_light_nodes(link);
-        float left = tree_left(node, position);
+        float left = tree_left(node, context);
         bool turn = u < left;
         share = turn ? left : 1.0 - left;
         u = min((turn ? u : u - left) / share, 0.99999994);
@@ -81,7 +86,7 @@ void light_choose(vec3 position, float choose, bool looks) {
 }
 
 // The light of the last choice: its power is over the probability, and its density is per area.
-Light tree_light() {
+Light light_of(int quantum) {
     Light light = fetch_lights(light_chosen);
     LightChance listed = fetch_light_chances(light_chosen);
     light.power *= listed.probability / light_chance;
@@ -90,12 +95,12 @@ Light tree_light() {
 }
 
 // The probability of a near light, by the way to it.
-float tree_probability(ivec2 way, vec3 position) {
+float tree_probability(ivec2 way, LightContext context) {
     float chance = tree_share() * (1.0 - light_far_share);
     int link = light_roots.x, bits = way.x, turns = 0;
     if (link >= 0) do {
         LightNode node = fetch_light_nodes(link);
-        float left = tree_left(node, position);
+        float left = tree_left(node, context);
         bool turn = (bits & 1) == 0;
         chance *= turn ? left : 1.0 - left;
         link = turn ? node.left_link : node.right_link;
