@@ -67,6 +67,7 @@ def final_gather(
     on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
     copied = {"source": "interaction", "source_media": "media", "copy": "spot", "copy_media": "around"}
+    begun = (("begin_gather",), ("place_spot",)) if apart or nested else (("begin_gather", "place_spot"),)
     met: dict[str, Target] = {"surface": "estimate", "miss": "gather_ray"}
     return IndirectLight(
         states=(
@@ -85,14 +86,13 @@ def final_gather(
         streams={**kernels.streams, "spot": SCENE_INTERACTION, "gathering": PATH, "around": MEDIA},
         inputs=tuple(kernels.form.streams),
         groups=(
-            ("begin_gather",),
-            ("place_spot",),
+            *begun,
             *arrivals(arriving, nested),
             ("caustics", "estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
             on,
             ("gather_ray",),
         ),
-        rays=arrivals(arriving, nested),
+        rays=(*begun, *arrivals(arriving, nested)),
     )
 
 
