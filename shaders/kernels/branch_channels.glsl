@@ -4,7 +4,7 @@
 #include "interface/dispersion.glsl"
 #include "interface/media.glsl"
 #include "interface/whitted.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/leaving_origin.glsl"
 
 int branch_channels(in Interaction interaction, in Path path, in Media media, inout Tree tree, out Branch waiting) {
     int child = tree.light++;
@@ -15,10 +15,7 @@ int branch_channels(in Interaction interaction, in Path path, in Media media, in
     vec3 reflected, reflection, refracted, refraction;
     bsdf_branches(at, at.wo, reflected, reflection, refracted, refraction);
     waiting.direction = refracted;
-    waiting.origin = offset_origin(at.position, at.normal, refracted, at.error);
-#ifdef HAVE_SHEETS
-    waiting.origin += bsdf_shift(at, refracted);
-#endif
+    waiting.origin = leaving_origin(at, refracted);
     waiting.weight = path.throughput * refraction;
     if (parts) waiting.weight *= vec3(equal(ivec3(0, 1, 2), ivec3(waiting.channel)));
     waiting.depth = path.depth + 1;

@@ -4,7 +4,7 @@
 #include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "lib/gathered_ray.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/leaving_origin.glsl"
 
 int continue_gathering(
     in Pixel pixel, in Interaction spot, in Path path, inout Path gathering, inout Media around, out Ray ray
@@ -16,10 +16,7 @@ int continue_gathering(
     bool scattered = gathered_ray(pixel, spot, path.number, max(turn, 0), surface, ray, weight, pdf);
     gathering.throughput *= weight;
     gathering.depth += 1;
-    ray.origin = offset_origin(spot.position, spot.normal, ray.direction, spot.error);
-#ifdef HAVE_SHEETS
-    ray.origin += bsdf_shift(spot, ray.direction);
-#endif
+    ray.origin = leaving_origin(spot, ray.direction);
     around = media_behind(around, spot, ray.direction);
     bool goes = turn >= 0 && scattered && pdf == 0.0 && gathering.depth < path_depth;
     return goes && any(greaterThan(gathering.throughput, vec3(0.0))) ? EXIT_RAY : EXIT_END;

@@ -7,7 +7,7 @@
 #include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "lib/gathered_ray.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/leaving_origin.glsl"
 
 int gather_on(
     in Pixel pixel, in Interaction spot, in Path path, in Media media, inout Path gathering, inout Media around, out Ray ray
@@ -22,10 +22,7 @@ int gather_on(
     vec3 onwards = gathering.throughput * weight;
     gathering.throughput = begins ? path.throughput * weight / float(gather_rays) : onwards;
     gathering.depth = begins ? 0 : gathering.depth + 1;
-    ray.origin = offset_origin(spot.position, spot.normal, ray.direction, spot.error);
-#ifdef HAVE_SHEETS
-    if (!begins) ray.origin += bsdf_shift(spot, ray.direction);
-#endif
+    ray.origin = leaving_origin(spot, ray.direction);
     if (begins) around = media;
     around = media_behind(around, spot, ray.direction);
     bool goes = scattered && (pdf > 0.0) == begins && (begins || gathering.depth < path_depth);

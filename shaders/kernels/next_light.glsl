@@ -42,10 +42,7 @@ int next_light(
         radiance.rgb += pending.rgb;
         return EXIT_AGAIN;
     }
-    ray = shadow_ray(interaction, light.direction, light.distance);
+    ray = shadow_ray(interaction, light.direction, light.distance, path.number);
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
     return EXIT_SHADOW;
 }

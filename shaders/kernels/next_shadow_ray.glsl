@@ -30,10 +30,7 @@ int next_shadow_ray(
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
     pending.rgb *= 1.0 / float(path_light_samples);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
-    ray = shadow_ray(interaction, light.direction, light.distance);
+    ray = shadow_ray(interaction, light.direction, light.distance, path.number);
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
     return EXIT_SHADOW;
 }

@@ -55,10 +55,7 @@ int resample_light(
     }
     pending.rgb = path.throughput * brought * (chosen > 0.0 ? total / (float(light_candidates) * chosen) : 0.0);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
-    ray = shadow_ray(interaction, direction, distance);
+    ray = shadow_ray(interaction, direction, distance, path.number);
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
     return EXIT_SHADOW;
 }

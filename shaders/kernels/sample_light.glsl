@@ -24,10 +24,7 @@ int sample_light(
     pending.rgb = path.throughput * light.weight * bsdf_evaluate(interaction, interaction.wo, light.direction, pdf);
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) pending.rgb *= mis_weight(light.pdf, pdf);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
-    ray = shadow_ray(interaction, light.direction, light.distance);
+    ray = shadow_ray(interaction, light.direction, light.distance, path.number);
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
     return EXIT_SHADOW;
 }

@@ -7,7 +7,7 @@
 #include "interface/photon.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/leaving_origin.glsl"
 
 int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, inout Ray ray) {
     int dimension = surface_dimension(path.depth);
@@ -40,10 +40,7 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
     }
     path.throughput *= weight / survives;
     ray = Ray(vec3(0.0), FAR, way, 0);
-    ray.origin = offset_origin(interaction.position, interaction.normal, way, interaction.error);
-#ifdef HAVE_SHEETS
-    ray.origin += bsdf_shift(interaction, way);
-#endif
+    ray.origin = leaving_origin(interaction, way);
     media = media_behind(media, interaction, way);
     return EXIT_DONE;
 }

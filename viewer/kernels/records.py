@@ -10,7 +10,7 @@ PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and ro
 FAR = 3.4e38  # t_max of rays without an end, and the largest weight of a light; also shaders/lib/far.glsl
 
 # Of RAY.any_hit, above the sample's number: a ray that the camera sees along, which passes through back faces that are
-# culled; also shaders/lib/view_ray.glsl.
+# culled; also shaders/lib/ray_tag.glsl.
 RAY_VIEW = 1 << 17
 
 RAY = Record(
