@@ -35,12 +35,12 @@ def everything_dispersive() -> Scene:
 @pytest.mark.parametrize(
     ("name", "form", "most"),
     [
-        ("path", {}, 4000),
-        ("path", {"dispersion": True}, 4800),
+        ("path", {}, 4150),
+        ("path", {"dispersion": True}, 4950),
         ("whitted", {}, 3500),
-        ("photon", {"apart": True}, 4000),
-        ("photon", {"apart": True, "gather": True}, 7600),
-        ("photon", {"apart": True, "gather": True, "together": True}, 5000),
+        ("photon", {"apart": True}, 4100),
+        ("photon", {"apart": True, "gather": True}, 7700),
+        ("photon", {"apart": True, "gather": True, "together": True}, 5150),
         ("photon", {"apart": True, "gather": True, "together": True, "nested": True}, 5300),
     ],
 )
