@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import INTERACTION
 from viewer.materials.dimensions import surface_dimensions
+from viewer.materials.lobes import layers_glsl, lobe_modules, lobes_of
 from viewer.materials.look import Look
-from viewer.materials.principled import needs_of
 from viewer.scene.material import KINDS
 from viewer.stream.declare.kernel import Module, Prepared
 
@@ -77,9 +77,10 @@ def bsdfs(look: Look) -> list[Module]:
                 *(("classic_shining",) if kind == "classic" else ()),
             ),
             source=f"shading/bsdf_{shader}.glsl",
-            needs=needs_of(look) if kind == "principled" else ("classic_own",) if kind == "classic" else (),
+            needs=_needs_of(kind, look),
             uses=(record,),
             features=look.features,
+            text=layers_glsl(lobes_of(look)) if kind == "principled" else "",
             prepared=_SEEN if kind == "principled" else None,
         )
         for kind, shader in shaders.items()
@@ -94,9 +95,10 @@ def bsdfs(look: Look) -> list[Module]:
         text=switch_glsl(present, shaders) + (_SHIFT if look.sheets else ""),
         features=frozenset({"SHEETS"} if look.sheets else ()),
     )
+    lobes = lobe_modules(look) if look.principled else []
     parting = [_dispersion(look)] if look.dispersion else []
     more = {"CHANNEL": 1} if "dispersion" in look.lobes else None
-    return [surface_dimensions(more), interaction_module(look), *made, switch, *parting]
+    return [surface_dimensions(more), interaction_module(look), *lobes, *made, switch, *parting]
 
 
 # A glTF's material and its layers at a place, of each channel that has some of its own.
@@ -169,6 +171,12 @@ void set_interaction_{name}(inout Interaction at, int value) {{
     at.kind = (at.kind & {(1 << 24) - 1 - (mask << first)}) | (value << {first});
 }}
 """
+
+
+def _needs_of(kind: str, look: Look) -> tuple[str, ...]:
+    if kind == "principled":
+        return tuple(module.provides[0] for module in lobe_modules(look))
+    return ("classic_own",) if kind == "classic" else ()
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:
