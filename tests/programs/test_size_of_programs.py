@@ -35,10 +35,10 @@ def everything_dispersive() -> Scene:
 @pytest.mark.parametrize(
     ("name", "form", "most"),
     [
-        ("path", {}, 4200),
+        ("path", {}, 4250),
         ("path", {"dispersion": True}, 5050),
         ("whitted", {}, 3550),
-        ("photon", {"apart": True}, 4150),
+        ("photon", {"apart": True}, 4200),
         ("photon", {"apart": True, "gather": True}, 7850),
         ("photon", {"apart": True, "gather": True, "together": True}, 5250),
         ("photon", {"apart": True, "gather": True, "together": True, "nested": True}, 5350),

@@ -226,8 +226,8 @@ class EstimateKernels:
         return Kernel("finish_estimate", arguments, ("caustic", "done"), (self.settings,))
 
 
-# Final gather: ``spot`` is where the estimate is made, at the surface itself or where a gathering ray has come to, and
-# ``around`` the media there; ``gathering`` is a path that counts its rays, and the mirrors and glass on the way of each.
+# Final gather: ``spot`` is where the estimate is made, at the surface itself or where a gathering ray has come to, with
+# the media ``around``; ``gathering`` is a path that counts its rays, and the mirrors and glass on the way of each.
 BEGIN_GATHER = Kernel(
     "begin_gather",
     (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("gathering", PATH)),
@@ -236,7 +236,12 @@ BEGIN_GATHER = Kernel(
 )
 COPY_SURFACE = Kernel(
     "copy_surface",
-    (IN("source", SCENE_INTERACTION), IN("source_media", MEDIA), OUT("copy", SCENE_INTERACTION), OUT("copy_media", MEDIA)),
+    (
+        IN("source", SCENE_INTERACTION),
+        IN("source_media", MEDIA),
+        OUT("copy", SCENE_INTERACTION),
+        OUT("copy_media", MEDIA),
+    ),
     exits=("done",),
     copies=("source", "copy"),
 )

@@ -1,7 +1,7 @@
 """The lobes of glTF's material as modules, one each over the base, and their sum, generated.
 
-A lobe is a struct, ``Coat`` of the lobe ``coat``, with the ``chance`` that it is chosen, and these functions in its file,
-``shaders/materials/lobes/``; directions are of the base's frame, ``far`` and ``wo`` of the world:
+A lobe is a struct, ``Coat`` of the lobe ``coat``, with the ``chance`` that it is chosen, and these functions in its
+file, ``shaders/materials/lobes/``; directions are of the base's frame, ``far`` and ``wo`` of the world:
 
     Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, inout float under)   of a layer above
         the base: ``under`` is what layers leave to those below; or of a part of the base:
@@ -104,7 +104,8 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
             *("    float left = 1.0;", "    Base base = layers.base;"),
             "    way = Way(vec3(0.0, 0.0, 1.0), base.right, base.up, base.normal, false, -wo, vec3(0.0));",
             "    if (principled_choose(base.glossy, left, u.z)) way = glossy_sample(at, base, wo, u.xy, way);",
-            "    if (principled_choose(base.matte, left, u.z)) way.local = diffuse_sample(u, base.diffuse, base.through);",
+            "    if (principled_choose(base.matte, left, u.z)) {",
+            *("        way.local = diffuse_sample(u, base.diffuse, base.through);", "    }"),
             *each(
                 "if (principled_choose(layers.LOBE.chance, left, u.z)) "
                 "way = LOBE_sample(at, base, layers.LOBE, wo, u, way);"

@@ -170,7 +170,6 @@ class Look:
         found |= {"SHEETS"} if self.sheets else set()
         found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
         found |= {"REFRACTION"} if self.lobes >= {"transmission", "volume"} else set()
-        found |= {"PACKED"} if len(self.packed) > 1 else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"SHINING"} if self.shining else set()
         found |= {"BLEND"} if self.blend else set()

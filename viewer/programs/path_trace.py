@@ -32,6 +32,7 @@ def path_trace(
     """
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
+    follow = Call("setup", then=arrive)
     sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
     # A turn takes a path from one surface to the next, and a finished one to its successor.
     turn = (*arriving, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
@@ -53,14 +54,14 @@ def path_trace(
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(
-            *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": Call("setup", then=arrive), "done": DONE})),
+            *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": follow, "done": DONE})),
             *traversal.states,
             *absorb,
             State("arrive", paths.ARRIVE, {"surface": light, "end": "finish"}),
             *channel.values(),
             State("light", sample, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
             State("resolve", paths.RESOLVE_SHADOW, {"done": "scatter"}),
-            State("scatter", paths.SCATTER, {"ray": Call("setup", then=arrive), "end": "finish"}),
+            State("scatter", paths.SCATTER, {"ray": follow, "end": "finish"}),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",

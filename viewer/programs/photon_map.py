@@ -14,7 +14,9 @@ from viewer.kernels.whitted import ARRIVE_BRANCH
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.volumes import arrival, arrivals
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
+from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import Call, Program, State, Target
+from viewer.stream.declare.record import Record
 
 _SPOT = {"interaction": "spot"}
 
@@ -103,19 +105,23 @@ def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apa
     there = Call("setup", then="absorb" if volumes else "arrive")
     on = "gathering_channel" if dispersion else "gather_on"
     spot = {"spot": "interaction", "path": "waiting_path", "gathering": "path"}
-    waiting = {"source": "interaction", "source_media": "media", "copy": "waiting_surface", "copy_media": "waiting_media"}
-    back = {"source": "waiting_surface", "source_media": "waiting_media", "copy": "interaction", "copy_media": "media"}
     within = {**spot, "media": "waiting_media", "around": "media"}
+    save = {"source": "interaction", "source_media": "media", "copy": "waiting_surface", "copy_media": "waiting_media"}
+    back = {"source": "waiting_surface", "source_media": "waiting_media", "copy": "interaction", "copy_media": "media"}
     paths = {"waiting": "waiting_path"}
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "gather_on"}, spot)
     after: dict[str, Target] = {"ray": there, "again": "gather_on", "place": "place_surface", "end": "restore_surface"}
     begun = {"gathering": "waiting_path"}
-    waiting_streams = {"waiting_path": PATH, "waiting_surface": SCENE_INTERACTION, "waiting_media": MEDIA}
+    waiting: dict[str, Record | ModuleState] = {
+        "waiting_path": PATH,
+        "waiting_surface": SCENE_INTERACTION,
+        "waiting_media": MEDIA,
+    }
     return IndirectLight(
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "save_path", "none": "refract"}, begun),
             State("save_path", photons.EXCHANGE_PATHS, {"done": "save_surface"}, paths),
-            State("save_surface", photons.COPY_SURFACE, {"done": "caustics"}, waiting),
+            State("save_surface", photons.COPY_SURFACE, {"done": "caustics"}, save),
             State("caustics", kernels.begin_caustics, {"cell": "cell"}),
             State("estimate", kernels.begin, {"cell": "cell", "none": on}),
             *_search(kernels, {}),
@@ -126,14 +132,14 @@ def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apa
             State("restore_surface", photons.COPY_SURFACE, {"done": "restore_path"}, back),
             State("restore_path", photons.EXCHANGE_PATHS, {"done": "refract"}, paths),
         ),
-        streams={**kernels.streams, **waiting_streams},
+        streams={**kernels.streams, **waiting},
         inputs=tuple(kernels.form.streams),
         instead={"arrive": State("arrive", ARRIVE_BRANCH, {"surface": "arrived", "end": "ended"})},
         beside=(
             State("arrived", photons.DISPATCH, {"own": "light", "gathering": "estimate"}),
             State("ended", photons.DISPATCH, {"own": "next", "gathering": "place_surface"}),
         ),
-        written=tuple(waiting_streams),
+        written=tuple(waiting),
     )
 
 
