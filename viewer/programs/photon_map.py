@@ -162,8 +162,8 @@ def photon_map(
     : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
     apart : photons are found and weighed in states of their own, as where interactions take six texels: with five, one
     state's are the 16 textures that every OpenGL 3.3 grants. together : gathering rays go the way of all others, as in
-    the single pass of surfaces of many layers, where code that is there twice takes seconds to compile. The results are
-    the same.
+    the single pass of surfaces of many layers, where code that is there twice takes seconds to compile; of simple
+    surfaces a picture takes 3 % longer so. The results are the same.
     """
     if gather and together:
         indirect = _gather_as_call(kind, search, dispersion, volumes, apart)
