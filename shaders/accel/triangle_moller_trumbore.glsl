@@ -1,9 +1,7 @@
 // The ray/triangle test of Moeller and Trumbore (1997), as published: rays may slip between two triangles of an edge.
 #include "interface/triangle.glsl"
+#include "lib/culled.glsl"
 #include "lib/nearer.glsl"
-#ifdef HAVE_CULLED
-#include "lib/view_ray.glsl"
-#endif
 
 TriangleSetup triangle_setup(Ray ray) {
     return TriangleSetup(0.0);
@@ -22,8 +20,6 @@ void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inou
     float w = dot(ray.direction, q);
     float t = dot(ac, q);
     bool inside = v >= 0.0 && w >= 0.0 && v + w <= 1.0;
-#ifdef HAVE_CULLED
-    inside = inside && !(determinant < 0.0 && triangle.one_sided == 1 && ray.any_hit >= RAY_VIEW);
-#endif
+    inside = inside && !triangle_culled(ray, triangle, determinant < 0.0);
     if (inside && t > 0.0) keep_nearer(Hit(t, vec2(v, w), triangle.number, instance), hit);
 }

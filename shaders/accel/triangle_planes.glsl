@@ -6,10 +6,8 @@
 // else 1. As exact as the coefficients are in float32: weights to about 2^-23 of the distance from the middle over the
 // height.
 #include "interface/triangle.glsl"
+#include "lib/culled.glsl"
 #include "lib/nearer.glsl"
-#ifdef HAVE_CULLED
-#include "lib/view_ray.glsl"
-#endif
 
 TriangleSetup triangle_setup(Ray ray) {
     return TriangleSetup(0.0);
@@ -24,8 +22,6 @@ void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inou
     vec4 point = origin + t * vec4(ray.direction, 0.0);
     float v = dot(triangle.side_b, point), w = dot(triangle.side_c, point);
     bool inside = v >= 0.0 && w >= 0.0 && v + w <= planes_slack;
-#ifdef HAVE_CULLED
-    inside = inside && !(slope > 0.0 && triangle.one_sided == 1 && ray.any_hit >= RAY_VIEW);
-#endif
+    inside = inside && !triangle_culled(ray, triangle, slope > 0.0);
     if (inside && t > 0.0) keep_nearer(Hit(t, vec2(v, w), triangle.number, instance), hit);
 }

@@ -5,10 +5,8 @@
 // triangle_scale, a power of two, brings the scene to about unit size across the ray, so that products of two lengths
 // stay in the range of a float whatever the unit.
 #include "interface/triangle.glsl"
+#include "lib/culled.glsl"
 #include "lib/nearer.glsl"
-#ifdef HAVE_CULLED
-#include "lib/view_ray.glsl"
-#endif
 
 TriangleSetup triangle_setup(Ray ray) {
     vec3 size = abs(ray.direction);
@@ -52,10 +50,8 @@ void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inou
     float t = a.z + weight.x * (b.z - a.z) + weight.y * (c.z - a.z);
     // Beyond the origin: what rounding leaves of a distance of zero is none.
     bool before = t > 2.3841858e-7 * max(most.z, -least.z);
-#ifdef HAVE_CULLED
     // The projected area is that of the normal along the ray, over the direction's largest component.
     bool back = (determinant < 0.0) != (setup.by.z < 0.0);
-    inside = inside && !(back && triangle.one_sided == 1 && ray.any_hit >= RAY_VIEW);
-#endif
+    inside = inside && !triangle_culled(ray, triangle, back);
     if (inside && between && before) keep_nearer(Hit(t, weight, triangle.number, instance), hit);
 }

@@ -25,11 +25,9 @@ bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, 
 
 // Whether it scatters into single directions only, so that no light can be sampled for it.
 bool bsdf_delta(Interaction at);
-#ifdef HAVE_PRINCIPLED
 
 // The same, but false for materials of glTF's.
 bool bsdf_single(Interaction at);
-#endif
 
 // Index of refraction behind the surface, relative to that in front; 1 where light is not refracted.
 float bsdf_index(Interaction at);

@@ -11,3 +11,7 @@ vec3 interaction_uv_1(Interaction at);
 
 // Address of the material; 0 where no kind asks for it.
 int interaction_material(Interaction at);
+
+// Keep these, where some kind asks for them; the material's once, behind the kind.
+void set_interaction_uv_1(inout Interaction at, vec3 uv_1);
+void set_interaction_material(inout Interaction at, int material);

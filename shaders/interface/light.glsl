@@ -7,13 +7,12 @@ bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out Lig
 
 // The density, 1 / sr, with which light_sample chooses the environment in a unit direction.
 float environment_pdf(vec3 direction, bool compensated);
-#ifdef HAVE_LIGHT_TREE
 
-// What light is looked for: the unit normal of the surface, on the side that the path came from, and 1 where it lets
-// light through to that side, too. light_choose and emitter_density read it.
-vec4 light_receiver;
+// What the choice of a light depends on, of the surface that light is looked for at: the record that a module keeps from
+// one surface of a path to the next, empty where lights are chosen by power. receiver: the unit normal on the side that
+// the path came from, and 1 where the surface lets light through to that side, too.
+LightContext light_context(vec3 position, vec4 receiver);
 
-// Goes down the light tree for the light_sample behind it, which is of the same position and choose; apart from that,
-// since Mesa 22.3 computes loops wrongly behind a return. looks: whether there is one.
-void light_choose(vec3 position, float choose, bool looks);
-#endif
+// Chooses the light for the light_sample behind it, which is of the same choose; apart from that, since Mesa 22.3 computes
+// loops wrongly behind a return. looks: whether there is one.
+void light_choose(LightContext context, float choose, bool looks);

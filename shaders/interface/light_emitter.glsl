@@ -1,5 +1,5 @@
-// What a light tree provides to whoever meets what shines by chance.
+// What lights provide to whoever meets an emissive surface by chance.
 
-// The density, per unit of world area, with which light_sample picks the point of a hit, from a position, for
-// light_receiver; 0 where it does not shine.
-float emitter_density(Hit hit, vec3 position);
+// The density, 1 / sr, with which light_sample finds the point of a hit from the surface of a context. light_pdf: that per
+// unit of world area by power, as interaction_at gives it. facing: absolute cosine of the ray there.
+float emitter_pdf(LightContext context, Hit hit, float light_pdf, float facing);

@@ -1,22 +1,15 @@
-// Nested volumes (viewer/materials/media.py). A ray is within up to four media: ranks of MEDIA_BITS bits each in one
-// number, the highest in the lowest bits, which is the one that is there; 0 is outside of all. Only scenes in which
-// volumes overlap, or hold something, provide this.
+// The media that a ray is within: what a module provides over the record Media, which it keeps for each ray
+// (viewer/materials/media.py). Where no volumes overlap or hold something, the record is empty and this does nothing.
 
-// The medium that is there.
-int media_top(int inside);
+// Of a number that waits in another record, as media_number gives it; 0: outside of all.
+Media media_of(int number);
+int media_number(Media media);
 
-// Within one more, and within one less.
-int media_with(int inside, int medium);
-int media_without(int inside, int medium);
+// Those that a ray is within which leaves a surface in a direction.
+Media media_behind(Media media, Interaction at, vec3 direction);
 
-// Whether a medium is among them.
-bool media_hold(int inside, int medium);
+// Light that goes a distance from a surface in a direction, less what the medium there absorbs.
+vec3 media_transmitted(Media media, Interaction at, vec3 direction, float distance, vec3 light);
 
-// Index of refraction, for channel 0 (green, as for all), or 1, 2, 3: red, green, blue.
-float medium_index(int medium, int channel);
-
-// Whether the channels' indices differ.
-bool medium_parts(int medium);
-
-// What is left of light after a distance through a medium (Beer's law), linear sRGB.
-vec3 medium_transmittance(int medium, float distance);
+// Tells a surface which medium is on its front, or about what bounds none: its indices are relative to that.
+void media_surround(Media media, inout Interaction at);

@@ -3,29 +3,30 @@
 #include "interface/cone.glsl"
 #include "interface/environment.glsl"
 #include "interface/light.glsl"
+#include "interface/light_emitter.glsl"
 #include "interface/material.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 
-int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out Interaction interaction) {
+int arrive(
+    in Ray ray, in Hit hit, in Path path, in Media media, in LightContext context, inout Radiance radiance,
+    out Interaction interaction
+) {
     vec3 emission;
-    float other;  // density with which light sampling finds this, per solid angle
+    float other = 0.0;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
+    bool alone = path.pdf <= 0.0 || path_strategy == PATH_BSDF;  // nothing else finds it: after a mirror, from the camera
     interaction = interaction_nowhere(-ray.direction);
     if (missed) {
         emission = environment_radiance(ray.direction);
         other = environment_pdf(ray.direction, path_strategy == PATH_BOTH);
     } else {
-        float per_area;
-        interaction = interaction_at(ray, hit, cone_width(path.cone, ray.origin, hit.t), emission, per_area);
+        float light_pdf;
+        interaction = interaction_at(ray, hit, cone_width(path.cone, ray.origin, hit.t), emission, light_pdf);
+        media_surround(media, interaction);
         float facing = abs(dot(interaction.normal, ray.direction));
-        other = per_area * hit.t * hit.t / max(facing, 1e-20);
+        if (!alone) other = emitter_pdf(context, hit, light_pdf, facing);
     }
-    // After a mirror, and from the camera, nothing else finds it.
-#ifdef HAVE_CULLED
-    bool alone = path.pdf <= 0.0 || path_strategy == PATH_BSDF;
-#else
-    bool alone = path.pdf == 0.0 || path_strategy == PATH_BSDF;
-#endif
     float weight = alone ? 1.0 : mis_weight(path.pdf, other);
     if (!alone && path_strategy == PATH_LIGHTS) weight = other > 0.0 ? 0.0 : 1.0;
     if (path_counts(path.depth)) radiance.rgb += path.throughput * emission * weight;

@@ -2,10 +2,11 @@
 // each there, which carries that channel alone; any other ray has one. They wait as in branch_refraction.glsl.
 #include "interface/bsdf.glsl"
 #include "interface/dispersion.glsl"
+#include "interface/media.glsl"
 #include "interface/whitted.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/leaving_origin.glsl"
 
-int branch_channels(in Interaction interaction, in Path path, inout Tree tree, out Branch waiting) {
+int branch_channels(in Interaction interaction, in Path path, in Media media, inout Tree tree, out Branch waiting) {
     int child = tree.light++;
     bool parts = channels_part(interaction);
     waiting.channel = parts && tree.channel < 0 ? child : tree.channel;
@@ -14,13 +15,11 @@ int branch_channels(in Interaction interaction, in Path path, inout Tree tree, o
     vec3 reflected, reflection, refracted, refraction;
     bsdf_branches(at, at.wo, reflected, reflection, refracted, refraction);
     waiting.direction = refracted;
-    waiting.origin = offset_origin(at.position, at.normal, refracted, at.error);
-#ifdef HAVE_SHEETS
-    waiting.origin += bsdf_shift(at, refracted);
-#endif
+    waiting.origin = leaving_origin(at, refracted);
     waiting.weight = path.throughput * refraction;
     if (parts) waiting.weight *= vec3(equal(ivec3(0, 1, 2), ivec3(waiting.channel)));
     waiting.depth = path.depth + 1;
+    waiting.inside = media_number(media_behind(media, interaction, refracted));
     if (child >= (parts && tree.channel < 0 ? 3 : 1) || whitted_refractions == 0) {
         tree.light = 0;
         return EXIT_NONE;

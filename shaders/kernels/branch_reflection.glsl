@@ -3,9 +3,7 @@
 #include "interface/whitted.glsl"
 #include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
-#ifdef HAVE_CULLED
-#include "lib/view_ray.glsl"
-#endif
+#include "lib/ray_tag.glsl"
 
 int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) {
     vec3 reflected, reflection, refracted, refraction;
@@ -13,13 +11,7 @@ int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) 
     ray.direction = reflected;
     ray.origin = offset_origin(interaction.position, interaction.normal, reflected, interaction.error);
     ray.t_max = FAR;
-    ray.any_hit = 0;
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
-#ifdef HAVE_CULLED
-    ray.any_hit += RAY_VIEW;
-#endif
+    ray.any_hit = ray_tag(path.number, true);
     path.throughput *= reflection;
     path.depth += 1;
     return whitted_reflections == 0 || all(equal(path.throughput, vec3(0.0))) ? EXIT_END : EXIT_RAY;

@@ -6,9 +6,10 @@
 
 int choose_gathering_channel(in Pixel pixel, in Path path, inout Interaction spot, inout Path gathering) {
     if (channels_part(spot)) {
-        int surface = 32 + gathering.depth % 32;  // as kernels/continue_gathering.glsl has it
-        int dimension = gather_dimension(gather_rays, path.number, gathering.number, surface);
-        int number = gather_number(gather_rays, path.number, gathering.number);
+        int surface = 32 + gathering.depth % 32;  // as kernels/gather_on.glsl has it
+        int turn = gathering_turn(gathering);
+        int dimension = gather_dimension(gather_rays, path.number, turn, surface);
+        int number = gather_number(gather_rays, path.number, turn);
         follow_channel(spot, gathering.throughput, sample_2d(pixel.at, number, dimension + 6).x);
     }
     return EXIT_DONE;

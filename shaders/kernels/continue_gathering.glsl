@@ -1,22 +1,23 @@
 // A gathering ray goes on where it is reflected or refracted in a single direction. Elsewhere the photons have brought
 // all light, and it ends, as it does behind the estimate of caustics, from which no ray has come.
 #include "interface/bsdf.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "lib/gathered_ray.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/leaving_origin.glsl"
 
-int continue_gathering(in Pixel pixel, in Interaction spot, in Path path, inout Path gathering, out Ray ray) {
+int continue_gathering(
+    in Pixel pixel, in Interaction spot, in Path path, inout Path gathering, inout Media around, out Ray ray
+) {
     vec3 weight;
     float pdf;
     int surface = 32 + gathering.depth % 32;  // behind those that a gather may begin at
-    int number = max(gathering.number, 0);
-    bool scattered = gathered_ray(pixel, spot, path.number, number, surface, ray, weight, pdf);
+    int turn = gathering_turn(gathering);
+    bool scattered = gathered_ray(pixel, spot, path.number, max(turn, 0), surface, ray, weight, pdf);
     gathering.throughput *= weight;
     gathering.depth += 1;
-    ray.origin = offset_origin(spot.position, spot.normal, ray.direction, spot.error);
-#ifdef HAVE_SHEETS
-    ray.origin += bsdf_shift(spot, ray.direction);
-#endif
-    bool goes = gathering.number >= 0 && scattered && pdf == 0.0 && gathering.depth < path_depth;
+    ray.origin = leaving_origin(spot, ray.direction);
+    around = media_behind(around, spot, ray.direction);
+    bool goes = turn >= 0 && scattered && pdf == 0.0 && gathering.depth < path_depth;
     return goes && any(greaterThan(gathering.throughput, vec3(0.0))) ? EXIT_RAY : EXIT_END;
 }

@@ -1,27 +1,32 @@
-// A gathering ray goes on as continue_gathering.glsl has it, or the next begins as gather_ray.glsl has it: the spot is
-// where the one has come to, or the surface that gathers, where the number or the depth is below zero.
+// A gathering ray goes on where it is reflected or refracted in a single direction; elsewhere the photons have brought all
+// light, and it ends. Then the next of the surface's begins, by its BSDF (Purcell 2004, section 6.4.5; H. W. Jensen 2001,
+// section 7.3), without what that reflects as a mirror, which reflected rays bring. The spot is where the one has come
+// to, or the surface that gathers: before the first, and where the depth is below zero.
 #include "interface/bsdf.glsl"
 #include "interface/gather.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "lib/gathered_ray.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/leaving_origin.glsl"
 
-int gather_on(in Pixel pixel, in Interaction spot, in Path path, inout Path gathering, out Ray ray) {
-    bool begins = gathering.number < 0 || gathering.depth < 0;
-    gathering.number += begins ? 1 : 0;
+int gather_on(
+    in Pixel pixel, in Interaction spot, in Path path, in Media media, inout Path gathering, inout Media around, out Ray ray
+) {
+    bool begins = gathering.number == -1 || gathering.depth < 0;
+    gathering.number -= begins ? 1 : 0;
+    int turn = gathering_turn(gathering);
     vec3 weight;
     float pdf;
-    int surface = begins ? path.depth : 32 + gathering.depth % 32;
-    bool scattered = gathered_ray(pixel, spot, path.number, gathering.number, surface, ray, weight, pdf);
+    int surface = begins ? path.depth : 32 + gathering.depth % 32;  // those behind are apart from those that begin it
+    bool scattered = gathered_ray(pixel, spot, path.number, turn, surface, ray, weight, pdf);
     vec3 onwards = gathering.throughput * weight;
     gathering.throughput = begins ? path.throughput * weight / float(gather_rays) : onwards;
     gathering.depth = begins ? 0 : gathering.depth + 1;
-    ray.origin = offset_origin(spot.position, spot.normal, ray.direction, spot.error);
-#ifdef HAVE_SHEETS
-    if (!begins) ray.origin += bsdf_shift(spot, ray.direction);
-#endif
+    ray.origin = leaving_origin(spot, ray.direction);
+    if (begins) around = media;
+    around = media_behind(around, spot, ray.direction);
     bool goes = scattered && (pdf > 0.0) == begins && (begins || gathering.depth < path_depth);
-    if (begins && gathering.number >= gather_rays) {
+    if (begins && turn >= gather_rays) {
         gathering.number = -1;
         return EXIT_END;
     }

@@ -4,14 +4,15 @@
 // What the environment brings beside its suns is ambient light, which nothing hides, as in that paper.
 #include "interface/bsdf.glsl"
 #include "interface/light_each.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "interface/whitted.glsl"
 #include "lib/shadow_ray.glsl"
 
 int next_light(
-    in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Radiance radiance, out Ray ray,
-    out Radiance pending
+    in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Tree tree,
+    inout Radiance radiance, out Ray ray, out Radiance pending
 ) {
     ray = Ray(vec3(0.0), 0.0, vec3(0.0), 0);  // what has led here is not asked for any more
     pending.rgb = vec3(0.0);
@@ -41,9 +42,7 @@ int next_light(
         radiance.rgb += pending.rgb;
         return EXIT_AGAIN;
     }
-    ray = shadow_ray(interaction, light.direction, light.distance);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
+    ray = shadow_ray(interaction, light.direction, light.distance, path.number);
+    pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

@@ -3,40 +3,34 @@
 // pixel take their points from one sequence.
 #include "interface/bsdf.glsl"
 #include "interface/light.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
+#include "lib/light_context_at.glsl"
 #include "lib/shadow_ray.glsl"
-#ifdef HAVE_LIGHT_TREE
-#include "lib/light_receiver.glsl"
-#endif
 
 int next_shadow_ray(
-    in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Ray ray, out Radiance pending
+    in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Tree tree, inout Ray ray,
+    out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
     int number = (path.number * path_light_samples + tree.light) & 65535;
-#ifdef HAVE_LIGHT_TREE
+    int dimension = surface_dimension(path.depth);
     bool looks = !bsdf_delta(interaction) && path_counts(path.depth + 1) && tree.light < path_light_samples;
-    light_receiver = receiver_of(interaction);
-    float first = sample_1d(pixel.at, number, surface_dimension(path.depth) + DIMENSION_LIGHT);
-    light_choose(interaction.position, first, looks);
-#endif
-    if (bsdf_delta(interaction) || !path_counts(path.depth + 1) || tree.light >= path_light_samples) {
+    float choose = sample_1d(pixel.at, number, dimension + DIMENSION_LIGHT);
+    light_choose(light_context_at(interaction), choose, looks);
+    if (!looks) {
         tree.light = 0;
         return EXIT_END;
     }
     tree.light += 1;
-    int dimension = surface_dimension(path.depth);
     LightSample light;
-    float choose = sample_1d(pixel.at, number, dimension + DIMENSION_LIGHT);
     vec2 point = sample_2d(pixel.at, number, dimension + DIMENSION_POINT);
     if (!light_sample(interaction.position, choose, point, false, light)) return EXIT_AGAIN;
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
     pending.rgb *= 1.0 / float(path_light_samples);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
-    ray = shadow_ray(interaction, light.direction, light.distance);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
+    ray = shadow_ray(interaction, light.direction, light.distance, path.number);
+    pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

@@ -8,36 +8,33 @@
 #include "interface/bsdf.glsl"
 #include "interface/candidates.glsl"
 #include "interface/light.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
+#include "lib/light_context_at.glsl"
 #include "lib/luminance.glsl"
 #include "lib/shadow_ray.glsl"
-#ifdef HAVE_LIGHT_TREE
-#include "lib/light_receiver.glsl"
-#endif
 
 // The R2 sequence: M. Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences" (2018).
 const vec2 CANDIDATES_APART = vec2(0.75487767, 0.56984029);
 const float CANDIDATE_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
 
-int resample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
+int resample_light(
+    in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
+) {
     vec3 brought = vec3(0.0), direction = vec3(0.0, 1.0, 0.0);
     float distance = 0.0, chosen = 0.0, total = 0.0;
     int dimension = surface_dimension(path.depth), number = 0;
     vec2 choose = sample_2d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
     vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
-#ifdef HAVE_LIGHT_TREE
-    light_receiver = receiver_of(interaction);
-#endif
+    LightContext context = light_context_at(interaction);
     bool both = path_strategy == PATH_BOTH;
     if (!bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1)) {
         do {
             LightSample light;
             float pdf, turn = float(number) / float(light_candidates);
             vec2 u = fract(point + float(number) * CANDIDATES_APART);
-#ifdef HAVE_LIGHT_TREE
-            light_choose(interaction.position, fract(choose.x + turn), true);
-#endif
+            light_choose(context, fract(choose.x + turn), true);
             bool found = light_sample(interaction.position, fract(choose.x + turn), u, both, light);
             vec3 unshadowed = light.weight * bsdf_evaluate(interaction, interaction.wo, light.direction, pdf);
             if (light.pdf > 0.0 && both) unshadowed *= mis_weight(light.pdf, pdf);
@@ -58,9 +55,7 @@ int resample_light(in Pixel pixel, in Interaction interaction, in Path path, ino
     }
     pending.rgb = path.throughput * brought * (chosen > 0.0 ? total / (float(light_candidates) * chosen) : 0.0);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
-    ray = shadow_ray(interaction, direction, distance);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
+    ray = shadow_ray(interaction, direction, distance, path.number);
+    pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

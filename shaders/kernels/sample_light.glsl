@@ -2,34 +2,29 @@
 // The light's contribution waits until the shadow ray is back.
 #include "interface/bsdf.glsl"
 #include "interface/light.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
+#include "lib/light_context_at.glsl"
 #include "lib/shadow_ray.glsl"
-#ifdef HAVE_LIGHT_TREE
-#include "lib/light_receiver.glsl"
-#endif
 
-int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
+int sample_light(
+    in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
+) {
     pending.rgb = vec3(0.0);
     int dimension = surface_dimension(path.depth);
-#ifdef HAVE_LIGHT_TREE
     bool looks = !bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1);
-    light_receiver = receiver_of(interaction);
-    float first = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
-    light_choose(interaction.position, first, looks);
-#endif
-    if (bsdf_delta(interaction) || path_strategy == PATH_BSDF || !path_counts(path.depth + 1)) return EXIT_NONE;
-    LightSample light;
     float choose = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
+    light_choose(light_context_at(interaction), choose, looks);
+    if (!looks) return EXIT_NONE;
+    LightSample light;
     vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
     if (!light_sample(interaction.position, choose, point, path_strategy == PATH_BOTH, light)) return EXIT_NONE;
     float pdf;
     pending.rgb = path.throughput * light.weight * bsdf_evaluate(interaction, interaction.wo, light.direction, pdf);
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) pending.rgb *= mis_weight(light.pdf, pdf);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
-    ray = shadow_ray(interaction, light.direction, light.distance);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
+    ray = shadow_ray(interaction, light.direction, light.distance, path.number);
+    pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

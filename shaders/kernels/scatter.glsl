@@ -3,46 +3,40 @@
 // itself: what is dim as a picture shows it is not as rare.
 #include "interface/bsdf.glsl"
 #include "interface/cone.glsl"
+#include "interface/media.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
-#include "lib/offset_origin.glsl"
-#ifdef HAVE_CULLED
-#include "lib/view_ray.glsl"
-#endif
+#include "lib/leaving_origin.glsl"
+#include "lib/light_context_at.glsl"
+#include "lib/ray_tag.glsl"
 
-int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray ray) {
+int scatter(
+    in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, out LightContext context, out Ray ray
+) {
+    context = light_context_at(interaction);
     int dimension = surface_dimension(path.depth);
     vec2 direction = sample_2d(pixel.at, path.number, dimension + DIMENSION_WAY);
     vec2 other = sample_2d(pixel.at, path.number, dimension + DIMENSION_LOBE);  // and the roulette behind it
     vec3 weight;
     path.depth += 1;
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
-#ifdef HAVE_CULLED
     bool seen = path.pdf == 0.0;
-#endif
     if (!bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
         return EXIT_END;
     }
     path.throughput *= weight;
     path.cone = cone_scattered(path.cone, path.pdf);
-#ifdef HAVE_CULLED
-    // A path that has scattered once is no view: below zero stands for zero there.
-    if (path.pdf == 0.0 && seen) ray.any_hit += RAY_VIEW;
-    else if (path.pdf == 0.0) path.pdf = -1.0;
-#endif
+    seen = path.pdf == 0.0 && seen;
+    ray.any_hit = ray_tag(path.number, seen);
+    if (path.pdf == 0.0 && !seen) path.pdf = -1.0;  // a path that has scattered once is no view
     float brightest = max(path.throughput.x, max(path.throughput.y, path.throughput.z));
     if (path.depth >= path_roulette) {
         float survives = min(sqrt(brightest), 0.98);
         if (!(other.y < survives)) return EXIT_END;
         path.throughput /= survives;
     }
-    ray.origin = offset_origin(interaction.position, interaction.normal, ray.direction, interaction.error);
-#ifdef HAVE_SHEETS
-    ray.origin += bsdf_shift(interaction, ray.direction);
-#endif
+    ray.origin = leaving_origin(interaction, ray.direction);
+    media = media_behind(media, interaction, ray.direction);
     return brightest > 0.0 ? EXIT_RAY : EXIT_END;
 }

@@ -3,12 +3,13 @@
 // Power is not radiance: it is not scaled where it crosses into another index, and a shading normal weighs it otherwise
 // (Veach 1997, sections 5.2 and 5.3.2). Dimensions as in kernels/scatter.glsl.
 #include "interface/bsdf.glsl"
+#include "interface/media.glsl"
 #include "interface/photon.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/leaving_origin.glsl"
 
-int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, inout Ray ray) {
+int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, inout Ray ray) {
     int dimension = surface_dimension(path.depth);
     int number = photon_number(pixel.at);
     vec2 direction = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_WAY);
@@ -39,9 +40,7 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
     }
     path.throughput *= weight / survives;
     ray = Ray(vec3(0.0), FAR, way, 0);
-    ray.origin = offset_origin(interaction.position, interaction.normal, way, interaction.error);
-#ifdef HAVE_SHEETS
-    ray.origin += bsdf_shift(interaction, way);
-#endif
+    ray.origin = leaving_origin(interaction, way);
+    media = media_behind(media, interaction, way);
     return EXIT_DONE;
 }

@@ -4,21 +4,13 @@
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
-#ifdef HAVE_CULLED
-#include "lib/view_ray.glsl"
-#endif
+#include "lib/ray_tag.glsl"
 
 Ray first_ray(ivec2 pixel, int number) {
     Ray ray;
     vec2 film = sample_2d(path_shared == 1 ? ivec2(0) : pixel, number, 0);
     camera_sample(pixel, film, sample_2d(pixel, number, 2), ray.origin, ray.direction);
     ray.t_max = FAR;
-    ray.any_hit = 0;
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (number & 65535);
-#endif
-#ifdef HAVE_CULLED
-    ray.any_hit += RAY_VIEW;
-#endif
+    ray.any_hit = ray_tag(number, true);
     return ray;
 }

@@ -4,6 +4,7 @@
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
 #include "lib/gather_number.glsl"
+#include "lib/ray_tag.glsl"
 
 // The one of that number among a sample's, at its so many-th surface; its origin is left to the caller. Gives whether it
 // is scattered, the throughput that this leaves it, and the density: 0 of a single direction.
@@ -14,10 +15,7 @@ bool gathered_ray(
     int number = gather_number(gather_rays, sample_number, ray_number);
     int dimension = gather_dimension(gather_rays, sample_number, ray_number, surface);
     vec2 direction = sample_2d(pixel.at, number, dimension), other = sample_2d(pixel.at, number, dimension + 2);
-    ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (sample_number & 65535);
-#endif
+    ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), ray_tag(sample_number, false));
     weight = vec3(0.0);
     pdf = 0.0;
     return bsdf_sample(at, at.wo, vec3(direction, other.x), ray.direction, weight, pdf);

@@ -3,7 +3,7 @@
 // more: it refracts for certain; 8: it reflects for certain, whatever the channel. The index is then that channel's.
 #include "interface/interaction.glsl"
 #ifdef HAVE_NESTED
-#include "interface/media.glsl"
+#include "interface/medium.glsl"
 #endif
 #ifdef HAVE_TEXTURES
 #include "interface/texture.glsl"
@@ -22,61 +22,7 @@ Principled principled_at(Interaction at) {
         if ((fetch_textures(map.texture).flags & TEXTURE_SECOND) != 0) place = interaction_uv_1(at);
 #endif
         vec4 texel = texture_texel(map.texture, place, map.color == 1);
-#ifdef HAVE_METALLIC_ROUGHNESS_TEXTURE
-        if ((map.slots & MAP_METALLIC_ROUGHNESS) != 0) {
-            own.roughness *= texel.g;
-            own.metallic *= texel.b;
-        }
-#endif
-#ifdef HAVE_SPECULAR_FACTOR_TEXTURE
-        if ((map.slots & MAP_SPECULAR_FACTOR) != 0) own.specular_factor *= texel.a;
-#endif
-#ifdef HAVE_SPECULAR_COLOR_TEXTURE
-        if ((map.slots & MAP_SPECULAR_COLOR) != 0) own.specular_color *= texel.rgb;
-#endif
-#ifdef HAVE_TRANSMISSION_TEXTURE
-        if ((map.slots & MAP_TRANSMISSION) != 0) own.transmission *= texel.r;
-#endif
-#ifdef HAVE_ANISOTROPY_TEXTURE
-        if ((map.slots & MAP_ANISOTROPY) != 0) {
-            vec2 along = texel.xy * 2.0 - 1.0, axis = own.anisotropy_axis;
-            own.anisotropy_axis = vec2(along.x * axis.x - along.y * axis.y, along.x * axis.y + along.y * axis.x);
-            own.anisotropy *= texel.b;
-        }
-#endif
-#ifdef HAVE_CLEARCOAT_TEXTURE
-        if ((map.slots & MAP_CLEARCOAT) != 0) own.clearcoat *= texel.r;
-#endif
-#ifdef HAVE_CLEARCOAT_ROUGHNESS_TEXTURE
-        if ((map.slots & MAP_CLEARCOAT_ROUGHNESS) != 0) own.clearcoat_roughness *= texel.g;
-#endif
-#ifdef HAVE_IRIDESCENCE_TEXTURE
-        if ((map.slots & MAP_IRIDESCENCE) != 0) own.iridescence *= texel.r;
-#endif
-#ifdef HAVE_IRIDESCENCE_THICKNESS_TEXTURE
-        if ((map.slots & MAP_IRIDESCENCE_THICKNESS) != 0) layer = texel.g;
-#endif
-#ifdef HAVE_SHEEN_COLOR_TEXTURE
-        if ((map.slots & MAP_SHEEN_COLOR) != 0) own.sheen_color *= texel.rgb;
-#endif
-#ifdef HAVE_SHEEN_ROUGHNESS_TEXTURE
-        if ((map.slots & MAP_SHEEN_ROUGHNESS) != 0) own.sheen_roughness *= texel.a;
-#endif
-#ifdef HAVE_DIFFUSE_TRANSMISSION_TEXTURE
-        if ((map.slots & MAP_DIFFUSE_TRANSMISSION) != 0) own.diffuse_transmission *= texel.a;
-#endif
-#ifdef HAVE_DIFFUSE_TRANSMISSION_COLOR_TEXTURE
-        if ((map.slots & MAP_DIFFUSE_TRANSMISSION_COLOR) != 0) own.diffuse_transmission_color *= texel.rgb;
-#endif
-        vec3 mapped = texel.xyz * 2.0 - 1.0;
-#ifdef HAVE_NORMAL_TEXTURE
-        if ((map.slots & MAP_NORMAL) != 0) own.normal = vec3(mapped.xy * own.normal_scale, max(mapped.z, 1e-3));
-#endif
-#ifdef HAVE_CLEARCOAT_NORMAL_TEXTURE
-        if ((map.slots & MAP_CLEARCOAT_NORMAL) != 0) {
-            own.clearcoat_normal = vec3(mapped.xy * own.clearcoat_normal_scale, max(mapped.z, 1e-3));
-        }
-#endif
+        principled_textured(own, map.slots, texel, layer);
     }
 #endif
 #ifdef HAVE_IRIDESCENCE

@@ -1,31 +1,11 @@
 // glTF's material: layers over a base that mixes metal, matte and transmitting dielectrics (glTF 2.0, appendix B, and its
-// extensions). Lobes are those of shaders/materials/, in a frame about the shading normal on the side of wo. What the
-// glossy base reflects is evaluated once for metal and dielectric, which share microfacets and differ in Fresnel's
+// extensions). Lobes are those of shaders/materials/lobes/, in a frame about the shading normal on the side of wo; their
+// sums are generated (viewer/materials/lobes.py). What the glossy base reflects is evaluated once for metal and dielectric, which share microfacets and differ in Fresnel's
 // reflectance. Below path_smooth a lobe is a mirror, or a clear pane.
 // How much light a layer leaves to those below follows from the direction of wo alone, so that no energy is lost; it is
 // not reciprocal, as is Turquin's compensation.
-#include "materials/layers.glsl"
+#include "materials/lobes/base.glsl"
 #include "shading/bsdf_side.glsl"
-
-// The direction of a mirror, on the surface's own side: where only the shading normal allows it, its image in the surface.
-vec3 principled_mirrored(Interaction at, vec3 normal, vec3 wo) {
-    vec3 wi = 2.0 * dot(normal, wo) * normal - wo;
-    float under = dot(at.normal, wi);
-    if (under * dot(at.normal, wo) < 0.0) wi -= 2.0 * under * at.normal;
-    return normalize(wi);
-}
-
-#ifdef HAVE_TRANSMISSION
-// Through a smooth surface: what is reflected, and where the rest goes.
-vec3 principled_refracted(Layers layers, vec3 wo, out vec3 reflection, out vec3 refraction) {
-    float behind, inverse = 1.0 / layers.ratio;
-    reflection = fresnel_dielectric(layers.wo.z, layers.ratio, layers.f0, layers.f90, behind);
-    refraction = layers.tint * (1.0 - reflection);
-    if (layers.wall) return -wo;
-    refraction *= behind > 0.0 ? inverse * inverse : 0.0;
-    return normalize(layers.normal * (layers.wo.z * inverse - behind) - wo * inverse);
-}
-#endif
 
 #ifdef HAVE_NORMAL
 // The map's normal on the side of wo, bent towards wo where its mirror would send light below the surface, as far as the
@@ -134,11 +114,11 @@ Principled principled_own(Interaction at) {
 // All that has a density, times the cosine.
 vec3 principled_scattered(Interaction at, Layers layers, vec3 wo, vec3 wi, out float pdf) {
 #ifdef HAVE_NORMAL
-    float lit = dot(layers.normal, wi) > 0.0 ? max(principled_lit(at.shading, layers.normal, wi), 1e-6) : 1.0;
-    layers.diffuse *= lit;
-    layers.through *= lit;
+    float lit = dot(layers.base.normal, wi) > 0.0 ? max(principled_lit(at.shading, layers.base.normal, wi), 1e-6) : 1.0;
+    layers.base.diffuse *= lit;
+    layers.base.through *= lit;
 #endif
-    vec3 value = principled_lobes(layers, principled_local(layers, wi), wi, pdf);
+    vec3 value = principled_lobes(layers, base_local(layers.base, wi), wi, pdf);
     bool above = reflects(at, wo, wi), below = false;
 #ifdef HAVE_BELOW
     below = dot(at.normal, wo) * dot(at.normal, wi) < 0.0 && dot(at.shading, wo) * dot(at.shading, wi) < 0.0;
@@ -179,37 +159,15 @@ float principled_pdf(Interaction at, vec3 wo, vec3 wi) {
 }
 
 vec3 principled_reflectance(Interaction at) {
-    Layers layers = principled_seen(at, at.wo);
-    vec3 found = layers.diffuse + (layers.smooth_base ? vec3(0.0) : layers.gloss);
-#ifdef HAVE_TRANSMISSION
-    if (!layers.smooth_base) found += layers.clear * 0.5 * (1.0 + layers.tint);
-#endif
-#ifdef HAVE_CLEARCOAT
-    if (!layers.smooth_coat) found += layers.coat_gloss;
-#endif
-#ifdef HAVE_SHEEN
-    found += layers.sheen * min(layers.sheen_albedo, 1.0);
-#endif
-    return found;
+    return principled_albedo(principled_seen(at, at.wo));
 }
 
 // By the parameters alone: whether anything matte or glossy is left.
 bool principled_delta(Interaction at) {
     Principled own = principled_own(at);
-    bool single = own.roughness < path_smooth;
-    float matte = 1.0 - own.metallic;
-#ifdef HAVE_TRANSMISSION
-    matte *= 1.0 - own.transmission;
-#endif
-    single = single && matte * principled_most(at.albedo) <= 0.0;
+    bool single = principled_single(own, at.albedo);
 #ifdef HAVE_ANISOTROPY
     single = single && own.anisotropy < 0.3;
-#endif
-#ifdef HAVE_CLEARCOAT
-    single = single && (own.clearcoat_roughness < path_smooth || own.clearcoat <= 0.0);
-#endif
-#ifdef HAVE_SHEEN
-    single = single && principled_most(own.sheen_color) <= 0.0;
 #endif
 #ifdef HAVE_UNLIT
     single = single || own.unlit == 1;
@@ -219,11 +177,9 @@ bool principled_delta(Interaction at) {
 
 float principled_index(Interaction at) {
     float index = 1.0;
-#ifdef HAVE_TRANSMISSION
-#ifdef HAVE_VOLUME
+#ifdef HAVE_REFRACTION
     Principled own = principled_own(at);
-    if (own.thickness > 0.0 && own.transmission > 0.0) index = principled_seen(at, at.wo).ior;
-#endif
+    if (own.thickness > 0.0 && own.transmission > 0.0) index = principled_seen(at, at.wo).base.ior;
 #endif
     return index;
 }
@@ -232,21 +188,11 @@ void principled_branch(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
     Layers layers = principled_seen(at, wo);
-    reflected = principled_mirrored(at, layers.normal, wo);
-    reflection = layers.smooth_base ? layers.gloss : vec3(0.0);
+    reflected = principled_mirrored(at, layers.base.normal, wo);
+    reflection = layers.base.single ? layers.base.gloss : vec3(0.0);
     refracted = -wo;
     refraction = vec3(0.0);
-#ifdef HAVE_TRANSMISSION
-    if (layers.smooth_base) {
-        vec3 back, on;
-        refracted = principled_refracted(layers, wo, back, on);
-        reflection += layers.clear * back;
-        refraction = layers.clear * on;
-    }
-#endif
-#ifdef HAVE_CLEARCOAT
-    if (layers.smooth_coat) reflection += layers.coat_gloss;
-#endif
+    principled_singles(layers, wo, reflection, refracted, refraction);
 }
 
 void principled_branches(
@@ -270,77 +216,23 @@ void principled_branches(
 #endif
 }
 
-// One more of several things that u chooses among in proportion to their chances, from left on; u is renewed.
-bool principled_choose(float chance, inout float left, inout float u) {
-    bool chosen = u < chance && left >= 0.0;
-    u = chosen ? u / chance : u - chance;
-    left = chosen ? -1.0 : left;
-    return chosen;
-}
-
 bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
-    float left = 1.0, other = u.z;
     Interaction met = at;
 #ifdef HAVE_DISPERSION
     // Light of all channels takes the way of one of them, and so does what of it is reflected or refracted in one
     // direction: with three times the weight.
     bool whole = principled_whole(at);
     if (whole) {
-        float three = 3.0 * other;
+        float three = 3.0 * u.z;
         set_interaction_channel(at, 1 + min(int(three), 2));
-        other = min(fract(three), 0.99999994);
+        u.z = min(fract(three), 0.99999994);
     }
 #endif
     Layers layers = principled_seen(at, wo);
-    vec3 local = vec3(0.0, 0.0, 1.0), single = vec3(0.0);
-    bool delta = false;
-    wi = -wo;
-    if (principled_choose(layers.glossy, left, other)) {
-        local = ggx_reflection_sample(layers.wo, u.xy, layers.alpha);
-        delta = layers.smooth_base;
-        if (delta) {
-            single = layers.gloss / layers.glossy;
-            wi = principled_mirrored(at, layers.normal, wo);
-        }
-    }
-    if (principled_choose(layers.matte, left, other)) {
-        local = diffuse_sample(vec3(u.xy, other), layers.diffuse, layers.through);
-    }
-#ifdef HAVE_TRANSMISSION
-    if (principled_choose(layers.passing, left, other)) {
-        float last = min(other, 0.99999994);
-        local = thin_dielectric_sample(
-            layers.wo, vec3(u.xy, last), layers.alpha, layers.ior, layers.f0, layers.f90, layers.tint
-        );
-#ifdef HAVE_VOLUME
-        vec3 across = rough_dielectric_sample(
-            layers.wo, vec3(u.xy, last), layers.alpha, layers.ratio, layers.f0, layers.f90, layers.tint
-        );
-        if (!layers.wall) local = across;
-#endif
-        delta = layers.smooth_base;
-        if (delta) {
-            vec3 back, on, refracted = principled_refracted(layers, wo, back, on);
-            float chance = reflecting_probability(back, layers.tint);
-            bool mirrors = last < chance;
-            wi = mirrors ? principled_mirrored(at, layers.normal, wo) : refracted;
-            single = layers.clear / layers.passing * (mirrors ? back / chance : on / max(1.0 - chance, 1e-20));
-        }
-    }
-#endif
-#ifdef HAVE_CLEARCOAT
-    bool coated = principled_choose(layers.coated, left, other);
-    vec3 coat_local = clearcoat_sample(layers.coat_wo, u.xy, layers.coat_alpha);
-    if (coated && layers.smooth_coat) {
-        delta = true;
-        single = vec3(layers.coat_gloss / layers.coated);
-        wi = principled_mirrored(at, layers.coat_normal, wo);
-    }
-#endif
-#ifdef HAVE_SHEEN
-    if (principled_choose(layers.fibres, left, other)) local = sheen_sample(layers.wo, u.xy);
-#endif
-    weight = single;
+    Way way;
+    bool found = principled_way(at, layers, wo, u, way) && dot(way.local, way.local) > 0.0;
+    wi = way.wi;
+    weight = way.single;
     pdf = 0.0;
 #ifdef HAVE_DISPERSION
     if (whole) weight *= 3.0 * vec3(equal(ivec3(1, 2, 3), ivec3(interaction_channel(at))));
@@ -351,22 +243,16 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
         bool refracts = (interaction_channel(met) & 4) != 0;
         straight = refracts ? through : straight;
         weight = refracts ? on / max(1.0 - back, vec3(1e-20)) : vec3(1.0);
-        delta = true;
+        way.delta = true;
     }
 #else
-    if (delta) return any(greaterThan(single, vec3(0.0)));
+    if (way.delta) return any(greaterThan(weight, vec3(0.0)));
 #endif
-    vec3 away = layers.right * local.x + layers.up * local.y + layers.normal * local.z;
-#ifdef HAVE_CLEARCOAT
-    if (coated) {
-        away = layers.coat_right * coat_local.x + layers.coat_up * coat_local.y + layers.coat_normal * coat_local.z;
-    }
-#endif
-    bool found = left < 0.0 && dot(local, local) > 0.0;
+    vec3 away = way.right * way.local.x + way.up * way.local.y + way.normal * way.local.z;
     wi = normalize(found ? away : wo);
 #ifdef HAVE_DISPERSION
     vec3 value = principled_evaluate(met, wo, wi, pdf);
-    if (delta) {  // here, since loops of a shader must not follow a return
+    if (way.delta) {  // here, since loops of a shader must not follow a return
         wi = straight;
         pdf = 0.0;
         return any(greaterThan(weight, vec3(0.0)));

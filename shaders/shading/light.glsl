@@ -1,5 +1,5 @@
-// All lights in one list, chosen by power through an alias table; one random number chooses, in whole numbers of 2^-24.
-// The first environment_levels of these are the environment's; the others are shared evenly by the table's slots.
+// All lights in one list; one random number chooses, in whole numbers of 2^-24, of which the first environment_levels are
+// the environment's. Which light the others choose is said by light_by_power.glsl, or light_by_tree.glsl.
 // Triangles and spheres are sampled uniformly by area and shine from their front face, or from both; points, spots and directional
 // lights have no extent. A spot's falloff is that of KHR_lights_punctual.
 // The densities are whole quanta, the weights divide by what is there; found.pdf of a triangle is the one of its
@@ -115,10 +115,9 @@ bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample found) 
     return true;
 }
 
-#ifdef HAVE_LIGHT_TREE
-#include "shading/light_tree.glsl"
+// The light of a quantum that is not the environment's.
+Light light_of(int quantum);
 
-#endif
 bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found) {
     found = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = light_quantum(choose);
@@ -129,15 +128,7 @@ bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out Lig
         return true;
     }
     if (light_levels == 0) return false;
-#ifdef HAVE_LIGHT_TREE
-    return sample_chosen(tree_light(), position, u, found);
-#else
-    quantum -= environment_levels;
-    int slot = quantum / light_levels;
-    Light first = fetch_lights(slot);
-    Light light = fetch_lights(quantum - slot * light_levels < first.threshold ? slot : first.alias);
-    return sample_chosen(light, position, u, found);
-#endif
+    return sample_chosen(light_of(quantum), position, u, found);
 }
 
 float environment_pdf(vec3 direction, bool compensated) {

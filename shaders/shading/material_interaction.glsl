@@ -14,11 +14,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #endif
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-#ifdef HAVE_BOTH_SIDES
     bool shines = front || material.sides == 2;
-#else
-    bool shines = front;
-#endif
     emission = shines ? material_emission(at, hit, material) : vec3(0.0);
     light_pdf = shines ? material.light_density : 0.0;
 #ifdef HAVE_SHINING
@@ -40,21 +36,8 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     found.reflectivity = material.reflectivity;
 #endif
     found.shading = at.shading;
-#ifdef HAVE_CLASSIC
-#ifndef HAVE_PRINCIPLED
-    found.kind += 8 * at.material;
-#endif
-#endif
-#ifdef HAVE_PRINCIPLED
-#ifdef HAVE_PACKED
-    found.kind += INTERACTION_MATERIAL * at.material;
-#else
-    found.kind += 8 * at.material;
-#endif
+    set_interaction_material(found, at.material);
     bool single = bsdf_single(found);
-#else
-    bool single = bsdf_delta(found);
-#endif
     // At the silhouettes of coarse meshes the shading normal can face away from a ray that sees the surface. What
     // scatters into all directions would be black there: the geometric normal takes its place. Mirrors and glass keep
     // theirs, as they do in Mitsuba.
@@ -64,13 +47,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     // What scatters and is not crossed begins its rays above the facet; such a position's error is kept below zero.
     bool lifts = !away && !single && geometry_lift != vec3(0.0);
 #ifdef HAVE_BELOW
-    Principled passing = fetch_principled(at.material);
-#ifdef HAVE_TRANSMISSION
-    lifts = lifts && passing.transmission <= 0.0;
-#endif
-#ifdef HAVE_DIFFUSE_TRANSMISSION
-    lifts = lifts && passing.diffuse_transmission <= 0.0;
-#endif
+    lifts = lifts && !principled_passes(at.material);
 #endif
     if (lifts) {
         found.position += geometry_lift;
@@ -80,22 +57,11 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #ifdef HAVE_TEXTURES
     found.place = at.uv;
 #endif
-#ifdef HAVE_PRINCIPLED
 #ifdef HAVE_SECOND_UV
-    vec3 uv_1 = detail_here.uv_1 + vec3(0.0, 0.0, at.uv.z);
-#ifdef HAVE_PARAMETERS
-    if (material.kind == BSDF_PRINCIPLED) {
-        found.parameter = uv_1.x;
-        found.specular = uv_1.y;
-        found.reflectivity = uv_1.z;
-    }
-#else
-    found.uv_1 = uv_1;
-#endif
+    set_interaction_uv_1(found, detail_here.uv_1 + vec3(0.0, 0.0, at.uv.z));
 #endif
 #ifdef HAVE_TANGENTS
     found.place = interaction_packed(at.uv, found.shading, detail_here.tangent);
-#endif
 #endif
 #ifdef HAVE_CLASSIC
     if (material.kind == BSDF_CLASSIC) emission += classic_shining(found);

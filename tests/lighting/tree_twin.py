@@ -19,21 +19,18 @@ from viewer.scene.environment import DARKNESS, Environment
 # A light chosen from a position, by a number and a receiver's normal and sides: its number and probability.
 CHOOSE = """
 vec2 choose(vec3 position, float number, vec4 receiver) {
-    light_receiver = receiver;
-    light_choose(position, number, true);
+    light_choose(light_context(position, receiver), number, true);
     return vec2(float(light_chosen), light_chance);
 }
 """
 DENSITY = """
 float density(Hit hit, vec3 position, vec4 receiver) {
-    light_receiver = receiver;
-    return emitter_density(hit, position);
+    return emitter_density(light_context(position, receiver), hit);
 }
 """
 SAMPLE = """
 bool sample_tree(vec3 position, float number, vec2 u, vec4 receiver, out LightSample found) {
-    light_receiver = receiver;
-    light_choose(position, number, true);
+    light_choose(light_context(position, receiver), number, true);
     return light_sample(position, number, u, false, found);
 }
 """

@@ -171,7 +171,7 @@ def test_unlit_surfaces_scatter_nothing(device):
 
 
 def test_the_source_holds_what_the_scene_has():
-    """By the look, and by the lines of the BSDF's file that go in."""
+    """By the look, by what is generated, and by the lines of the BSDFs' and lobes' files that go in."""
     from viewer.materials.bsdf import bsdfs
     from viewer.stream.compile.source import Source
 
@@ -180,11 +180,12 @@ def test_the_source_holds_what_the_scene_has():
         modules = bsdfs(look_of(materials))
         source.features |= {feature for module in modules for feature in module.features}
         for module in modules:
+            source.add(module.text, module.name)
             source.include(module.source)
         return "\n".join(line.split("//")[0] for line in source.text.splitlines())
 
     plain, full = text(white()), text(MATERIALS["layered"], white(unlit=True))
-    for word in ("sheen", "coat", "iridescent", "thin_dielectric", "Facets", "fresnel_schlick(cosine, layers.color"):
+    for word in ("sheen", "coat", "iridescent", "thin_dielectric", "Facets", "fresnel_schlick(cosine, base.color"):
         assert word not in plain
         assert word in full or word == "Facets"
     assert "principled" not in text() and "HAVE_" not in plain + full

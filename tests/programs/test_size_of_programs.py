@@ -35,13 +35,13 @@ def everything_dispersive() -> Scene:
 @pytest.mark.parametrize(
     ("name", "form", "most"),
     [
-        ("path", {}, 4000),
-        ("path", {"dispersion": True}, 4800),
-        ("whitted", {}, 3500),
-        ("photon", {"apart": True}, 4000),
-        ("photon", {"apart": True, "gather": True}, 7600),
-        ("photon", {"apart": True, "gather": True, "together": True}, 5000),
-        ("photon", {"apart": True, "gather": True, "together": True, "nested": True}, 5300),
+        ("path", {}, 4250),
+        ("path", {"dispersion": True}, 5050),
+        ("whitted", {}, 3550),
+        ("photon", {"apart": True}, 4200),
+        ("photon", {"apart": True, "gather": True}, 7850),
+        ("photon", {"apart": True, "gather": True, "together": True}, 5250),
+        ("photon", {"apart": True, "gather": True, "together": True, "nested": True}, 5350),
     ],
 )
 def test_all_that_there_is_in_one_pass(name, form, most):

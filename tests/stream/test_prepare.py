@@ -69,6 +69,22 @@ def test_a_copy_is_taken_over():
     assert text.index("own_kept = own_kept_other;") < text.index("shine_it(")
 
 
+def test_a_copy_that_waits_is_taken_back():
+    """Also where nobody asks about the stream that it waits in."""
+    back = {"place": "other", "other": "place"}
+    states = (
+        State("arrive", ARRIVE, {"done": "save"}),
+        State("save", COPY, {"done": "move"}),
+        State("move", MOVE, {"done": "restore"}),
+        State("restore", COPY, {"done": "shine"}, back),
+        State("shine", SHINE, {"again": "arrive", "done": DONE}),
+    )
+    streams = {"place": PLACE, "other": PLACE, "light": LIGHT}
+    text = main_of(LinkedProgram(Program("saved", streams, (), ("light",), states, "arrive"), [SHINING, TURNING]))
+    assert text.count("find_own(") == 1 and "own_kept_place = find_own(s_place);" in text
+    assert text.index("own_kept_other = own_kept_place;") < text.index("own_kept_place = own_kept_other;")
+
+
 def test_nobody_asks():
     linked = chain(ARRIVE, MOVE, results=("place",))
     assert preparations(linked, linked.single()) == [] and "find_own" not in main_of(linked)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from viewer.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.records import FILM, HIT, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 
 BEGIN = Kernel(
     "begin_path",
-    (IN("pixel", PIXEL), IN("film", FILM), OUT("path", PATH), OUT("radiance", RADIANCE), OUT("ray", RAY)),
+    (
+        IN("pixel", PIXEL),
+        IN("film", FILM),
+        OUT("path", PATH),
+        OUT("media", MEDIA),
+        OUT("radiance", RADIANCE),
+        OUT("ray", RAY),
+    ),
     exits=("ray", "done"),
-    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel"),
+    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel", "media_of"),
 )
 ARRIVE = Kernel(
     "arrive",
@@ -17,18 +24,16 @@ ARRIVE = Kernel(
         IN("ray", RAY),
         IN("hit", HIT),
         IN("path", PATH),
+        IN("media", MEDIA),
+        IN("context", LIGHT_CONTEXT),
         INOUT("radiance", RADIANCE),
         OUT("interaction", SCENE_INTERACTION),
     ),
     exits=("surface", "end"),
-    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "cone_width"),
-)
-# Where lights are chosen by a light tree; the interaction that it takes is that of the surface before.
-ARRIVE_TREE = Kernel(
-    "arrive_tree",
-    (*ARRIVE.arguments[:-1], INOUT("interaction", SCENE_INTERACTION)),
-    ARRIVE.exits,
-    (*ARRIVE.needs, "emitter_density"),
+    needs=(
+        *("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "emitter_pdf", "cone_width"),
+        "media_of",
+    ),
 )
 ABSORB = Kernel(
     "absorb",
@@ -36,17 +41,25 @@ ABSORB = Kernel(
     exits=("done",),
     needs=("volume_transmittance",),
 )
+# In place of it, where volumes are nested.
+CROSS_BOUNDARY = Kernel(
+    "cross_boundary",
+    (INOUT("ray", RAY), IN("hit", HIT), INOUT("path", PATH), INOUT("media", MEDIA)),
+    exits=("done", "pass"),
+    needs=("geometry_at", "principled_at", "media_top"),
+)
 SAMPLE_LIGHT = Kernel(
     "sample_light",
     (
         IN("pixel", PIXEL),
         IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
+        IN("media", MEDIA),
         INOUT("ray", RAY),
         OUT("pending", RADIANCE),
     ),
     exits=("shadow", "none"),
-    needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
+    needs=("path_settings", "light_sample", "bsdf_value", "sample_2d", "media_of"),
 )
 RESAMPLE_LIGHT = Kernel(
     "resample_light", SAMPLE_LIGHT.arguments, SAMPLE_LIGHT.exits, (*SAMPLE_LIGHT.needs, "light_candidates")
@@ -64,27 +77,20 @@ CHOOSE_CHANNEL = Kernel(
 )
 SCATTER = Kernel(
     "scatter",
-    (IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", SCENE_INTERACTION),
+        INOUT("path", PATH),
+        INOUT("media", MEDIA),
+        OUT("context", LIGHT_CONTEXT),
+        OUT("ray", RAY),
+    ),
     exits=("ray", "end"),
-    needs=("path_settings", "bsdf_sample", "sample_2d", "cone_scattered"),
+    needs=("path_settings", "bsdf_sample", "sample_2d", "cone_scattered", "media_of", "light_context"),
 )
 FINISH = Kernel(
     "finish_path",
     (IN("radiance", RADIANCE), INOUT("film", FILM)),
     exits=("again", "done"),
     needs=("path_settings",),
-)
-
-# Where volumes are nested.
-IN_MEDIA, OUT_MEDIA, INOUT_MEDIA = IN("media", MEDIA), OUT("media", MEDIA), INOUT("media", MEDIA)
-_NEEDS = ("geometry_at", "principled_at", "media_top")
-BEGIN_NESTED = BEGIN.nested(OUT_MEDIA)
-SAMPLE_LIGHT_NESTED = SAMPLE_LIGHT.nested(IN_MEDIA, after="path")
-SCATTER_NESTED = SCATTER.nested(INOUT_MEDIA)
-ABSORB_NESTED = Kernel(
-    "absorb_nested", (INOUT("ray", RAY), IN("hit", HIT), INOUT("path", PATH), INOUT_MEDIA), ("done", "pass"), _NEEDS
-)
-ABSORB_PHOTON_NESTED = Kernel("absorb_photon_nested", ABSORB_NESTED.arguments, ABSORB_NESTED.exits, _NEEDS)
-SURROUND = Kernel(
-    "surround", (IN_MEDIA, INOUT("interaction", SCENE_INTERACTION)), ("done",), ("principled_at", "media_top")
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.paths import ABSORB, ABSORB_NESTED, ARRIVE, IN_MEDIA, INOUT_MEDIA, SURROUND
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
@@ -83,9 +82,9 @@ EMIT_PHOTON = Kernel(
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
 ARRIVE_PHOTON = Kernel(
     "arrive_photon",
-    (IN("ray", RAY), IN("hit", HIT), OUT("interaction", SCENE_INTERACTION)),
+    (IN("ray", RAY), IN("hit", HIT), IN("media", MEDIA), OUT("interaction", SCENE_INTERACTION)),
     exits=("surface", "miss"),
-    needs=("interaction_at",),
+    needs=("interaction_at", "media_of"),
 )
 LOSE_PHOTON = Kernel("lose_photon", (INOUT("path", PATH),), exits=("done",))
 STORE_PHOTON = Kernel(
@@ -96,12 +95,16 @@ STORE_PHOTON = Kernel(
 )
 SCATTER_PHOTON = Kernel(
     "scatter_photon",
-    (IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), INOUT("ray", RAY)),
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", SCENE_INTERACTION),
+        INOUT("path", PATH),
+        INOUT("media", MEDIA),
+        INOUT("ray", RAY),
+    ),
     exits=("done",),
-    needs=("photon_settings", "bsdf_sample", "sample_2d"),
+    needs=("photon_settings", "bsdf_sample", "sample_2d", "media_of"),
 )
-
-SCATTER_PHOTON_NESTED = SCATTER_PHOTON.nested(INOUT_MEDIA)
 
 NEXT_SHADOW_RAY = Kernel(
     "next_shadow_ray",
@@ -109,14 +112,14 @@ NEXT_SHADOW_RAY = Kernel(
         IN("pixel", PIXEL),
         IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
+        IN("media", MEDIA),
         INOUT("tree", TREE),
         INOUT("ray", RAY),
         OUT("pending", RADIANCE),
     ),
     exits=("again", "shadow", "end"),
-    needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
+    needs=("path_settings", "light_sample", "bsdf_value", "sample_2d", "media_of"),
 )
-NEXT_SHADOW_RAY_NESTED = NEXT_SHADOW_RAY.nested(IN_MEDIA, after="path")
 SEARCHES = ("nearest", "radius")  # for the k nearest photons, shell by shell; for all within a radius
 
 
@@ -223,27 +226,24 @@ class EstimateKernels:
         return Kernel("finish_estimate", arguments, ("caustic", "done"), (self.settings,))
 
 
-# Final gather: ``spot`` is where the estimate is made, at the surface itself or where a gathering ray has come to;
-# ``gathering`` is a path whose number is the ray's, and whose depth counts the mirrors and glass on its way.
+# Final gather: ``spot`` is where the estimate is made, at the surface itself or where a gathering ray has come to, with
+# the media ``around``; ``gathering`` is a path that counts its rays, and the mirrors and glass on the way of each.
 BEGIN_GATHER = Kernel(
     "begin_gather",
-    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("spot", SCENE_INTERACTION), OUT("gathering", PATH)),
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("gathering", PATH)),
     exits=("surface", "none"),
     needs=("gather_settings", "path_settings", "bsdf_delta"),
-    copies=("interaction", "spot"),
 )
-# In two states, since one would write too many textures.
-BEGIN_GATHERING = Kernel(
-    "begin_gathering",
-    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("gathering", PATH)),
-    BEGIN_GATHER.exits,
-    BEGIN_GATHER.needs,
-)
-PLACE_SPOT = Kernel(
-    "place_spot",
-    (IN("interaction", SCENE_INTERACTION), OUT("spot", SCENE_INTERACTION)),
-    exits=("surface",),
-    copies=("interaction", "spot"),
+COPY_SURFACE = Kernel(
+    "copy_surface",
+    (
+        IN("source", SCENE_INTERACTION),
+        IN("source_media", MEDIA),
+        OUT("copy", SCENE_INTERACTION),
+        OUT("copy_media", MEDIA),
+    ),
+    exits=("done",),
+    copies=("source", "copy"),
 )
 GATHER_RAY = Kernel(
     "gather_ray",
@@ -251,23 +251,26 @@ GATHER_RAY = Kernel(
         IN("pixel", PIXEL),
         IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
+        IN("media", MEDIA),
         INOUT("gathering", PATH),
         OUT("ray", RAY),
+        OUT("around", MEDIA),
     ),
     exits=("ray", "again", "end"),
-    needs=("gather_settings", "bsdf_sample", "sample_2d"),
-)
-ARRIVE_GATHERING = Kernel(
-    "arrive_gathering",
-    (IN("ray", RAY), IN("hit", HIT), OUT("spot", SCENE_INTERACTION)),
-    exits=("surface", "miss"),
-    needs=("interaction_at",),
+    needs=("gather_settings", "bsdf_sample", "sample_2d", "media_of"),
 )
 CONTINUE_GATHERING = Kernel(
     "continue_gathering",
-    (IN("pixel", PIXEL), IN("spot", SCENE_INTERACTION), IN("path", PATH), INOUT("gathering", PATH), OUT("ray", RAY)),
+    (
+        IN("pixel", PIXEL),
+        IN("spot", SCENE_INTERACTION),
+        IN("path", PATH),
+        INOUT("gathering", PATH),
+        INOUT("around", MEDIA),
+        OUT("ray", RAY),
+    ),
     exits=("ray", "end"),
-    needs=("gather_settings", "path_settings", "bsdf_sample", "sample_2d"),
+    needs=("gather_settings", "path_settings", "bsdf_sample", "sample_2d", "media_of"),
 )
 CHOOSE_GATHERING_CHANNEL = Kernel(
     "choose_gathering_channel",
@@ -276,47 +279,20 @@ CHOOSE_GATHERING_CHANNEL = Kernel(
     needs=("gather_settings", "channels_part", "at_channel", "bsdf_branches", "sample_2d"),
 )
 
-# Where gathering rays walk and arrive in the states of the others.
-NO_GATHER = Kernel("no_gather", (OUT("gathering", PATH),), ("done",))
-ABSORB_EITHER = Kernel("absorb_either", (*ABSORB.arguments, INOUT("gathering", PATH)), ABSORB.exits, ABSORB.needs)
-ARRIVE_EITHER = Kernel(
-    "arrive_either",
-    (
-        *ARRIVE.arguments[:3],
-        INOUT("gathering", PATH),
-        INOUT("radiance", RADIANCE),
-        OUT("spot", SCENE_INTERACTION),
-    ),
-    exits=("surface", "end", "gathered", "miss"),
-    needs=ARRIVE.needs,
-)
+# Where gathering rays go the way of all others.
+EXCHANGE_PATHS = Kernel("exchange_paths", (INOUT("path", PATH), INOUT("waiting", PATH)), exits=("done",))
+DISPATCH = Kernel("dispatch", (IN("hit", HIT), INOUT("path", PATH)), exits=("own", "gathering"))
 GATHER_ON = Kernel(
     "gather_on",
-    CONTINUE_GATHERING.arguments,
+    (
+        IN("pixel", PIXEL),
+        IN("spot", SCENE_INTERACTION),
+        IN("path", PATH),
+        IN("media", MEDIA),
+        INOUT("gathering", PATH),
+        INOUT("around", MEDIA),
+        OUT("ray", RAY),
+    ),
     exits=("ray", "again", "place", "end"),
     needs=CONTINUE_GATHERING.needs,
 )
-
-# Where volumes are nested; ``around`` are those that a gathering ray is within.
-KEEP_MEDIA = Kernel("keep_media", (IN_MEDIA, OUT("around", MEDIA)), ("done",))
-GATHER_RAY_NESTED = Kernel(
-    "gather_ray_nested",
-    (*GATHER_RAY.arguments[:3], IN_MEDIA, *GATHER_RAY.arguments[3:], OUT("around", MEDIA)),
-    GATHER_RAY.exits,
-    (*GATHER_RAY.needs, "principled_at", "geometry_at"),
-)
-CONTINUE_GATHERING_NESTED = CONTINUE_GATHERING.nested(INOUT("around", MEDIA))
-NO_GATHER_NESTED = NO_GATHER.nested(OUT("around", MEDIA))
-ABSORB_EITHER_NESTED = Kernel(
-    "absorb_either_nested",
-    (*ABSORB_NESTED.arguments, INOUT("gathering", PATH), INOUT("around", MEDIA)),
-    ABSORB_NESTED.exits,
-    ABSORB_NESTED.needs,
-)
-SURROUND_EITHER = Kernel(
-    "surround_either",
-    (IN_MEDIA, IN("around", MEDIA), IN("gathering", PATH), INOUT("spot", SCENE_INTERACTION)),
-    exits=("surface", "gathered"),
-    needs=SURROUND.needs,
-)
-GATHER_ON_NESTED = GATHER_ON.nested(IN_MEDIA, INOUT("around", MEDIA))

@@ -10,7 +10,7 @@ PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and ro
 FAR = 3.4e38  # t_max of rays without an end, and the largest weight of a light; also shaders/lib/far.glsl
 
 # Of RAY.any_hit, above the sample's number: a ray that the camera sees along, which passes through back faces that are
-# culled; also shaders/lib/view_ray.glsl.
+# culled; also shaders/lib/ray_tag.glsl.
 RAY_VIEW = 1 << 17
 
 RAY = Record(
@@ -38,14 +38,23 @@ RADIANCE = Record("Radiance", Field("rgb", "vec3", "linear sRGB"))
 PATH = Record(
     "Path",
     Field("throughput", "vec3", about="what a radiance at the path's end adds to the pixel, as a factor"),
-    # Where back faces are culled, -1 in place of 0 on a path that has scattered before: shaders/kernels/scatter.glsl.
-    Field("pdf", "float", "1 / sr", about="of the last direction; 0: no light could have been sampled for it"),
+    Field(
+        "pdf",
+        "float",
+        "1 / sr",
+        about="of the last direction; 0: no light could have been sampled for it; -1: nor for this one, of a path that "
+        "has scattered before",
+    ),
     Field("depth", "int", about="surfaces that the path has left"),
-    Field("number", "int", about="of the sample"),
+    Field("number", "int", about="of the sample; of gathering paths below zero: shaders/lib/gather_number.glsl"),
     Field("cone", "vec2", about="how much wider the ray is for each unit of distance, and a factor of its width"),
 )
 
-MEDIA = Record("Media", Field("inside", "int", about="volumes that the ray is within: shaders/interface/media.glsl"))
+# The volumes that a ray is within; an empty record where none overlap (`viewer.materials.media`).
+MEDIA = ModuleState("Media")
+
+# What the choice of a light depends on, of the surface that a path has left; empty where lights are chosen by power.
+LIGHT_CONTEXT = ModuleState("LightContext")
 
 FILM = Record(
     "Film",

@@ -6,8 +6,7 @@ in streams of their own, one for each level of a stack.
 
 from __future__ import annotations
 
-from viewer.kernels import paths
-from viewer.kernels.records import HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 from viewer.stream.declare.record import Field, Record
 
@@ -25,29 +24,41 @@ BRANCH = Record(
     Field("direction", "vec3", "unit length", "world"),
     Field("channel", "int", about="as in Tree"),
     Field("weight", "vec3", about="what a radiance from there adds to the pixel, as a factor"),
-)
-
-BRANCH_NESTED = Record(
-    BRANCH.name, *BRANCH.fields, Field("inside", "int", about="volumes that the ray is within, as in Media")
+    Field("inside", "int", about="volumes that the ray is within: media_number"),
 )
 
 BEGIN_TREE = Kernel("begin_tree", (OUT("tree", TREE),), exits=("ray",))
-BEGIN_TREE_NESTED = BEGIN_TREE.nested(paths.OUT_MEDIA)
+ARRIVE_BRANCH = Kernel(
+    "arrive_branch",
+    (
+        IN("ray", RAY),
+        IN("hit", HIT),
+        IN("path", PATH),
+        IN("media", MEDIA),
+        INOUT("radiance", RADIANCE),
+        OUT("interaction", SCENE_INTERACTION),
+    ),
+    exits=("surface", "end"),
+    needs=("path_settings", "interaction_at", "environment_radiance", "cone_width", "media_of"),
+)
 NEXT_LIGHT = Kernel(
     "next_light",
     (
         IN("pixel", PIXEL),
         IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
+        IN("media", MEDIA),
         INOUT("tree", TREE),
         INOUT("radiance", RADIANCE),
         OUT("ray", RAY),
         OUT("pending", RADIANCE),
     ),
     exits=("again", "shadow", "end"),
-    needs=("path_settings", "whitted_settings", "each_light_sample", "bsdf_value", "bsdf_reflectance", "sample_2d"),
+    needs=(
+        *("path_settings", "whitted_settings", "each_light_sample", "bsdf_value", "bsdf_reflectance", "sample_2d"),
+        "media_of",
+    ),
 )
-NEXT_LIGHT_NESTED = NEXT_LIGHT.nested(paths.IN_MEDIA, after="path")
 BRANCH_REFLECTION = Kernel(
     "branch_reflection",
     (IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
@@ -55,18 +66,13 @@ BRANCH_REFLECTION = Kernel(
     needs=("whitted_settings", "bsdf_branches"),
 )
 
-
-def push_branch(nested: bool = False) -> Kernel:
-    """The kernel where volumes are nested, or are not."""
-    branch = BRANCH_NESTED if nested else BRANCH
-    return Kernel("push_branch", (IN("waiting", branch), OUT("level", branch)), exits=("done",))
-
-
-def pop_branch(nested: bool = False) -> Kernel:
-    """The kernel where volumes are nested, or are not."""
-    level = IN("level", BRANCH_NESTED if nested else BRANCH)
-    found = Kernel("pop_branch", (level, INOUT("path", PATH), INOUT("tree", TREE), OUT("ray", RAY)), exits=("ray",))
-    return found.nested(paths.OUT_MEDIA) if nested else found
+PUSH_BRANCH = Kernel("push_branch", (IN("waiting", BRANCH), OUT("level", BRANCH)), exits=("done",))
+POP_BRANCH = Kernel(
+    "pop_branch",
+    (IN("level", BRANCH), INOUT("path", PATH), OUT("media", MEDIA), INOUT("tree", TREE), OUT("ray", RAY)),
+    exits=("ray",),
+    needs=("media_of",),
+)
 
 
 def level_exits(levels: int) -> tuple[str, ...]:
@@ -74,21 +80,25 @@ def level_exits(levels: int) -> tuple[str, ...]:
     return tuple(f"level_{level:02d}" for level in range(levels))
 
 
-def branch_refraction(levels: int, nested: bool = False) -> Kernel:
-    """The kernel over a stack of so many levels, where volumes are nested or are not."""
-    return _branching("branch_refraction", (*level_exits(levels), "none"), nested)
+def branch_refraction(levels: int) -> Kernel:
+    """The kernel over a stack of so many levels."""
+    return _branching("branch_refraction", (*level_exits(levels), "none"))
 
 
-def _branching(name: str, exits: tuple[str, ...], nested: bool, *needs: str) -> Kernel:
-    waiting = OUT("waiting", BRANCH_NESTED if nested else BRANCH)
-    arguments = IN("interaction", SCENE_INTERACTION), IN("path", PATH), INOUT("tree", TREE), waiting
-    found = Kernel(name, arguments, exits, ("whitted_settings", "bsdf_branches", *needs))
-    return found.nested(paths.IN_MEDIA, after="path") if nested else found
+def branch_channels(levels: int) -> Kernel:
+    """The kernel where channels may part, over a stack of so many levels."""
+    return _branching("branch_channels", (*level_exits(levels), "again", "none"), "channels_part", "at_channel")
 
 
-def branch_channels(levels: int, nested: bool = False) -> Kernel:
-    """The kernel where channels may part, over a stack of so many levels, where volumes are nested or are not."""
-    return _branching("branch_channels", (*level_exits(levels), "again", "none"), nested, "channels_part", "at_channel")
+def _branching(name: str, exits: tuple[str, ...], *needs: str) -> Kernel:
+    arguments = (
+        IN("interaction", SCENE_INTERACTION),
+        IN("path", PATH),
+        IN("media", MEDIA),
+        INOUT("tree", TREE),
+        OUT("waiting", BRANCH),
+    )
+    return Kernel(name, arguments, exits, ("whitted_settings", "bsdf_branches", "media_of", *needs))
 
 
 def next_branch(levels: int) -> Kernel:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.kernels.records import FAR, LIGHT_SAMPLE
+from viewer.kernels.records import FAR, HIT, LIGHT_CONTEXT, LIGHT_SAMPLE
 from viewer.lighting import alias
 from viewer.lighting.emitters import Emitters, emitters
 from viewer.lighting.environment import LEVELS
@@ -158,13 +158,14 @@ class LightList:
         doubled = {"BOTH_SIDES"} if (self.records["density"] < 0).any() else set()
         return Module(
             "lights",
-            provides=("light_sample", "environment_pdf"),
-            source="shading/light.glsl",
+            provides=("light_sample", "environment_pdf", "light_context", "light_choose", "emitter_pdf"),
+            source="shading/light_by_power.glsl",
             memories=(Table("lights", self.record, self.records),),
             uniforms={name: ("int", value) for name, value in self.uniforms().items()},
             constants=constants,
             needs=("environment_radiance", "environment_sample", "environment_density", *more),
-            uses=(LIGHT_SAMPLE,),
+            module_state=Record(LIGHT_CONTEXT.name),
+            uses=(LIGHT_SAMPLE, HIT),
             features=frozenset({"SHINING", *doubled} if more else doubled),
         )
 

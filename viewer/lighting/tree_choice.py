@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.records import HIT
+from viewer.kernels.records import HIT, LIGHT_CONTEXT
 from viewer.lighting.light_tree import NODE, WAY, Bounds, build
 from viewer.lighting.lights import LightList, Sources
 from viewer.scene.light import Light, luminance
@@ -37,6 +37,12 @@ OBJECT = Record(
     "LightObject",
     Field("first", "int", about="of the emitters of an instance, or of the scene"),
     Field("last", "int", about="behind them"),
+)
+
+CONTEXT = Record(
+    LIGHT_CONTEXT.name,
+    Field("position", "vec3", "scene units", "world"),
+    Field("receiver", "vec4", "", "world", "unit normal, and 1 where light comes through the surface"),
 )
 
 
@@ -130,7 +136,7 @@ def choice(sources: Sources) -> Choice:
 
 
 def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> list[Module]:
-    """The module ``lights`` with `choice`, and ``emitter_density`` over hits of a structure of so many levels.
+    """The module ``lights`` with `choice`, and ``emitter_pdf`` over hits of a structure of so many levels.
 
     base : the list's own. Beside it there are 96 bytes for each light, and 16 for each triangle that shines; how many
     they are is in no source.
@@ -150,17 +156,18 @@ def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> 
     }
     lights = replace(
         base,
-        provides=(*base.provides, "light_choose"),
+        provides=tuple(name for name in base.provides if name != "emitter_pdf"),
+        source="shading/light_by_tree.glsl",
         memories=(*base.memories, Table("light_nodes", NODE, nodes), Table("light_chances", CHANCE, chances)),
         uniforms=uniforms,
         constants={**base.constants, "LIGHT_WAY": WAY, "LIGHT_LEAST_FACING": LEAST_FACING},
-        features=base.features | {"LIGHT_TREE"},
+        module_state=CONTEXT,
     )
     emitters, objects = _places(listed.sources, chosen, area, levels)
     found = Module(
         "light emitters",
-        provides=("emitter_density",),
-        source="shading/light_emitter.glsl",
+        provides=("emitter_pdf",),
+        source="shading/emitter_by_tree.glsl",
         memories=(Table("light_emitters", EMITTER, emitters), Table("light_objects", OBJECT, objects)),
         needs=("light_sample",),
         uses=(HIT,),

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import INTERACTION
 from viewer.materials.dimensions import surface_dimensions
+from viewer.materials.lobes import layers_glsl, lobe_modules, lobes_of
 from viewer.materials.look import Look
-from viewer.materials.principled import needs_of
 from viewer.scene.material import KINDS
 from viewer.stream.declare.kernel import Module, Prepared
 
@@ -20,6 +20,8 @@ BRANCHING = frozenset({"phong", "principled", "classic"})
 SOMETIMES_DELTA = frozenset({"principled", "classic"})
 TOGETHER = frozenset({"principled"})  # value and density come from one function
 REFRACTING = frozenset({"dielectric", "principled"})  # and scale radiance as they do
+
+PARTING = frozenset({"dielectric", "principled", "classic"})  # the channels of light may part there
 
 _FUNCTIONS = (
     # result, name, further arguments, how a kind is called, result for a kind that has no such function
@@ -77,9 +79,10 @@ def bsdfs(look: Look) -> list[Module]:
                 *(("classic_shining",) if kind == "classic" else ()),
             ),
             source=f"shading/bsdf_{shader}.glsl",
-            needs=needs_of(look) if kind == "principled" else ("classic_own",) if kind == "classic" else (),
+            needs=_needs_of(kind, look),
             uses=(record,),
             features=look.features,
+            text=layers_glsl(lobes_of(look)) if kind == "principled" else "",
             prepared=_SEEN if kind == "principled" else None,
         )
         for kind, shader in shaders.items()
@@ -94,9 +97,10 @@ def bsdfs(look: Look) -> list[Module]:
         text=switch_glsl(present, shaders) + (_SHIFT if look.sheets else ""),
         features=frozenset({"SHEETS"} if look.sheets else ()),
     )
-    parting = [_dispersion(look)] if look.dispersion else []
+    lobes = lobe_modules(look) if look.principled else []
+    parting = _dispersion(look) if look.dispersion else []
     more = {"CHANNEL": 1} if "dispersion" in look.lobes else None
-    return [surface_dimensions(more), interaction_module(look), *made, switch, *parting]
+    return [surface_dimensions(more), interaction_module(look), *lobes, *made, switch, *parting]
 
 
 # A glTF's material and its layers at a place, of each channel that has some of its own.
@@ -111,16 +115,44 @@ _SEEN = Prepared(
 )
 
 
-def _dispersion(look: Look) -> Module:
-    """``interface/dispersion.glsl``."""
-    return Module(
+# result, name, further arguments, how a kind is called: its function, and arguments; result for one that never parts
+_CHANNELS = (
+    ("bool", "channels_part", "", "parts(at)", "false"),
+    ("Interaction", "at_channel", ", int channel", "at_channel(at, channel)", "at"),
+    ("bool", "channels_branch", "", "branches_alone(at)", "true"),
+    ("Interaction", "at_branch", ", bool refracts", "at_branch(at, refracts)", "at"),
+)
+
+
+def _dispersion(look: Look) -> list[Module]:
+    """``interface/dispersion.glsl``, each function a switch over kinds at which channels part, and modules of these."""
+    there = look.kinds if "dispersion" in look.lobes else look.kinds - {"principled"}
+    parting = [kind for kind in KINDS if kind in there & PARTING]
+    made = [
+        Module(
+            f"channels {kind}",
+            provides=(f"{kind}_at_channel",),
+            source=f"shading/channels_{kind}.glsl",
+            needs=("bsdf_delta", *(("classic_own",) if kind == "classic" else ())),
+            uses=(look.interaction,),
+            features=look.features,
+        )
+        for kind in parting
+    ]
+    lines: list[str] = []
+    for result, name, arguments, given, nothing in _CHANNELS:
+        lines += [f"{result} {name}(Interaction at{arguments}) {{", "    switch (interaction_kind(at)) {"]
+        lines += [f"        case {constant(kind)}: return {kind}_{given};" for kind in parting]
+        lines += ["    }", f"    return {nothing};", "}"]
+    switch = Module(
         "dispersion",
-        provides=("channels_part", "at_channel", "channels_branch", "at_branch"),
-        source="shading/dispersion.glsl",
-        needs=("bsdf_delta", *(("classic_own",) if look.classic else ())),
+        provides=tuple(name for _, name, *_ in _CHANNELS),
+        source="interface/dispersion.glsl",
+        needs=tuple(module.provides[0] for module in made),
         uses=(look.interaction,),
-        features=look.features,
+        text="\n".join(lines),
     )
+    return [*made, switch]
 
 
 def interaction_module(look: Look) -> Module:
@@ -131,17 +163,24 @@ def interaction_module(look: Look) -> Module:
     names = {each.name for each in record.fields}
     second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
     second = "at.uv_1" if "uv_1" in names else second
+    put = ""
+    if look.principled and look.second_uv:
+        # Where there are the parameters of other kinds, glTF's materials keep this in their places.
+        shared = f"if (interaction_kind(at) != {KINDS['principled']}) return;\n    at.parameter = uv_1.x;\n    "
+        put = "at.uv_1 = uv_1;" if "uv_1" in names else f"{shared}at.specular = uv_1.y;\n    at.reflectivity = uv_1.z;"
     packed = look.packed
     kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if look.addressed else ("at.kind", "0")
     more = [_packed(name, *packed[name]) for name in packed if name != "material"] if look.principled else []
     return Module(
         "interaction",
-        provides=("interaction_nowhere", "interaction_kind", "interaction_material", "interaction_uv_1"),
+        provides=(
+            *("interaction_nowhere", "interaction_kind", "interaction_material", "interaction_uv_1"),
+            *("set_interaction_material", "set_interaction_uv_1"),
+        ),
         source="shading/interaction.glsl",
         module_state=record,
         uses=(record,),
         features=look.features,
-        constants={"INTERACTION_MATERIAL": 1 << packed["material"][0]} if more else {},
         text=f"""Interaction interaction_nowhere(vec3 wo) {{
     return Interaction({values});
 }}
@@ -153,6 +192,12 @@ int interaction_material(Interaction at) {{
 }}
 vec3 interaction_uv_1(Interaction at) {{
     return {second};
+}}
+void set_interaction_material(inout Interaction at, int material) {{
+    {f"at.kind += {1 << packed['material'][0]} * material;" if look.addressed else ""}
+}}
+void set_interaction_uv_1(inout Interaction at, vec3 uv_1) {{
+    {put}
 }}
 """
         + "".join(more),
@@ -169,6 +214,12 @@ void set_interaction_{name}(inout Interaction at, int value) {{
     at.kind = (at.kind & {(1 << 24) - 1 - (mask << first)}) | (value << {first});
 }}
 """
+
+
+def _needs_of(kind: str, look: Look) -> tuple[str, ...]:
+    if kind == "principled":
+        return tuple(module.provides[0] for module in lobe_modules(look))
+    return ("classic_own",) if kind == "classic" else ()
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:
@@ -206,7 +257,6 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
     sometimes = [kind for kind in present if kind in SOMETIMES_DELTA]
     single += [f"(interaction_kind(at) == {constant(kind)} && {kind}_delta(at))" for kind in sometimes]
     lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
-    if "principled" in present:
-        single = [each for each in single if constant("principled") not in each]
-        lines += ["bool bsdf_single(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
+    single = [each for each in single if constant("principled") not in each]
+    lines += ["bool bsdf_single(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
     return "\n".join(lines)

@@ -169,7 +169,7 @@ class Look:
         found |= {"CLASSIC"} if self.classic else set()
         found |= {"SHEETS"} if self.sheets else set()
         found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
-        found |= {"PACKED"} if len(self.packed) > 1 else set()
+        found |= {"REFRACTION"} if self.lobes >= {"transmission", "volume"} else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"SHINING"} if self.shining else set()
         found |= {"BLEND"} if self.blend else set()
@@ -198,6 +198,11 @@ class Look:
             fields.append(Field("uv_1", "vec3", about="texture coordinates of the second set, and level"))
 
         return Record(INTERACTION.name, *fields)
+
+    @property
+    def media(self) -> Record:
+        """What a ray keeps of the volumes that it is within."""
+        return media.MEDIA[self.nested]
 
     @property
     def packed(self) -> dict[str, tuple[int, int]]:

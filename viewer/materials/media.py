@@ -32,6 +32,11 @@ MEDIUM = Record(
     Field("half_spread", "float", about="of the indices of red and blue about green's"),
 )
 
+MEDIA = {  # that a ray is within, by whether volumes are nested
+    False: Record("Media"),
+    True: Record("Media", Field("inside", "int", about="a number of ranks: shaders/interface/medium.glsl")),
+}
+
 
 def absorption(color: Sequence[float], distance: float) -> tuple[float, ...]:
     """Coefficients per scene unit by which white light takes this color after the distance (KHR_materials_volume)."""
@@ -53,8 +58,22 @@ def ranks(found: Sequence[Material]) -> dict[int, int]:
     return {number: rank for rank, number in enumerate(ordered, 1)}
 
 
+def ray_media(interaction: Record, nested: bool) -> Module:
+    """``interface/media.glsl``: what rays keep of the media that they are within, nothing where volumes lie apart.
+    interaction : the scene's record."""
+    name = "nested" if nested else "none"
+    return Module(
+        "media of rays",
+        provides=("media_of", "media_number", "media_behind", "media_transmitted", "media_surround"),
+        source=f"shading/media_{name}.glsl",
+        module_state=MEDIA[nested],
+        needs=("interaction_kind", *(("principled_at", "media_top") if nested else ())),
+        uses=(interaction,),
+    )
+
+
 def media(found: Sequence[Material]) -> Module:
-    """``interface/media.glsl`` over the table of media, by rank; of rank 0 is what is outside of all."""
+    """``interface/medium.glsl`` over the table of media, by rank; of rank 0 is what is outside of all."""
     rows = np.zeros(MOST + 1, MEDIUM.dtype)
     rows["ior"] = 1.0
     for number, rank in ranks(found).items():
@@ -63,7 +82,7 @@ def media(found: Sequence[Material]) -> Module:
     return Module(
         "media",
         provides=("media_top",),
-        source="shading/media.glsl",
+        source="shading/medium.glsl",
         memories=(Table("media", MEDIUM, rows),),
         constants={"MEDIA_BITS": BITS, "MEDIA_MOST": MOST},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,31 @@ from viewer.materials.look import MAP, Look
 from viewer.materials.media import absorption, media, ranks
 from viewer.scene.material import LARGEST_DISPERSION, Material
 from viewer.stream.declare.kernel import Module, Table
+
+# What a texel does to a material's numbers, by the texture's field; ``mapped``: as a normal in the map's space.
+_TEXTURED: Mapping[str, Sequence[str]] = {
+    "metallic_roughness_texture": ("own.roughness *= texel.g;", "own.metallic *= texel.b;"),
+    "specular_factor_texture": ("own.specular_factor *= texel.a;",),
+    "specular_color_texture": ("own.specular_color *= texel.rgb;",),
+    "transmission_texture": ("own.transmission *= texel.r;",),
+    "anisotropy_texture": (
+        "vec2 along = texel.xy * 2.0 - 1.0, axis = own.anisotropy_axis;",
+        "own.anisotropy_axis = vec2(along.x * axis.x - along.y * axis.y, along.x * axis.y + along.y * axis.x);",
+        "own.anisotropy *= texel.b;",
+    ),
+    "clearcoat_texture": ("own.clearcoat *= texel.r;",),
+    "clearcoat_roughness_texture": ("own.clearcoat_roughness *= texel.g;",),
+    "iridescence_texture": ("own.iridescence *= texel.r;",),
+    "iridescence_thickness_texture": ("layer = texel.g;",),
+    "sheen_color_texture": ("own.sheen_color *= texel.rgb;",),
+    "sheen_roughness_texture": ("own.sheen_roughness *= texel.a;",),
+    "diffuse_transmission_texture": ("own.diffuse_transmission *= texel.a;",),
+    "diffuse_transmission_color_texture": ("own.diffuse_transmission_color *= texel.rgb;",),
+    "normal_texture": ("own.normal = vec3(mapped.xy * own.normal_scale, max(mapped.z, 1e-3));",),
+    "clearcoat_normal_texture": (
+        "own.clearcoat_normal = vec3(mapped.xy * own.clearcoat_normal_scale, max(mapped.z, 1e-3));",
+    ),
+}
 
 
 def principled_materials(found: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
@@ -57,6 +82,7 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
                 *(("media_top",) if look.nested else ()),
             ),
             uses=(look.interaction,),
+            text=_parameters_glsl(look),
             features=look.features,
         ),
         *(
@@ -93,6 +119,23 @@ def albedos(look: Look) -> list[Module]:
 def map_constants(look: Look) -> dict[str, int]:
     """The bits of `MAP.slots`, by their names in GLSL."""
     return {f"MAP_{name.removesuffix('_texture').upper()}": 1 << bit for bit, name in enumerate(look.maps)}
+
+
+def _parameters_glsl(look: Look) -> str:
+    """``principled_textured``: numbers times a texel, by the bits of `MAP.slots`; ``principled_passes``: whether light
+    comes through a material, by its address."""
+    lines = []
+    if look.textures:
+        lines += ["void principled_textured(inout Principled own, int slots, vec4 texel, inout float layer) {"]
+        lines += ["    vec3 mapped = texel.xyz * 2.0 - 1.0;"]
+        for name, bit in zip(look.maps, map_constants(look), strict=True):
+            lines += [f"    if ((slots & {bit}) != 0) {{", *(f"        {each}" for each in _TEXTURED[name]), "    }"]
+        lines += ["}"]
+    passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]
+    if passing:
+        lines += ["bool principled_passes(int material) {", "    Principled own = fetch_principled(material);"]
+        lines += [f"    return {' || '.join(f'own.{name} > 0.0' for name in passing)};", "}"]
+    return "\n".join(lines)
 
 
 def _maps(material: Material, look: Look, texture_count: int) -> list[tuple[int, int, int]]:

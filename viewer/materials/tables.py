@@ -12,6 +12,7 @@ from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.classic import classic_materials
 from viewer.materials.look import Look, look_of
+from viewer.materials.media import ray_media
 from viewer.materials.opacity import opacity
 from viewer.materials.principled import albedos, half_spread, principled_materials
 from viewer.materials.textures import cones
@@ -158,6 +159,7 @@ def appearance(
         emissions(look),
         *albedos(look),
         *bsdfs(look),
+        ray_media(look.interaction, look.nested),
         interactions(look),
         cones(bool(textures)),
     ]

@@ -8,11 +8,11 @@ one begins within the same run, so that passes stay full.
 from __future__ import annotations
 
 from viewer.kernels import paths
-from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.kernels.records import FILM, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
+from viewer.programs.volumes import arrival, arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
@@ -23,24 +23,19 @@ def path_trace(
     volumes: bool = False,
     nested: bool = False,
     resampled: bool = False,
-    light_tree: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
     nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
-    lights; not where volumes are nested. light_tree : lights are chosen by a light tree.
+    lights.
     """
-    assert not (nested and resampled)
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    around, surface = surroundings(nested, light)
-    begin, scatter = paths.BEGIN, paths.SCATTER
+    follow = Call("setup", then=arrive)
     sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
-    if nested:
-        begin, sample, scatter = paths.BEGIN_NESTED, paths.SAMPLE_LIGHT_NESTED, paths.SCATTER_NESTED
     # A turn takes a path from one surface to the next, and a finished one to its successor.
-    turn = (*arriving, *around, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
+    turn = (*arriving, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
     order = (*extra_states(first_hits), *turn)
     return Program(
         "path",
@@ -53,28 +48,28 @@ def path_trace(
             "radiance": RADIANCE,
             "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
-            **media_streams(nested),
+            "media": MEDIA,
+            "context": LIGHT_CONTEXT,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(
-            *first_hit_states(first_hits, State("begin", begin, {"ray": Call("setup", then=arrive), "done": DONE})),
+            *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": follow, "done": DONE})),
             *traversal.states,
             *absorb,
-            State("arrive", paths.ARRIVE_TREE if light_tree else paths.ARRIVE, {"surface": surface, "end": "finish"}),
-            *around.values(),
+            State("arrive", paths.ARRIVE, {"surface": light, "end": "finish"}),
             *channel.values(),
             State("light", sample, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
             State("resolve", paths.RESOLVE_SHADOW, {"done": "scatter"}),
-            State("scatter", scatter, {"ray": Call("setup", then=arrive), "end": "finish"}),
+            State("scatter", paths.SCATTER, {"ray": follow, "end": "finish"}),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
         order=order,
         groups={
-            "ray": (*arrivals(arriving, around), (*channel, "light", "->resolve", "resolve", "scatter")),
+            "ray": (*arrivals(arriving, nested), (*channel, "light", "->resolve", "resolve", "scatter")),
             "surface": (order[:-1], order[-1:]) if nested else (order,),  # all of it would write too much
         },
         resumes=True,
-        stacked=("interaction",) if light_tree else (),  # of the surface before, which the first one has not
+        stacked=("context",),  # of the surface before, which the first one has not
     )

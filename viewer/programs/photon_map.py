@@ -8,12 +8,15 @@ next photon.
 
 from __future__ import annotations
 
-from viewer.kernels import paths, photons
-from viewer.kernels.records import PATH, SCENE_INTERACTION
+from viewer.kernels import photons
+from viewer.kernels.records import MEDIA, PATH, SCENE_INTERACTION
+from viewer.kernels.whitted import ARRIVE_BRANCH
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
+from viewer.programs.volumes import arrival, arrivals
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
-from viewer.stream.declare.program import DONE, Call, Program, State, Target
+from viewer.stream.declare.kernel import ModuleState
+from viewer.stream.declare.program import Call, Program, State, Target
+from viewer.stream.declare.record import Record
 
 _SPOT = {"interaction": "spot"}
 
@@ -51,19 +54,6 @@ def _search(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[
     )
 
 
-def _begin_gather(apart: bool, nested: bool) -> tuple[State, ...]:
-    """Of a surface: the gathering path, the spot that the first estimate is made at, and what is around it."""
-    on = "keep" if nested else "caustics"
-    keep = (State("keep", photons.KEEP_MEDIA, {"done": "caustics"}),) if nested else ()
-    if not apart:
-        return (State("begin_gather", photons.BEGIN_GATHER, {"surface": on, "none": "refract"}), *keep)
-    return (
-        State("begin_gather", photons.BEGIN_GATHERING, {"surface": "place_spot", "none": "refract"}),
-        State("place_spot", photons.PLACE_SPOT, {"surface": on}),
-        *keep,
-    )
-
-
 def final_gather(
     kind: str, search: str, dispersion: bool = False, volumes: bool = False, nested: bool = False, apart: bool = False
 ) -> IndirectLight:
@@ -72,97 +62,84 @@ def final_gather(
     both. dispersion : a ray goes on in one channel where these part. nested : volumes overlap, or hold something.
     apart : see `photon_map`."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
-    own = {"path": "gathering", **({"media": "around"} if nested else {})}
-    absorb, arrive, arriving = arrival(volumes, "arrive_gathering", own, nested)
-    placed = {"interaction": "spot", "media": "around"}
-    around, surface = surroundings(nested, "estimate", "surround_gathering", placed)
-    on_kernel, ray = photons.CONTINUE_GATHERING, photons.GATHER_RAY
-    if nested:
-        on_kernel, ray = photons.CONTINUE_GATHERING_NESTED, photons.GATHER_RAY_NESTED
+    gathering = {**_SPOT, "path": "gathering"}
+    within = {"path": "gathering", "media": "around"}
+    absorb, arrive, arriving = arrival(volumes, "arrive_gathering", within, nested)
     there = Call("setup", then=arrive)
     on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
+    copied = {"source": "interaction", "source_media": "media", "copy": "spot", "copy_media": "around"}
+    begun = (("begin_gather",), ("place_spot",)) if apart or nested else (("begin_gather", "place_spot"),)
+    met: dict[str, Target] = {"surface": "estimate", "miss": "gather_ray"}
     return IndirectLight(
         states=(
-            *_begin_gather(apart, nested),
+            State("begin_gather", photons.BEGIN_GATHER, {"surface": "place_spot", "none": "refract"}),
+            State("place_spot", photons.COPY_SURFACE, {"done": "caustics"}, copied),
             State("caustics", kernels.begin_caustics, {"cell": "cell"}, _SPOT),
-            State(
-                "estimate",
-                kernels.begin,
-                {"cell": "cell", "none": on[0]},
-                {**_SPOT, "path": "gathering"},
-            ),
+            State("estimate", kernels.begin, {"cell": "cell", "none": on[0]}, gathering),
             *_search(kernels, _SPOT),
-            State(
-                "total",
-                kernels.finish,
-                {"caustic": "cell", "done": "continue_gathering"},
-                {**_SPOT, "path": "gathering"},
-            ),
+            State("total", kernels.finish, {"caustic": "cell", "done": "continue_gathering"}, gathering),
             *((channel,) if dispersion else ()),
-            State("continue_gathering", on_kernel, {"ray": there, "end": "gather_ray"}),
-            State("gather_ray", ray, {"ray": there, "again": "gather_ray", "end": "refract"}),
+            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": there, "end": "gather_ray"}),
+            State("gather_ray", photons.GATHER_RAY, {"ray": there, "again": "gather_ray", "end": "refract"}),
             *absorb,
-            State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": surface, "miss": "gather_ray"}),
-            *around.values(),
+            State("arrive_gathering", photons.ARRIVE_PHOTON, met, {"interaction": "spot", "media": "around"}),
         ),
-        streams={
-            **kernels.streams,
-            "spot": SCENE_INTERACTION,
-            "gathering": PATH,
-            **media_streams(nested, "around"),
-        },
+        streams={**kernels.streams, "spot": SCENE_INTERACTION, "gathering": PATH, "around": MEDIA},
         inputs=tuple(kernels.form.streams),
         groups=(
-            *((state.name,) for state in _begin_gather(apart, nested)),
-            *arrivals(arriving, around),
+            *begun,
+            *arrivals(arriving, nested),
             ("caustics", "estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
             on,
             ("gather_ray",),
         ),
-        rays=arrivals(arriving, around),
+        rays=(*begun, *arrivals(arriving, nested)),
     )
 
 
-def _gather_together(
-    kind: str, search: str, dispersion: bool, volumes: bool, nested: bool, apart: bool
-) -> IndirectLight:
-    """As `final_gather`, but gathering rays walk and arrive in the states of all others, so that these are there once.
-    What a ray arrives at is the spot, and the surface where it is no gathering ray."""
+def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apart: bool) -> IndirectLight:
+    """As `final_gather`, but gathering rays walk and arrive in the states of all others, which so are there once: the
+    surface that gathers and its path wait in streams of their own."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
     there = Call("setup", then="absorb" if volumes else "arrive")
     on = "gathering_channel" if dispersion else "gather_on"
-    channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "gather_on"})
-    gathering = {**_SPOT, "path": "gathering"}
-    arrived = {"surface": "place_surface", "gathered": "estimate"}
-    within = dict.fromkeys(arrived, "surround") if nested else arrived
-    absorbed: dict[str, Target] = {"done": "arrive", **({"pass": there} if nested else {})}
-    back = {"interaction": "spot", "spot": "interaction"}
-    after: dict[str, Target] = {"ray": there, "again": "gather_on", "place": "place_spot", "end": "refract"}
+    spot = {"spot": "interaction", "path": "waiting_path", "gathering": "path"}
+    within = {**spot, "media": "waiting_media", "around": "media"}
+    save = {"source": "interaction", "source_media": "media", "copy": "waiting_surface", "copy_media": "waiting_media"}
+    back = {"source": "waiting_surface", "source_media": "waiting_media", "copy": "interaction", "copy_media": "media"}
+    paths = {"waiting": "waiting_path"}
+    channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "gather_on"}, spot)
+    after: dict[str, Target] = {"ray": there, "again": "gather_on", "place": "place_surface", "end": "restore_surface"}
+    begun = {"gathering": "waiting_path"}
+    waiting: dict[str, Record | ModuleState] = {
+        "waiting_path": PATH,
+        "waiting_surface": SCENE_INTERACTION,
+        "waiting_media": MEDIA,
+    }
     return IndirectLight(
         states=(
-            State("begin_gather", photons.BEGIN_GATHERING, {"surface": "caustics", "none": "refract"}),
-            State("caustics", kernels.begin_caustics, {"cell": "cell"}, _SPOT),
-            State("estimate", kernels.begin, {"cell": "cell", "none": on}, gathering),
-            *_search(kernels, _SPOT),
-            State("total", kernels.finish, {"caustic": "cell", "done": "gather_on"}, gathering),
+            State("begin_gather", photons.BEGIN_GATHER, {"surface": "save_path", "none": "refract"}, begun),
+            State("save_path", photons.EXCHANGE_PATHS, {"done": "save_surface"}, paths),
+            State("save_surface", photons.COPY_SURFACE, {"done": "caustics"}, save),
+            State("caustics", kernels.begin_caustics, {"cell": "cell"}),
+            State("estimate", kernels.begin, {"cell": "cell", "none": on}),
+            *_search(kernels, {}),
+            State("total", kernels.finish, {"caustic": "cell", "done": "gather_on"}),
             *((channel,) if dispersion else ()),
-            State("place_spot", photons.PLACE_SPOT, {"surface": "gather_on"}),
-            State("gather_on", photons.GATHER_ON_NESTED if nested else photons.GATHER_ON, after),
+            State("place_surface", photons.COPY_SURFACE, {"done": "gather_on"}, back),
+            State("gather_on", photons.GATHER_ON, after, within),
+            State("restore_surface", photons.COPY_SURFACE, {"done": "restore_path"}, back),
+            State("restore_path", photons.EXCHANGE_PATHS, {"done": "refract"}, paths),
         ),
-        streams={**kernels.streams, "spot": SCENE_INTERACTION, "gathering": PATH, **media_streams(nested, "around")},
+        streams={**kernels.streams, **waiting},
         inputs=tuple(kernels.form.streams),
-        instead={
-            "begin": State("begin", paths.BEGIN, {"ray": "no_gather", "done": DONE}),
-            "absorb": State("absorb", photons.ABSORB_EITHER_NESTED if nested else photons.ABSORB_EITHER, absorbed),
-            "arrive": State("arrive", photons.ARRIVE_EITHER, {**within, "end": "next", "miss": "place_spot"}),
-            **({"surround": State("surround", photons.SURROUND_EITHER, arrived)} if nested else {}),
-        },
+        instead={"arrive": State("arrive", ARRIVE_BRANCH, {"surface": "arrived", "end": "ended"})},
         beside=(
-            State("no_gather", photons.NO_GATHER_NESTED if nested else photons.NO_GATHER, {"done": "root"}),
-            State("place_surface", photons.PLACE_SPOT, {"surface": "light"}, back),
+            State("arrived", photons.DISPATCH, {"own": "light", "gathering": "estimate"}),
+            State("ended", photons.DISPATCH, {"own": "next", "gathering": "place_surface"}),
         ),
-        written=("interaction",),  # where a gathering ray comes from
+        written=tuple(waiting),
     )
 
 
@@ -183,13 +160,13 @@ def photon_map(
 
     kind : of the map, a key of `viewer.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there. gather
     : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
-    apart : photons are found and weighed in states of their own, and gathers begin in two, as where interactions take
-    six texels: with five, one state's are the 16 textures and 8 attachments that every OpenGL 3.3 grants.
-    together : gathering rays go the way of all others, as in the single pass of surfaces of many layers, where code
-    that is there twice takes seconds to compile. The results are the same.
+    apart : photons are found and weighed in states of their own, as where interactions take six texels: with five, one
+    state's are the 16 textures that every OpenGL 3.3 grants. together : gathering rays go the way of all others, as in
+    the single pass of surfaces of many layers, where code that is there twice takes seconds to compile; of simple
+    surfaces a picture takes 3 % longer so. The results are the same.
     """
     if gather and together:
-        indirect = _gather_together(kind, search, dispersion, volumes, nested, apart)
+        indirect = _gather_as_call(kind, search, dispersion, volumes, apart)
         return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested)
     indirect = radiance_estimate(kind, search, apart)
     if gather:

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from viewer.kernels import paths, photons
-from viewer.kernels.records import PATH, PIXEL, RAY, SCENE_INTERACTION
+from viewer.kernels import photons
+from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY, SCENE_INTERACTION
 from viewer.programs.dispersion import channel_states
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
+from viewer.programs.volumes import arrival, arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
@@ -35,11 +35,8 @@ def photon_frame(
     or hold something; ``media`` is what photons are within, at first nothing (zeros).
     """
     channel, scatter = channel_states(dispersion)
-    absorb, arrive, arriving = arrival(volumes, nested=nested, absorb=paths.ABSORB_PHOTON_NESTED)
-    around, surface = surroundings(nested, "store")
-    media = media_streams(nested)
-    turn = ("begin", *arriving, *around, "lose", "store", *channel, "scatter")
-    scattering = photons.SCATTER_PHOTON_NESTED if nested else photons.SCATTER_PHOTON
+    absorb, arrive, arriving = arrival(volumes, nested=nested)
+    turn = ("begin", *arriving, "lose", "store", *channel, "scatter")
     return Program(
         "photons",
         streams={
@@ -48,22 +45,21 @@ def photon_frame(
             "path": PATH,
             "interaction": SCENE_INTERACTION,
             "photon": photons.PHOTON,
-            **media,
+            "media": MEDIA,
         },
-        inputs=("pixel", "ray", "path", *media),
-        results=("photon", "ray", "path", *media),
+        inputs=("pixel", "ray", "path", "media"),
+        results=("photon", "ray", "path", "media"),
         states=(
             State("begin", photons.CONTINUE_PHOTON, {"ray": Call("setup", then=arrive), "done": DONE}),
             *traversal.states,
             *absorb,
-            State("arrive", photons.ARRIVE_PHOTON, {"surface": surface, "miss": "lose"}),
-            *around.values(),
+            State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "miss": "lose"}),
             State("lose", photons.LOSE_PHOTON, {"done": DONE}),
             State("store", photons.STORE_PHOTON, {"done": scatter}),
             *channel.values(),
-            State("scatter", scattering, {"done": DONE}),
+            State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
         ),
         start="begin",
         order=turn,
-        groups={"ray": arrivals(arriving, around), "surface": (turn[:-1], turn[-1:]) if nested else (turn,)},
+        groups={"ray": arrivals(arriving, nested), "surface": (turn[:-1], turn[-1:]) if nested else (turn,)},
     )

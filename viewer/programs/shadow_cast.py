@@ -7,7 +7,7 @@ shadow rays.
 from __future__ import annotations
 
 from viewer.kernels import paths, whitted
-from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
@@ -29,6 +29,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, depth: int = 1, first_hits: s
             "radiance": RADIANCE,
             "tree": whitted.TREE,
             "interaction": SCENE_INTERACTION,
+            "media": MEDIA,
             "pending": RADIANCE,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
@@ -37,7 +38,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, depth: int = 1, first_hits: s
             State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
             *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": Call("setup", then="arrive")})),
             *traversal.states,
-            State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
+            State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "finish"}),
             State(
                 "light",
                 whitted.NEXT_LIGHT,

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
 from viewer.kernels import paths, photons, whitted
-from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
+from viewer.programs.volumes import arrival, arrivals
 from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, Call, Program, State
 from viewer.stream.declare.record import Record
@@ -93,53 +93,46 @@ def whitted_trace(
         hint = "the shade tree grows with two to that power"
         raise ViewerError("--depth", f"{depth} surfaces; Whitted's tracer goes to {MOST_DEPTH}", hint)
     levels = max(1, depth * ((DISPERSED if dispersion else CHILDREN) - 1))
-    refract = whitted.branch_channels(levels, nested) if dispersion else whitted.branch_refraction(levels, nested)
+    refract = whitted.branch_channels(levels) if dispersion else whitted.branch_refraction(levels)
     rays = {"again": "refract", "none": "reflect"} if dispersion else {"none": "reflect"}
     stack = [f"pending_{level}" for level in range(levels)]
     exits = whitted.level_exits(levels)
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    around, surface = surroundings(nested, "light")
-    begin, branch = whitted.BEGIN_TREE, whitted.BRANCH
-    if nested:
-        begin, branch = whitted.BEGIN_TREE_NESTED, whitted.BRANCH_NESTED
     follow = Call("setup", then=arrive)
     shadow = Call("setup", then="resolve")
     lit = indirect.names[0] if indirect.states else "refract"
     light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
-    if nested:
-        light = photons.NEXT_SHADOW_RAY_NESTED if indirect.states else whitted.NEXT_LIGHT_NESTED
     direct = [
         State("light", light, {"again": "light", "shadow": shadow, "end": lit}),
         State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
     ]
-    to = ("root", *extra_states(first_hits), *arriving, *around, "light", "->resolve", "resolve")
+    to = ("root", *extra_states(first_hits), *arriving, "light", "->resolve", "resolve")
     whole: tuple[tuple[str, ...], ...] = (to,)
     if nested:
-        first, *rest = arrivals(arriving, around)
+        first, *rest = arrivals(arriving, nested)
         whole = ("root", *extra_states(first_hits)), first, *rest, ("light", "->resolve", "resolve")
     turn = tuple(name for group in indirect.passes for name in group)
     behind = _behind_light(list(push.values()), list(pop.values()))
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
     states = (
         State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
-        *first_hit_states(first_hits, State("root", begin, {"ray": follow})),
+        *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": follow})),
         *traversal.states,
         *absorb,
-        State("arrive", paths.ARRIVE, {"surface": surface, "end": "next"}),
-        *around.values(),
+        State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "next"}),
         *direct,
         *indirect.states,
         State("refract", refract, {**push, **rays}),
         *(
-            State(name, whitted.push_branch(nested), {"done": rays.get("again", "reflect")}, {"level": stream})
+            State(name, whitted.PUSH_BRANCH, {"done": rays.get("again", "reflect")}, {"level": stream})
             for name, stream in zip(push.values(), stack, strict=True)
         ),
         State("reflect", whitted.BRANCH_REFLECTION, {"ray": follow, "end": "next"}),
         State("next", whitted.next_branch(levels), {**pop, "end": "finish"}),
         *(
-            State(name, whitted.pop_branch(nested), {"ray": follow}, {"level": stream})
+            State(name, whitted.POP_BRANCH, {"ray": follow}, {"level": stream})
             for name, stream in zip(pop.values(), stack, strict=True)
         ),
         State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
@@ -156,9 +149,9 @@ def whitted_trace(
             "tree": whitted.TREE,
             "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
-            "waiting": branch,
-            **dict.fromkeys(stack, branch),
-            **media_streams(nested),
+            "waiting": whitted.BRANCH,
+            **dict.fromkeys(stack, whitted.BRANCH),
+            "media": MEDIA,
             **indirect.streams,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),
@@ -167,20 +160,20 @@ def whitted_trace(
         start="begin",
         # A turn takes a ray of the tree from one surface to the next.
         order=(
-            *(*arriving, *around, "light", "->resolve", "resolve", *turn, "refract", *push.values()),
+            *(*arriving, "light", "->resolve", "resolve", *turn, "refract", *push.values()),
             *("reflect", "next"),
             *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
         ),
         groups={
             "ray": (
-                *arrivals(arriving, around),
+                *arrivals(arriving, nested),
                 ("->resolve", "resolve"),
                 *indirect.rays,
             ),
             "surface": (
                 # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.
                 *((*whole, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
-                ("finish", "begin"),
+                *((("finish",), ("begin",)) if nested else (("finish", "begin"),)),
             ),
         },
         resumes=True,

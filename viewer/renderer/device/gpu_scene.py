@@ -356,8 +356,6 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         form["apart"] = True
     if prepared.light_candidates(settings) > 1:
         form["resampled"] = True
-    if settings.program == "path" and prepared.light_tree(settings):
-        form["light_tree"] = True
     if prepared.look.principled and settings.machine == "singlepass" and form.get("gather"):
         form["together"] = True
     return form

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
 from viewer.kernels.photons import PHOTON, STORED
-from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY
+from viewer.kernels.records import PATH, PIXEL, RAY
 from viewer.lighting.aim import SpecularSpheres
 from viewer.lighting.path import SMOOTH_OF_TREES
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
@@ -242,8 +242,7 @@ class PhotonMaps:
         pixel = resources.stream("photon pixel", PIXEL, size)
         frame = {
             name: resources.stream(f"photon {name}", record, size)
-            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", MEDIA))
-            if name != "media" or prepared.nested
+            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", prepared.look.media))
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
         common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
@@ -262,8 +261,7 @@ class PhotonMaps:
             lent = {"pixel": pixel, "ray": frame["ray"], "path": frame["path"]}
             machine = yield Run(photon_emission(), (emission_key, settings), size, count, lent, uniforms)
             machine.warmed = True
-            if prepared.nested:
-                yield Clear(frame["media"])  # light begins outside of all volumes
+            yield Clear(frame["media"])  # light begins outside of all volumes
             for _ in range(settings.photon_bounces):
                 machine = yield Run(program, (frame_key, settings), size, count, {**lent, **frame}, uniforms)
                 machine.warmed = True

@@ -63,12 +63,17 @@ def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
 def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Preparation:
     states = {name: linked.program.by_name[name] for name in step.states}
     asks = {name: stream for name, state in states.items() if (stream := _asked(linked, state, prepared))}
-    copies = {
+    moved = {
         name: (state.stream_of(of), state.stream_of(to))
         for name, state in states.items()
         for of, to in filter(None, [state.kernel.copies])
-        if state.stream_of(to) in asks.values() and linked.records[state.stream_of(of)].name == prepared.record
+        if linked.records[state.stream_of(of)].name == prepared.record
     }
+    copies: dict[str, tuple[str, str]] = {}
+    wanted = set(asks.values())
+    while more := {name: pair for name, pair in moved.items() if pair[1] in wanted and name not in copies}:
+        copies |= more  # of streams that are themselves copied from, too
+        wanted |= {of for of, _ in more.values()}
     used = {**{name: of for name, (of, _) in copies.items()}, **asks}
     writes = {
         name: tuple(

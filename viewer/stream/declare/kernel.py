@@ -99,12 +99,6 @@ class Kernel:
         if not self.exits:
             raise WiringError(f"kernel {self.name}", "no exits", "a kernel returns where its ray goes next")
 
-    def nested(self, *more: Argument, after: str = "") -> Kernel:
-        """The kernel of that name and ``_nested``, with more arguments: behind the one of a name, or at the end."""
-        place = 1 + [each.name for each in self.arguments].index(after) if after else len(self.arguments)
-        arguments = (*self.arguments[:place], *more, *self.arguments[place:])
-        return Kernel(f"{self.name}_nested", arguments, self.exits, (*self.needs, "media_top"))
-
     @property
     def file(self) -> str:
         """Its source, relative to ``shaders/``."""

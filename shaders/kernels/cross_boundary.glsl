@@ -1,0 +1,27 @@
+// What media take of the light that comes along a ray, where volumes are nested, and whether the surface there is none,
+// since a medium that wins is on both of its sides: the ray then goes on behind it. No shadow ray comes through these,
+// so that light behind them is not sampled in another way. Of volumes without a rank, what their backs say.
+#include "interface/geometry.glsl"
+#include "interface/medium.glsl"
+#include "lib/offset_origin.glsl"
+
+int cross_boundary(inout Ray ray, in Hit hit, inout Path path, inout Media media) {
+    if (hit.triangle < 0) return EXIT_DONE;
+    Geometry at = geometry_at(ray, hit);
+    Principled own = fetch_principled(at.material);
+    bool front = dot(at.normal, ray.direction) < 0.0;
+    // A ray that began within a volume learns of it where it leaves.
+    if (own.medium > 0 && !front && !media_hold(media.inside, own.medium)) {
+        media.inside = media_with(media.inside, own.medium);
+    }
+    vec3 transmittance = medium_transmittance(media_top(media.inside), hit.t);
+    if (own.medium == 0 && !front && own.thickness > 0.0) transmittance *= exp(-own.attenuation * hit.t);
+    path.throughput *= transmittance;
+    int rest = front ? media.inside : media_without(media.inside, own.medium);
+    bool passes = own.medium > 0 && media_top(rest) >= own.medium;
+    if (!passes) return EXIT_DONE;
+    media.inside = front ? media_with(media.inside, own.medium) : rest;
+    ray.origin = offset_origin(at.position, at.normal, ray.direction, at.error);
+    path.pdf = path.pdf == 0.0 ? 0.0 : -1.0;
+    return EXIT_PASS;
+}

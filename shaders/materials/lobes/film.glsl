@@ -1,0 +1,48 @@
+// A thin film over the base (KHR_materials_iridescence), which changes what microfacets of metal and of the dielectric
+// reflect.
+#include "materials/iridescence.glsl"
+#include "materials/specular.glsl"
+
+struct ThinFilm {
+    float share, index, thickness;
+};
+
+ThinFilm film_of(Principled own) {
+    return ThinFilm(own.iridescence, own.iridescence_ior, own.iridescence_thickness.x);
+}
+
+// Fresnel's reflectance under the film, of metal and of the dielectric. A loop, so that it is in the source once; of metal
+// where there is some.
+void film_both(ThinFilm film, float metallic, vec3 color, vec3 f0, float cosine, out vec3 metal, out vec3 dielectric) {
+    metal = dielectric = vec3(0.0);
+    for (int k = metallic > 0.0 ? 0 : 1; k < 2; k++) {
+        vec3 below = k == 0 ? color : f0;
+        vec3 found = iridescent_fresnel(cosine, 1.0, film.index, film.thickness, below);
+        metal = k == 0 ? found : metal;
+        dielectric = found;
+    }
+}
+
+// Of a microfacet.
+void film_facet(ThinFilm film, float metallic, vec3 color, vec3 f0, float cosine, inout vec3 metal, inout vec3 dielectric) {
+    vec3 of_metal, of_dielectric;
+    film_both(film, metallic, color, f0, cosine, of_metal, of_dielectric);
+    metal = mix(metal, of_metal, film.share);
+    dielectric = mix(dielectric, of_dielectric, film.share);
+}
+
+// Of the whole lobe: of metal as of a microfacet, of a rough dielectric in all. single: it is a mirror.
+void film_albedo(
+    ThinFilm film, float metallic, vec3 color, vec3 f0, float cosine, bool single, float ior, float albedo, float rise,
+    inout vec3 metal, inout vec3 dielectric
+) {
+    float behind;
+    vec3 of_metal, of_dielectric;
+    film_both(film, metallic, color, f0, cosine, of_metal, of_dielectric);
+    metal = mix(metal, of_metal, film.share);
+    if (!single) {
+        vec3 straight = iridescent_f0(of_dielectric, fresnel_rise(cosine, ior, behind));
+        of_dielectric = specular_albedo(straight, vec3(1.0), albedo, rise);
+    }
+    dielectric = mix(dielectric, of_dielectric, film.share);
+}

@@ -1,0 +1,59 @@
+// The share of the dielectric that lets light through (KHR_materials_transmission): a thin wall, or the boundary of a
+// volume, in the terms of materials/lobes/wall.glsl or volume.glsl. Functions of a lobe: see viewer/materials/lobes.py.
+#include "materials/lobes/base.glsl"
+#include "materials/rough_dielectric.glsl"
+
+struct Passing {
+    float clear, chance;        // its share
+    float ratio;                // index on the other side / on the side of wo
+    bool wall;                  // thin, without a volume
+    vec3 tint;
+    vec3 total;                 // of a volume's reflection and refraction, by single scattering
+};
+
+// Through a smooth surface: what is reflected, and where the rest goes.
+vec3 passing_refracted(Base base, Passing passing, vec3 wo, out vec3 reflection, out vec3 refraction) {
+    float behind, inverse = 1.0 / passing.ratio;
+    reflection = fresnel_dielectric(base.wo.z, passing.ratio, base.f0, base.f90, behind);
+    refraction = passing.tint * (1.0 - reflection);
+    if (passing.wall) return -wo;
+    refraction *= behind > 0.0 ? inverse * inverse : 0.0;
+    return normalize(base.normal * (base.wo.z * inverse - behind) - wo * inverse);
+}
+
+vec3 passing_albedo(Base base, Passing passing) {
+    return base.single ? vec3(0.0) : passing.clear * 0.5 * (1.0 + passing.tint);
+}
+
+void passing_branch(
+    Base base, Passing passing, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction
+) {
+    if (base.single) {
+        vec3 back, on;
+        refracted = passing_refracted(base, passing, wo, back, on);
+        reflection += passing.clear * back;
+        refraction = passing.clear * on;
+    }
+}
+
+// Rough: a direction in the frame. last: chooses between reflection and refraction.
+vec3 passing_local(Base base, Passing passing, vec3 u);
+
+Way passing_sample(Interaction at, Base base, Passing passing, vec3 wo, vec3 u, Way way) {
+    float last = min(u.z, 0.99999994);
+    way.local = passing_local(base, passing, vec3(u.xy, last));
+    way.delta = base.single;
+    if (way.delta) {
+        vec3 back, on, refracted = passing_refracted(base, passing, wo, back, on);
+        float chance = reflecting_probability(back, passing.tint);
+        bool mirrors = last < chance;
+        way.wi = mirrors ? principled_mirrored(at, base.normal, wo) : refracted;
+        way.single = passing.clear / passing.chance * (mirrors ? back / chance : on / max(1.0 - chance, 1e-20));
+    }
+    return way;
+}
+
+bool passing_single(Principled own, inout float matte) {
+    matte *= 1.0 - own.transmission;
+    return true;
+}

@@ -1,0 +1,26 @@
+// How likely the light tree finds a point of an emissive surface that was met by chance: its light by the face, and the
+// probability of that by the way down to it.
+// Memories: light_emitters, all that shine, by instance and face; light_objects, the instances.
+#include "interface/light_emitter.glsl"
+#include "shading/light_by_tree.glsl"
+
+// Per unit of world area; 0 where it does not shine.
+float emitter_density(LightContext context, Hit hit) {
+    LightObject object = fetch_light_objects(hit.instance);
+    int low = object.first, high = object.last;
+    if (low < high) do {
+        int middle = (low + high) / 2;
+        bool below = fetch_light_emitters(middle).face < hit.triangle;
+        low = below ? middle + 1 : low;
+        high = below ? high : middle;
+    } while (low < high);
+    bool found = low < object.last;
+    LightEmitter emitter = fetch_light_emitters(found ? low : 0);
+    found = found && emitter.face == hit.triangle && emitter.area_density > 0.0;
+    return found ? emitter.area_density * tree_probability(emitter.way, context) : 0.0;
+}
+
+float emitter_pdf(LightContext context, Hit hit, float light_pdf, float facing) {
+    float density = light_pdf > 0.0 ? emitter_density(context, hit) : 0.0;
+    return density * (hit.t * hit.t / max(facing, 1e-20));
+}

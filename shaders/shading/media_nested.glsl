@@ -1,0 +1,30 @@
+// Rays within nested volumes (C. M. Schmidt and B. Budge 2002; viewer/materials/media.py).
+#include "interface/interaction.glsl"
+#include "interface/media.glsl"
+#include "interface/medium.glsl"
+
+Media media_of(int number) {
+    return Media(number);
+}
+
+int media_number(Media media) {
+    return media.inside;
+}
+
+Media media_behind(Media media, Interaction at, vec3 direction) {
+    int medium = fetch_principled(interaction_material(at)).medium;
+    float here = dot(at.normal, at.wo), there = dot(at.normal, direction);
+    if (medium == 0 || here * there >= 0.0) return media;
+    return Media(there < 0.0 ? media_with(media.inside, medium) : media_without(media.inside, medium));
+}
+
+vec3 media_transmitted(Media media, Interaction at, vec3 direction, float distance, vec3 light) {
+    return light * medium_transmittance(media_top(media_behind(media, at, direction).inside), distance);
+}
+
+void media_surround(Media media, inout Interaction at) {
+    bool front = dot(at.normal, at.wo) > 0.0;
+    int medium = fetch_principled(interaction_material(at)).medium;
+    int inside = front || medium == 0 ? media.inside : media_without(media.inside, medium);
+    set_interaction_outside(at, media_top(inside));
+}
