@@ -12,6 +12,7 @@ import viewer
 from viewer.base.errors import ViewerError
 from viewer.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, Pace, stream_shape
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.frame_plan import TileDone, Tiling
 from viewer.renderer.session.session import Session
 from viewer.viewport.display.picture_texture import PictureTexture
 
@@ -61,7 +62,11 @@ def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], b
     tile = (64, 32)
     shares = list(renderer.warm(tile, counting=True))
     assert shares == sorted(shares) and shares[-1] == 1.0 and renderer.ready(tile, counting=True)
-    (part,) = [part for _, part in renderer.slices(tile, ("steps",), tile=tile) if part is not None]
+    (part,) = [
+        event.tile
+        for event in renderer.sampler.render_tiles(renderer.plan(tile, layers=("steps",), tiling=Tiling(tile)))
+        if isinstance(event, TileDone)
+    ]
     with renderer.device.current():
         np.testing.assert_array_equal(part.machine.read("radiance")["rgb"], expected)
     before = renderer.device.compiled
@@ -224,9 +229,10 @@ def test_pieces_of_any_height_give_the_same_picture(session: Session) -> None:
     expected = renderer.render(SIZE).linear
     heights = iter([1, 7, 64, 200, 3, *[31] * 100])
     made, shares = np.zeros_like(expected), []
-    for share, part in renderer.slices(SIZE, tile=(256, 128), rows=lambda: next(heights)):
-        shares.append(share)
-        if part is not None:
+    for event in renderer.sampler.render_tiles(renderer.plan(SIZE, tiling=Tiling((256, 128), lambda: next(heights)))):
+        shares.append(event.share)
+        if isinstance(event, TileDone):
+            part = event.tile
             radiance = part.machine.read("radiance")["rgb"].reshape(-1, 3)
             block = made[part.rows, part.columns]
             block[...] = radiance[: block.shape[0] * block.shape[1]].reshape(block.shape)
