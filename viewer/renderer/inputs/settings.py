@@ -85,7 +85,7 @@ class Settings(Mapping[str, Any]):
 
     def differences(self, other: Settings) -> dict[str, Affects]:
         """The options whose values differ, and what each affects."""
-        differ = [name for name in NAMES if not _same(self._values[name], other._values[name])]
+        differ = [name for name in NAMES if not _same(self._values[name], other[name])]
         found = {name: options.OPTIONS[name].affects for name in differ}
         if "depth" in found and not {self.program, other.program}.isdisjoint(DEPTHS):
             found["depth"] = Affects.PROGRAM  # the number of streams follows from it

@@ -70,7 +70,7 @@ class QuickFeatures:
                 if next(run, None) is None:
                     break
             yield None
-        buffer.samples = max(buffer.samples, samples)
+        buffer.brought_to(max(buffer.samples, samples))
 
     def _key(self) -> tuple[Key, Settings]:
         settings = self.renderer.settings.replace(machine="singlepass")

@@ -148,7 +148,7 @@ class Sampler:
             if not end:
                 break
             yield end
-        film.samples = max(film.samples, samples)
+        film.brought_to(max(film.samples, samples))
 
     @cached_property
     def _film_error(self) -> FilmError:
@@ -198,7 +198,7 @@ class Sampler:
             done += count
             yield TileDone(done / sweep.pixels, Tile(*rectangle, machine))
         if isinstance(film, FilmBuffer) and film.chosen is None:
-            film.samples = max(film.samples, samples)
+            film.brought_to(max(film.samples, samples))
 
     def _make_photons(self, plan: FramePlan, number: int) -> Iterator[float]:
         """The photon map of sample ``number`` (from 0 on), if it is not there."""
@@ -218,7 +218,7 @@ class Sampler:
         sweep = _Sweep(run, plan.size[0] * plan.size[1])
         for event in self._sweep(plan, sweep, rectangles(), plan.samples):
             yield event.share
-        buffer.samples = max(buffer.samples, plan.samples)
+        buffer.brought_to(max(buffer.samples, plan.samples))
 
     @contextmanager
     def timed(self) -> Iterator[dict[str, float]]:
