@@ -218,7 +218,9 @@ def test_a_picture_in_blocks_has_the_bits_of_one_without(device, monkeypatch, ma
         film = FilmBuffer(device, size)
         assert len(film.blocks) == (1 if largest > 1000 else 4)
         for samples in (2, 3):
-            for _ in renderer.sampler.render_tiles(renderer.plan(size, samples=samples, tiling=tile and Tiling(tile)), film):
+            for _ in renderer.sampler.render_tiles(
+                renderer.plan(size, samples=samples, tiling=tile and Tiling(tile)), film
+            ):
                 pass
             assert film.samples == samples
         found.append(film.read())

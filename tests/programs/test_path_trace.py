@@ -144,7 +144,9 @@ def test_tiles_and_samples_in_a_run_change_no_bit(device, scene: Scene, expected
     for tile, runs in ((None, (1, 2, 3)), ((8, 8), (3,)), ((13, 5), (2, 3)), ((64, 64), (1, 3))):
         film = FilmBuffer(renderer.device, SIZE)
         for samples in runs:
-            for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, samples=samples, tiling=tile and Tiling(tile)), film):
+            for _ in renderer.sampler.render_tiles(
+                renderer.plan(SIZE, samples=samples, tiling=tile and Tiling(tile)), film
+            ):
                 pass
         assert_same(film.film(), expected)
     renderer.release()
