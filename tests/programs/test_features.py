@@ -182,13 +182,13 @@ def test_every_machine_gives_the_same_bits(make, lens):
 
 def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):
     """Cut into several runs, and in several blocks."""
-    from viewer.renderer.sampling import sampler as tracer
+    from viewer.renderer.sampling import sampler
 
     renderer = make(room())
     expected = features(renderer)
     monkeypatch.setattr(buffers, "LARGEST_BLOCK", 4 * SIZE[0])
     assert features(renderer).tobytes() == expected.tobytes()
-    monkeypatch.setattr(tracer, "LARGEST_STREAM", 7 * SIZE[0] - 3)
+    monkeypatch.setattr(sampler, "LARGEST_STREAM", 7 * SIZE[0] - 3)
     assert features(renderer).tobytes() == expected.tobytes()
     monkeypatch.setattr(buffers, "LARGEST_BLOCK", 1 << 24)
     assert features(renderer).tobytes() == expected.tobytes()
