@@ -102,7 +102,7 @@ class Renderer:
             prepared = scene if agrees(chosen, scene) else prepare(scene.given, chosen, progress, scene)
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
-        self.lock = FairLock(lambda: self.device.check())
+        self.lock = FairLock(lambda: self.gpu_scene.device.check())
         self._own(GpuScene(device if isinstance(device, Device) else _shared_device(chosen), prepared))
 
     def _own(self, gpu_scene: GpuScene) -> None:
@@ -150,7 +150,7 @@ class Renderer:
     @property
     def progressive(self) -> bool:
         """Whether the chosen program adds samples to a film; else one run makes the whole picture."""
-        return "film" in self.program().inputs
+        return "film" in self.gpu_scene.program(self.settings, "rays").inputs  # as of all first hits
 
     @property
     def first_hits(self) -> FirstHits:

@@ -40,13 +40,13 @@ from viewer.stream.machines.counters import Stats
 
 @dataclass(frozen=True)
 class _Sweep:
-    """What is common to all tiles of a plan: their run, pixels in all, the pass of first hits ahead of it, which all
-    samples of a pixel ``share`` or not, and whether they are lit by photons."""
+    """What is common to all tiles of a plan: their run, pixels in all, the pass of first hits ahead of it, which may be
+    found ``once`` for all samples of a pixel, and whether they are lit by photons."""
 
     run: TileRun
     pixels: int
     ahead: FirstHitPass | EyeHits | None = None
-    share: bool = False
+    once: bool = False
     photons: bool = False
 
 
@@ -168,7 +168,7 @@ class Sampler:
             # Rasterised first hits, unless all samples share one eye ray, are those of one sample: each is a run of
             # its own.
             ends: Sequence[int] = (samples,)
-            if sweep.ahead is not None and not sweep.share and isinstance(film, FilmBuffer):
+            if sweep.ahead is not None and not sweep.once and isinstance(film, FilmBuffer):
                 ends = range(film.fewest + 1, samples + 1)
             tile: Tile | None = None
             for number, end in enumerate(ends):
@@ -185,12 +185,10 @@ class Sampler:
                 for share in executor.run(tile_job(run, rectangle, scene.resources, scene.pixels, sweep.ahead)):
                     share = (done + count * (number + share) / max(1, len(ends))) / sweep.pixels
                     machine = executor.machine
-                    if machine is None or machine.linked.counted is not sweep.run.program:
-                        yield Progress(share)  # of what comes before it
-                        continue
-                    if tile is None or tile.machine is not machine:
-                        tile = Tile(*rectangle, machine)
-                    yield TileUnderWay(share, tile)
+                    if machine is not None and (tile is None or tile.machine is not machine):
+                        begun = machine.linked.counted is run.program  # else first hits and photons come before it
+                        tile = Tile(*rectangle, machine) if begun else None
+                    yield Progress(share) if tile is None else TileUnderWay(share, tile)
                 stats.add(executor.stats)
             machine = executor.machine
             assert machine is not None
