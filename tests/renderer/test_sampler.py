@@ -85,10 +85,8 @@ def test_photons_are_of_the_scene_as_it_is(device: Any) -> None:
     renderer.render(SIZE, spp=1)
     made = renderer.photon_map
     assert made.streams and made.traced == 1
-    light = replace(
-        renderer.scene, materials=[replace(each, emission=each.emission * 2) for each in renderer.scene.materials]
-    )
-    renderer.update(light)
+    brighter = [replace(each, emission=tuple(2 * x for x in each.emission)) for each in renderer.scene.materials]
+    renderer.update(replace(renderer.scene, materials=brighter))
     assert not made.streams  # those of before are not shown
     renderer.render(SIZE, spp=1)
     assert made.streams and made.traced == 2
