@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import Signature, cleandoc
 from pathlib import Path
 from typing import Any, Never
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from viewer.accel.structures import Structure
-from viewer.base.errors import DriverWarning, ViewerError
+from viewer.base.errors import ViewerError
 from viewer.base.lock import FairLock, exclusive
 from viewer.base.textfile import is_stream
 from viewer.film.error.stop import Stop
-from viewer.film.files.checkpoint import DRIVER, Checkpoint
-from viewer.film.files.checkpoint import resume as resumed
-from viewer.film.files.states import AUTO
+from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
-from viewer.film.layers import LAYERS, NOISY, SERIES
+from viewer.film.layers import LAYERS, SERIES
 from viewer.options import table as options
 from viewer.options.declare import Affects, suggestion
 from viewer.options.docs import docstring, signature
@@ -35,17 +32,16 @@ from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged,
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings
 from viewer.renderer.inputs.validate import Given, placed, scene_given, settings_given
-from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
 from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, check_denoiser, denoised, features_of
+from viewer.renderer.render import PictureRequest, render_picture, resumed_film
+from viewer.renderer.sampling.denoising import check_denoiser
 from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.renderer.sampling.partial_film import check_ranges, check_whole, film_by_ranges
-from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
+from viewer.renderer.sampling.partial_film import check_ranges, check_whole
+from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
 from viewer.renderer.sampling.ray_queries import RayQueries
 from viewer.renderer.sampling.rays import Hits
 from viewer.renderer.sampling.sampler import Sampler
-from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.scene import Scene
@@ -54,7 +50,6 @@ from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.counters import Stats
 
 RENDER_KEYWORDS = (*options.keywords("render"), "stats", "progress", "film", "state")
 DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
@@ -392,84 +387,12 @@ class Renderer:
             raise ViewerError("--layers bounce", what, "take --program path")
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
-        drivers = self.device.driver
-        if film is None and resume is not None:
-            film, drivers = self.resumed(resume, (width, height), state)
-        made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
-        if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
-            made["triangle"] = made["triangle"].astype(np.int64)
-        beside = made if self.progressive else {}
-        ranged: Stats | None = None
-        if sample_range is not None:
-            ranged = Stats()
-            film = film_by_ranges(
-                self, (width, height), stop.spp, sample_range, film=film, state=state, stats=ranged, progress=progress
-            )
-        session = Session(
-            self,
-            (width, height),
-            stop,
-            film=film,
-            state=state,
-            counting=stats,
-            layers={} if self.progressive else made,
-        )
-        try:
-            if ranged is not None:
-                session.stats.add(ranged)
-            session.finish(progress=progress)
-            with session.saving():
-                if "bounce" in names:
-                    made = {**made, **bounce_layers(self, session.size, session.samples, progress)}
-                features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
-                clean = self._features(session, features, progress) if session.samples else None
-                rest = {name: layer for name, layer in beside.items() if name not in (*features, "samples")}
-                if rest:
-                    cast_layers(self, (width, height), rest, stats, progress)
-            picture = session.picture()
-            if "samples" in beside and picture.film is not None:
-                made["samples"] = picture.film.count.astype(np.int32)
-        finally:
-            session.release()
-        if clean is not None:
-            made[NOISY.name], picture.linear = picture.linear, clean
-            picture.metadata["denoised"] = self.settings.denoise
-        picture.layers, picture.metadata[DRIVER] = made, drivers
-        return picture
+        wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state)
+        return render_picture(self, wanted, progress)
 
     def resumed(self, path: str, size: tuple[int, int], state: Checkpoint | None) -> tuple[Film | None, str]:
-        """The film of a file to go on from, and the drivers of its samples once those of this one join them. path :
-        auto is what a render with that ``state`` has left, if anything. Raises ViewerError for a file of another
-        picture."""
-        if path == AUTO:
-            if state is None:
-                raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
-            best, _, _ = state.find(size)
-            if best is None:
-                return None, self.device.driver
-            path = str(best)
-        film = resumed(path, size, sample_settings(self))
-        drivers = _drivers(path, film.drivers, self.device.driver)
-        if state is not None:
-            state.use(path)
-            state.metadata[DRIVER] = drivers
-        return film, drivers
-
-    def _features(
-        self, session: Session, layers: dict[str, NDArray], progress: Report | None
-    ) -> NDArray[np.float32] | None:
-        """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
-
-        Layers are averages over all samples; without them the denoiser makes do with fewer.
-        """
-        film, clean = session.developing.buffer, self.settings.denoise not in UNASKED
-        if film is None or not (layers or clean):
-            return None
-        samples = session.samples if layers else min(session.samples, MOST_FEATURES)
-        with features_of(self, session.size, samples, progress) as features:
-            if layers:
-                feature_layers(features, layers)
-            return denoised(self, film, features) if clean else None
+        """See `viewer.renderer.render.resumed_film`."""
+        return resumed_film(self, path, size, state)
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs, and where a FIFO
@@ -491,15 +414,6 @@ def _chosen(
     if settings is None and isinstance(scene, Prepared):
         now = now.replace(**{name: scene.settings[name] for name in PREPARED})
     return (settings or now).replace(**changes)
-
-
-def _drivers(path: str, before: str, now: str) -> str:
-    """The drivers of a picture's samples, once those of this one join them; ``before``: of the file, if it says."""
-    names = before.split("; ") if before else []
-    if names and now not in names:
-        text = f"{path}: rendered by {before} so far, and now by {now}: as good a picture, but with bits of its own"
-        warnings.warn(text, DriverWarning, stacklevel=5)
-    return "; ".join(dict.fromkeys([*names, now]))
 
 
 def _explain() -> None:
