@@ -150,3 +150,102 @@ def test_who_needs_no_window(name):
                 named = getattr(node, "module", None) or node.names[0].name
                 assert named.split(".")[0] not in ("glfw", "imgui_bundle"), module
     assert len(reached) > 100
+
+
+# -- classes -----------------------------------------------------------------------------------------------------------
+
+MACHINES = "viewer.stream.machines"  # whose classes share their passes over two generations
+# Private parts of libraries that have no other door: argparse, moderngl, jupyter_rfb and the C library.
+DOORS = {
+    "viewer.cli.main": {"_actions"},
+    "viewer.notebook.widget": {"_esm"},
+    "viewer.stream.gl.device": {"_context", "_exit"},
+    "viewer.window.panels.imgui_draw": {"_context"},
+}
+PUBLIC = {"_replace", "_asdict", "_fields"}  # of a NamedTuple
+# What is left.
+LEFT_CHAINS = {"viewer.renderer.session.beginning", "viewer.renderer.session.session"}
+LEFT_WRITERS = {"viewer.renderer.session.beginning", "viewer.renderer.session.session"}
+LEFT_PRIVATE = {"viewer.cli.compare"}
+
+
+@cache
+def classes():
+    """The classes of viewer/ as (module, name) -> (node, their bases among them)."""
+    nodes = {(name, node.name): node for name in files() for node in tree(name).body if isinstance(node, ast.ClassDef)}
+    found = {}
+    for (module, name), node in nodes.items():
+        known = {each: (module, each) for where, each in nodes if where == module}
+        for statement in statements(module):
+            if isinstance(statement, ast.ImportFrom):
+                known |= {alias.asname or alias.name: (statement.module, alias.name) for alias in statement.names}
+        bases = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+        named = [known.get(base.id) for base in bases if isinstance(base, ast.Name)]
+        found[module, name] = node, [base for base in named if base in nodes and base != (module, name)]
+    return found
+
+
+def ancestors(name):
+    """All classes of viewer/ that one comes from."""
+    for base in classes()[name][1]:
+        yield base
+        yield from ancestors(base)
+
+
+def generations(name):
+    """1 for a class without a parent in viewer/."""
+    return 1 + max(map(generations, classes()[name][1]), default=0)
+
+
+def written(name):
+    """The attributes that a class's methods assign to; a dataclass fills its fields in ``__post_init__``."""
+    node, _ = classes()[name]
+    methods = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name != "__post_init__"]
+    found = {each for method in methods for each in ast.walk(method) if isinstance(each, ast.Attribute)}
+    stored = {each for each in found if isinstance(each.ctx, ast.Store) and isinstance(each.value, ast.Name)}
+    return {each.attr for each in stored if each.value.id == "self"}
+
+
+def test_no_chains_of_classes():
+    """An object is not cut into files by inheritance: a class has one parent, whose parents are of libraries."""
+    deep = {name[0] for name in classes() if generations(name) > (3 if name[0].startswith(MACHINES) else 2)}
+    assert deep == LEFT_CHAINS
+
+
+def test_an_attribute_has_one_writer():
+    both = set()
+    for name in classes():
+        for other in ancestors(name):
+            if not name[0].startswith(MACHINES) and written(name) & written(other):
+                both.add(name[0])
+    assert both == LEFT_WRITERS
+
+
+@cache
+def own_names(module):
+    """All that a module names itself: functions, classes, methods, fields and attributes of ``self``."""
+    found = set()
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
+            found.add(node.attr)
+    return found
+
+
+def test_private_parts_stay_private():
+    """``one._part`` is used in the module that names it alone; nobody reaches into an object's ``__dict__``."""
+    reached = set()
+    for module in files():
+        for node in ast.walk(tree(module)):
+            if not isinstance(node, ast.Attribute):
+                continue
+            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            own |= isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super"
+            private = node.attr.startswith("_") and not node.attr.startswith("__") and not own
+            private &= node.attr not in own_names(module) | PUBLIC | DOORS.get(module, set())
+            if (private and not module.startswith(MACHINES)) or node.attr == "__dict__":
+                reached.add(module)
+    assert reached == LEFT_PRIVATE

@@ -182,12 +182,12 @@ def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(outpu
 
 
 def test_stopped_before_the_first_sample_there_is_nothing_to_keep(capsys, monkeypatch):
-    from viewer.renderer.renderer import Renderer
+    from viewer.renderer.sampling.sampler import Sampler
 
     def interrupted(self, *_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Renderer, "slices", interrupted)
+    monkeypatch.setattr(Sampler, "render_tiles", interrupted)
     run("render", "cornell", "-o", "a.png", *SMALL, code=130)
     assert capsys.readouterr().err == "raystream: stopped\n"
     assert os.listdir() == []

@@ -44,8 +44,8 @@ def photons(renderer: Renderer, passes: int) -> list[np.ndarray]:
     found = []
     for number in range(passes):
         with renderer.device.current():
-            list(renderer._photons.make(renderer.prepared, renderer.settings, renderer.camera, 64, number))
-            records = renderer._photons.streams["photons"].read().ravel()
+            list(renderer.photon_map.make(renderer.settings, renderer.camera, 64, number))
+            records = renderer.photon_map.streams["photons"].read().ravel()
         found.append(records[records["stored"] > 0])
     return found
 
@@ -110,8 +110,8 @@ def specular_power(renderer: Renderer, passes: int) -> np.ndarray:
     found = []
     for number in range(passes):
         with renderer.device.current():
-            list(renderer._photons.make(renderer.prepared, renderer.settings, renderer.camera, 64, number))
-            stream = renderer._photons.streams["photons"]
+            list(renderer.photon_map.make(renderer.settings, renderer.camera, 64, number))
+            stream = renderer.photon_map.streams["photons"]
             records = stream.read()
         if renderer.settings.caustic_photons:
             records = records[-(-renderer.settings.photons // stream.size[0]) :]
@@ -189,7 +189,7 @@ def test_lights_send_their_shares_to_the_photon() -> None:
     )
     renderer.render((8, 8), spp=1)
     with renderer.device.current():
-        records = renderer._photons.streams["photons"].read()[:32].reshape(-1)[:1000]
+        records = renderer.photon_map.streams["photons"].read()[:32].reshape(-1)[:1000]
     power = records["power"].astype(float)
     assert (power > 0).all()
     tint = power / power.max(axis=1, keepdims=True)

@@ -31,7 +31,7 @@ def cornell() -> viewer.Scene:
 def cells_of(renderer: Renderer) -> tuple[list[np.ndarray], np.ndarray]:
     """For each cell of the renderer's map its photons in their order, and all photons, with the powers that estimates
     see; without those that the map does not hold."""
-    maps = renderer._photons
+    maps = renderer.photon_map
     with renderer.device.current():
         read = {name: stream.read() for name, stream in maps.streams.items()}
     photons = read["photons"].ravel()
@@ -67,7 +67,7 @@ def search(
     """The photons of an estimate, and the square of its radius: by the rules of the search."""
     settings, found, square = renderer.settings, list[int](), 0.0
     k, limit = settings.nearest, settings.photon_radius**2
-    for cells, nearest in shells(renderer._photons.grid, position):
+    for cells, nearest in shells(renderer.photon_map.grid, position):
         enough = len(found) >= k
         if nearest > (square if enough else limit) or (enough and settings.estimate == "published"):
             break
@@ -143,7 +143,7 @@ def test_full_buckets_of_a_hash_keep_their_power(cornell: viewer.Scene) -> None:
 
 def test_the_map_is_made_when_it_must_be(cornell: viewer.Scene) -> None:
     renderer = Renderer(cornell, **SINGLE, **FEW, photon_map="stencil")
-    maps, tiny = renderer._photons, (4, 4)
+    maps, tiny = renderer.photon_map, (4, 4)
     renderer.render(tiny, spp=2)
     renderer.update(camera="278,273,-700 278,273,0", nearest=10, light_samples=2)
     renderer.render(tiny, spp=1)

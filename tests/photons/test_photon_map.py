@@ -31,7 +31,7 @@ def cornell() -> viewer.Scene:
 def photons_of(renderer: Renderer) -> np.ndarray:
     """(bounces, photons) of `PHOTON`."""
     with renderer.device.current():
-        stream = renderer._photons.streams["photons"]
+        stream = renderer.photon_map.streams["photons"]
         return stream.read().reshape(renderer.settings.photon_bounces, -1)
 
 
@@ -160,7 +160,7 @@ def test_radii_shrink_as_they_must() -> None:
 
 def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) -> None:
     renderer = Renderer(cornell, **SINGLE, **FEW)
-    maps = renderer._photons
+    maps = renderer.photon_map
     renderer.render((8, 8), spp=3)
     assert (maps.traced, maps.sorted) == (1, 1)
     renderer.update(camera="278,273,-700 278,273,0")
@@ -179,7 +179,7 @@ def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) ->
 
 def test_the_map_is_made_anew_for_a_light_that_moves() -> None:
     renderer = Renderer(scene_of(point()), **OPTIONS, estimate="nearest")
-    maps, moved = renderer._photons, replace(renderer.scene, lights=[point((0.2, 0.3, 1.0))])
+    maps, moved = renderer.photon_map, replace(renderer.scene, lights=[point((0.2, 0.3, 1.0))])
     for change, times in (
         ({}, 1),
         ({"scene": moved}, 2),
@@ -195,7 +195,7 @@ def test_a_camera_that_moves_sees_the_same_photons() -> None:
     """Nothing flickers: the k-th sample of every picture has the photons that it had; those of the first stay."""
     options: dict[str, Any] = {**SINGLE, "photons": 500, "caustic_photons": 300, "photon_bounces": 4}
     renderer = Renderer(viewer.load("glass_ball"), **options)
-    maps, seen = renderer._photons, []
+    maps, seen = renderer.photon_map, []
     for camera, traced in (("front", 3), ("top", 5), ("0.1,0.4,0.9 0,0,0", 7)):
         renderer.update(camera=camera)
         renderer.render((8, 8), spp=3)
@@ -212,9 +212,11 @@ def test_a_camera_that_moves_sees_the_same_photons() -> None:
 
 def bits(renderer: Renderer) -> list[bytes]:
     """Of the photons of the first sample and of the last one."""
-    maps, names = renderer._photons, ("photons of the first sample", "photons")
+    maps, names = renderer.photon_map, ("photons of the first sample", "photons")
     with renderer.device.current():
-        return [maps.resources.stream(name, PHOTON, maps.streams["photons"].size).read().tobytes() for name in names]
+        return [
+            maps.scene.resources.stream(name, PHOTON, maps.streams["photons"].size).read().tobytes() for name in names
+        ]
 
 
 def test_what_cannot_be_is_said() -> None:

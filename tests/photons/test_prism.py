@@ -87,7 +87,7 @@ def test_photons_of_each_channel_are_where_their_index_bends_them(device) -> Non
         estimate="nearest",
     )
     renderer.render((4, 4), spp=1)
-    photons = renderer.photon_streams()["photons"].read().reshape(3, -1)[2]  # they have left two surfaces
+    photons = renderer.photon_map.streams["photons"].read().reshape(3, -1)[2]  # they have left two surfaces
     _, right, far = prism.corners()
     screen = (right + far) / 2 + prism.SCREEN_DISTANCE * prism.OUTWARDS
     away = photons["position"].astype(float) - screen

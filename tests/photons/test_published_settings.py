@@ -45,4 +45,4 @@ def test_as_many_photons_are_stored(scene: str) -> None:
     options = {name: value for name, value in chosen.items() if name not in ("size", "spp")}
     renderer = viewer.Renderer(scene, **options)
     renderer.render((4, 4), spp=1)
-    assert abs(renderer._photons.stored / STORED[scene] - 1) < 0.03
+    assert abs(renderer.photon_map.stored / STORED[scene] - 1) < 0.03

@@ -14,7 +14,8 @@ def test_stages_are_timed_apart() -> None:
     renderer = viewer.Renderer("cornell", program="photon", fuse="surface", **few)
     found = stage_seconds(renderer, (8, 8))
     assert set(found) == set(STAGES) and all(seconds > 0 for seconds in found.values())
-    assert renderer._executor.times is None and renderer._photons.traced == 2  # once to compile, once by the clock
+    assert renderer.gpu_scene.executor.times is None
+    assert renderer.photon_map.traced == 2  # once to compile, once by the clock
     renderer.update(machine="singlepass")
     with pytest.raises(ViewerError, match="take the machine multipass"):
         stage_seconds(renderer, (8, 8))

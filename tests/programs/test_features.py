@@ -37,7 +37,7 @@ def features(renderer: Renderer, *samples: int) -> NDArray:
     """(H, W) of the record, brought to so many samples, one number after the other."""
     buffer = Buffer(renderer.device, FEATURES, SIZE)
     for number in samples or (SAMPLES,):
-        *_, share = renderer.features(buffer, number)
+        *_, share = renderer.sampler.features(renderer.plan(buffer.size, samples=number), buffer)
         assert share == 1.0
     found = buffer.read()
     buffer.release()
@@ -182,13 +182,13 @@ def test_every_machine_gives_the_same_bits(make, lens):
 
 def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):
     """Cut into several runs, and in several blocks."""
-    from viewer.renderer.sampling import sampler as tracer
+    from viewer.renderer.sampling import sampler
 
     renderer = make(room())
     expected = features(renderer)
     monkeypatch.setattr(buffers, "LARGEST_BLOCK", 4 * SIZE[0])
     assert features(renderer).tobytes() == expected.tobytes()
-    monkeypatch.setattr(tracer, "LARGEST_STREAM", 7 * SIZE[0] - 3)
+    monkeypatch.setattr(sampler, "LARGEST_STREAM", 7 * SIZE[0] - 3)
     assert features(renderer).tobytes() == expected.tobytes()
     monkeypatch.setattr(buffers, "LARGEST_BLOCK", 1 << 24)
     assert features(renderer).tobytes() == expected.tobytes()
@@ -207,7 +207,7 @@ def test_progress_is_told_and_samples_of_the_picture_stay(make):
     renderer = make(room())
     before = renderer.render(SIZE, spp=2).film
     buffer = Buffer(renderer.device, FEATURES, SIZE)
-    shares = list(renderer.features(buffer, 3))
+    shares = list(renderer.sampler.features(renderer.plan(buffer.size, samples=3), buffer))
     assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 1
     after = renderer.render(SIZE, spp=2).film
     assert before is not None and after is not None

@@ -13,6 +13,7 @@ import viewer
 from viewer import Camera, Renderer, Scene, ViewerError
 from viewer.film.device_film import FilmBuffer
 from viewer.film.film import Film
+from viewer.renderer.sampling.frame_plan import Tiling
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.light import Light
 from viewer.scene.scene import Instance
@@ -143,7 +144,9 @@ def test_tiles_and_samples_in_a_run_change_no_bit(device, scene: Scene, expected
     for tile, runs in ((None, (1, 2, 3)), ((8, 8), (3,)), ((13, 5), (2, 3)), ((64, 64), (1, 3))):
         film = FilmBuffer(renderer.device, SIZE)
         for samples in runs:
-            for _ in renderer.slices(SIZE, tile=tile, film=film, samples=samples):
+            for _ in renderer.sampler.render_tiles(
+                renderer.plan(SIZE, samples=samples, tiling=tile and Tiling(tile)), film
+            ):
                 pass
         assert_same(film.film(), expected)
     renderer.release()
@@ -153,7 +156,9 @@ def test_a_pixel_needs_no_other(device, scene: Scene, expected: Film) -> None:
     """Its samples depend on its place in the picture alone: a row of the stream that holds other pixels gives them."""
     renderer = Renderer(scene, depth=4, environment=spread(), **SINGLE)
     film, rows = FilmBuffer(renderer.device, SIZE), iter([3, 1, 7, 2, 100])
-    for _ in renderer.slices(SIZE, tile=(29, 30), rows=lambda: next(rows, 5), film=film, samples=SAMPLES):
+    for _ in renderer.sampler.render_tiles(
+        renderer.plan(SIZE, samples=SAMPLES, tiling=Tiling((29, 30), lambda: next(rows, 5))), film
+    ):
         pass
     renderer.release()
     assert_same(film.film(), expected)

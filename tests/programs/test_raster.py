@@ -17,6 +17,7 @@ from viewer.cameras.lens import lens_rays, lens_uniforms
 from viewer.film.device_film import FilmBuffer
 from viewer.kernels.records import HIT
 from viewer.renderer.device.rasterized import RasterizedHits, differing
+from viewer.renderer.sampling.frame_plan import Tiling
 from viewer.renderer.sampling.rays import FAR
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
@@ -31,7 +32,7 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
     with renderer.device.current():
         raster = RasterizedHits(renderer.device, renderer.prepared, renderer.resources, (wide, tall), "sobol")
         camera = lens_uniforms(renderer.camera, size, renderer.settings.pixel_filter)
-        raster.set({**camera, **renderer.uniforms()}, size)
+        raster.set({**camera, **renderer.settings.sample_uniforms(renderer.first_hits.shared)}, size)
         stream = Stream(renderer.device, HIT, (wide, tall))
         raster.fill(stream, rows, columns, number, renderer.camera.origin)
         found = stream.read()
@@ -208,7 +209,7 @@ def test_pieces_of_a_picture(device):
     whole = renderer.render(size=size, spp=3).film
     film = FilmBuffer(device, size)
     for samples in (1, 3):
-        for _ in renderer.slices(size, tile=(32, 16), film=film, samples=samples):
+        for _ in renderer.sampler.render_tiles(renderer.plan(size, samples=samples, tiling=Tiling((32, 16))), film):
             pass
     made = film.film()
     assert np.array_equal(made.sum, whole.sum) and np.array_equal(made.square, whole.square)

@@ -14,6 +14,7 @@ from viewer.film.adaptive import LEAST
 from viewer.film.device_film import FilmBuffer
 from viewer.film.files.checkpoint import resume, save
 from viewer.film.film import Film
+from viewer.renderer.sampling.frame_plan import TileDone, Tiling
 
 SIZE = (36, 28)  # blocks of 8 x 8 go on together
 SINGLE: dict[str, Any] = {"machine": "singlepass", "depth": 2}
@@ -103,7 +104,9 @@ def test_tiles_and_rounds_of_any_size(renderer: Renderer, whole: Picture, step: 
         film = FilmBuffer(renderer.device, SIZE)
     most = int(film_of(whole).count.max())
     for samples in range(step, most + step, step):
-        for _ in renderer.slices(SIZE, tile=(8, 8), film=film, samples=samples, goal=ERROR):
+        for _ in renderer.sampler.render_tiles(
+            renderer.plan(SIZE, samples=samples, error_goal=ERROR, tiling=Tiling((8, 8))), film
+        ):
             pass
     with renderer.device.current():
         made = film.film()
@@ -119,13 +122,15 @@ def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(
     """Some rectangles have had their samples, others not: what the film itself, and a state of it, holds counts."""
     with renderer.device.current():
         film = FilmBuffer(renderer.device, SIZE)
-    for _ in renderer.slices(SIZE, film=film, samples=LEAST, goal=ERROR):
+    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, samples=LEAST, error_goal=ERROR), film):
         pass
-    pieces = renderer.slices(SIZE, tile=(8, 8), film=film, samples=2 * LEAST, goal=ERROR)
-    done = (part for _, part in pieces if part is not None)
+    events = renderer.sampler.render_tiles(
+        renderer.plan(SIZE, samples=2 * LEAST, error_goal=ERROR, tiling=Tiling((8, 8))), film
+    )
+    done = (event for event in events if isinstance(event, TileDone))
     for _ in range(tiles):
         next(done)
-    pieces.close()
+    events.close()
     with renderer.device.current():
         begun = film.film()
         film.release()
@@ -134,7 +139,7 @@ def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(
         again = FilmBuffer(renderer.device, SIZE, begun)
     assert begun.account is not None and (begun.count < begun.account.granted).any()
     assert len(np.unique(begun.count)) > 1
-    for _ in renderer.slices(SIZE, film=again, samples=1024, goal=ERROR):
+    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, samples=1024, error_goal=ERROR), again):
         pass
     with renderer.device.current():
         made = again.film()

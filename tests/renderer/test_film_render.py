@@ -151,15 +151,15 @@ def test_a_changed_scene_is_not_resumed(scene: Scene, whole: Picture, tmp_path: 
 
 def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that a run takes 0.2 s of: after the third 0.5 s are over, and there was no time for two samples."""
-    clock, slices = [0.0], renderer.slices
+    clock, render_tiles = [0.0], renderer.sampler.render_tiles
 
     def timed(*words: Any, **choices: Any) -> Any:
-        yield from slices(*words, **choices)
+        yield from render_tiles(*words, **choices)
         clock[0] += 0.2
 
     for module in ("session", "beginning"):
         monkeypatch.setattr(f"viewer.renderer.session.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
-    monkeypatch.setattr(renderer, "slices", timed)
+    monkeypatch.setattr(renderer.sampler, "render_tiles", timed)
     picture = renderer.render(SIZE, spp=65536, time=0.5)
     assert picture.stats.facts["stopped by"] == "time" and picture.stats.facts["samples"] == 3
     assert (film_of(picture).count == 3).all()

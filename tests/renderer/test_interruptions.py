@@ -9,6 +9,7 @@ from pictures import MACHINES, assert_same, triangles_with_normals
 
 from viewer import Renderer, Scene
 from viewer.renderer.device.machine_pool import MOST_MACHINES
+from viewer.renderer.sampling.frame_plan import TileDone
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +31,13 @@ def test_a_run_that_was_abandoned_leaves_nothing_behind(scene: Scene, choices: d
     size, layers = (90, 70), ("depth", "triangle", "steps", "tests") if counting else ("depth", "triangle")
     whole = renderer.render(size, layers=layers)
     for progress in (0, 1, 2, 5):
-        run = renderer.slices(size, layers)
+        run = renderer.sampler.render_tiles(renderer.plan(size, layers=layers))
         for _ in range(progress + 1):
             if next(run, None) is None:
                 break
         run.close()
         assert_same(whole, renderer.render(size, layers=layers))
-    left = renderer.slices(size, layers)  # never closed
+    left = renderer.sampler.render_tiles(renderer.plan(size, layers=layers))  # never closed
     next(left)
     assert_same(whole, renderer.render(size, layers=layers))
     assert_same(whole, renderer.render(size, layers=layers))
@@ -49,13 +50,13 @@ def test_tracing_in_the_middle_of_a_picture_disturbs_neither(scene: Scene) -> No
     origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
     whole, hits = renderer.render(size, layers=("triangle",)), renderer.trace(origins, directions)
     found = None
-    for k, (_, part) in enumerate(renderer.slices(size)):
+    for k, event in enumerate(renderer.sampler.render_tiles(renderer.plan(size))):
         if k in (1, 3):
             again = renderer.trace(origins, directions)
             assert all(np.array_equal(a, b) for a, b in zip(hits, again, strict=True))
-        if part is not None:
+        if isinstance(event, TileDone):
             with renderer.device.current():
-                found = part.machine.read("radiance")["rgb"]
+                found = event.tile.machine.read("radiance")["rgb"]
     assert found is not None and found.tobytes() == whole.linear.tobytes()
     # rays through pixels, rounded on the host: the same triangles but at edges
     assert (hits.triangle != whole.layers["triangle"].ravel()).mean() < 1e-3
@@ -80,14 +81,14 @@ def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
         for renderer, picture in zip(renderers, first, strict=True):
             assert_same(picture, renderer.render(size, layers=layers))
     # runs that are under way in both contexts at the same time
-    runs = [r.slices(size) for r in renderers[:3]]
+    runs = [r.sampler.render_tiles(r.plan(size)) for r in renderers[:3]]
     ends: dict[int, np.ndarray] = {}
     while len(ends) < 3:
         for k, run in enumerate(runs):
-            for _, part in run:
-                if part is not None:
+            for event in run:
+                if isinstance(event, TileDone):
                     with renderers[k].device.current():
-                        ends[k] = part.machine.read("radiance")["rgb"]
+                        ends[k] = event.tile.machine.read("radiance")["rgb"]
                 break
     for k, rgb in ends.items():
         assert rgb.tobytes() == first[k].linear.tobytes()
@@ -96,5 +97,5 @@ def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
 def test_many_sizes_keep_few_machines(renderer: Renderer) -> None:
     for edge in range(8, 24):
         renderer.render((edge, edge))
-    assert len(renderer._machines) <= MOST_MACHINES
+    assert len(renderer.gpu_scene.machines) <= MOST_MACHINES
     assert_same(renderer.render((8, 8)), renderer.render((8, 8)))

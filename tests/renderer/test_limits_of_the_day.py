@@ -39,7 +39,7 @@ def test_passes_of_two_outputs_give_the_same_bits(full: np.ndarray, mask: str) -
     linked = renderer.bind(renderer.program())
     (setup,) = (step for step in linked.steps("none") if step.name == "setup")
     assert linked.attachments(setup) == 5 and renderer.device.outputs == 2
-    machine = next(iter(renderer._machines.values()))
+    machine = next(iter(renderer.gpu_scene.machines.values()))
     parts = {step.name: len(entry.parts) for step, entry in machine.passes.items()}
     assert parts == {"eye": 2, "setup": 3, "traverse": 2, "intersect": 3, "shade": 1}
     assert all(len(target.color_attachments) <= 2 for e in machine.passes.values() for _, target in e.parts)
@@ -55,7 +55,7 @@ def test_24_bits_change_the_picture_a_little(full: np.ndarray) -> None:
     # a pixel may see another wall.
     assert np.median(np.abs(linear - full)) < 1e-4 and np.abs(linear - full).mean() < 1e-2
     assert np.array_equal(rounded(linear), linear), "what is written is of 24 bits"
-    machine = next(iter(renderer._machines.values()))
+    machine = next(iter(renderer.gpu_scene.machines.values()))
     with renderer.device.current():
         for name in ("hit", "traversal"):
             texels = machine.streams[name].read_texels()
@@ -68,7 +68,7 @@ def test_rasterised_first_hits_are_of_24_bits() -> None:
     renderer = Renderer("cornell", limits="2004", **{**STEPS, "program": "shadow", "sampler": "table"}, camera="front")
     assert renderer.first_hits.mode == "raster"
     renderer.render(SIZE, spp=1)
-    _, raster = renderer._raster._made
+    _, raster = renderer.gpu_scene.raster._made
     with renderer.device.current():
         texels = raster.draw.records.read_texels()
     assert np.array_equal(rounded(texels), texels) and len(np.unique(texels)) > 50

@@ -11,6 +11,7 @@ import viewer
 from viewer import Renderer
 from viewer.film.device_film import FilmBuffer
 from viewer.renderer.photon_map.photon_map import LEAST_ROUGH, ROUGH
+from viewer.renderer.sampling.frame_plan import Tiling
 
 SIZE, TILE = (24, 16), (16, 8)
 FEW: dict[str, Any] = {"photons": 4 * LEAST_ROUGH, "photon_bounces": 2, "depth": 1}
@@ -21,14 +22,12 @@ def renderer(device: Any) -> Renderer:
     return Renderer(viewer.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
 
 
-def traced(renderer: Renderer, **choices: Any) -> int:
+def traced(renderer: Renderer, film: FilmBuffer | None = None, **choices: Any) -> int:
     """Photon maps that a picture takes."""
-    maps = renderer.photon_maps
-    before = maps.traced if maps is not None else 0
-    for _ in renderer.slices(SIZE, tile=TILE, **choices):
+    before = renderer.photon_map.traced
+    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, tiling=Tiling(TILE), **choices), film):
         pass
-    assert renderer.photon_maps is not None
-    return renderer.photon_maps.traced - before
+    return renderer.photon_map.traced - before
 
 
 @pytest.mark.parametrize(("estimate", "maps"), [("nearest", 1), ("progressive", 2)])
@@ -49,14 +48,13 @@ def test_what_moves_is_followed_by_what_there_is(renderer: Renderer) -> None:
     """Another sample's photons serve while the camera moves; under a moving light fewer are traced."""
     renderer.update(estimate="progressive", seed=6)
     renderer.render(SIZE, spp=2)
-    maps = renderer.photon_maps
-    assert maps is not None
+    maps = renderer.photon_map
     stored = maps.stored
     renderer.update(camera="278,273,-700 278,273,0")
-    assert traced(renderer, rough=True) == 0 and maps.stored == stored
+    assert traced(renderer, rough_photons=True) == 0 and maps.stored == stored
     scene = renderer.scene
     renderer.update(seed=7)
-    assert traced(renderer, rough=True) == 1
+    assert traced(renderer, rough_photons=True) == 1
     assert stored / ROUGH / 1.2 < maps.stored < 1.2 * stored / ROUGH  # within three standard deviations of chance
     assert traced(renderer) == 1 and maps.stored > stored / 1.2  # at rest all of them
     assert renderer.scene is scene

@@ -18,6 +18,7 @@ import pytest
 
 import viewer
 from viewer import Camera, Renderer, Scene
+from viewer.renderer.sampling.frame_plan import TileDone
 
 LARGEST_EXCLUDED = 1e-4  # share of rays that may pass an edge too near to tell
 
@@ -130,7 +131,9 @@ def machines(scene: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def results(renderer: Renderer, **choices: Any) -> dict[str, np.ndarray]:
     """The streams that a picture leaves, as they are."""
     renderer.update(**choices)
-    (part,) = [part for _, part in renderer.slices(SIZE) if part is not None]
+    (part,) = [
+        event.tile for event in renderer.sampler.render_tiles(renderer.plan(SIZE)) if isinstance(event, TileDone)
+    ]
     with renderer.device.current():
         return {name: part.machine.read(name) for name in ("hit", "radiance")}
 

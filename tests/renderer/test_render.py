@@ -16,6 +16,7 @@ import viewer
 from viewer import Camera, Renderer, Scene, ViewerError
 from viewer.cameras.pinhole import BACKGROUND
 from viewer.film.layers import LAYERS
+from viewer.renderer.sampling.frame_plan import TileDone, Tiling
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +138,11 @@ def test_a_cut_picture_equals_the_whole_one(
         cut = renderer.render(size, layers=layers)
         assert_same(whole, cut)
         monkeypatch.undo()
-    parts = [part for _, part in renderer.slices(size, tile=(40, 30)) if part is not None]
+    parts = [
+        event.tile
+        for event in renderer.sampler.render_tiles(renderer.plan(size, tiling=Tiling((40, 30))))
+        if isinstance(event, TileDone)
+    ]
     assert len(parts) == 12
     covered = np.zeros((67, 131), int)
     for part in parts:

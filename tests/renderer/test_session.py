@@ -17,7 +17,7 @@ from viewer.film.files.image import read_exr
 from viewer.film.film import Film
 from viewer.kernels.records import FILM
 from viewer.options.declare import Affects
-from viewer.renderer.device.tile_job import FinishedTile
+from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.session import progress as outlook
 from viewer.renderer.session.session import Session
 from viewer.stream.gl.stream import Stream
@@ -43,7 +43,7 @@ class Paper:
             self.shown = self.coming
         self.said.append("preview" if preview else "picture")
 
-    def put(self, piece: FinishedTile) -> None:
+    def put(self, piece: Tile) -> None:
         target = self.coming[piece.rows, piece.columns]
         records = piece.machine.read("film").reshape(-1)[: target.shape[0] * target.shape[1]]
         target[...] = (records["sum"] / records["count"][:, None]).reshape(target.shape)

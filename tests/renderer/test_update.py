@@ -148,11 +148,11 @@ def test_editors_see_every_option() -> None:
 def test_policy_and_unroll_keep_the_machine(device: Any, builds: list[str], fuse: str) -> None:
     renderer = Renderer(viewer.load("balls"), device=device, program="cast", fuse=fuse)
     before = renderer.render((32, 24), stats=True)
-    machines, compiled = list(renderer._machines.values()), device.compiled
+    machines, compiled = list(renderer.gpu_scene.machines.values()), device.compiled
     builds.clear()
     assert renderer.update(policy="threshold=0.3", unroll=1) == Affects.NOTHING
     after = renderer.render((32, 24), stats=True)
-    assert list(renderer._machines.values()) == machines and device.compiled == compiled and not builds
+    assert list(renderer.gpu_scene.machines.values()) == machines and device.compiled == compiled and not builds
     np.testing.assert_array_equal(after.linear, before.linear)
     fresh = Renderer(renderer.scene, renderer.settings, device=device).render((32, 24), stats=True)
     assert after.stats.kernel_passes == fresh.stats.kernel_passes  # it is at work

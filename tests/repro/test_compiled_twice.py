@@ -16,6 +16,7 @@ SCRIPT = """
 import os, sys, time
 import viewer
 from viewer.kernels.records import PIXEL
+from viewer.renderer.sampling.frame_plan import Tiling
 
 TILE = (16, 16)
 scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
@@ -32,7 +33,7 @@ def compiled():
 
 
 def picture(renderer):
-    for _ in renderer.slices(TILE, tile=TILE):
+    for _ in renderer.sampler.render_tiles(renderer.plan(TILE, tiling=Tiling(TILE))):
         pass
     with renderer.device.current():
         renderer.device.context.finish()
@@ -42,7 +43,7 @@ first = viewer.Renderer(scene, program="path", depth=1, environment="sky")
 for _ in first.warm(TILE):
     pass
 with first.device.current():  # what fills the rays' pixels is no part of the machine
-    first._pixels.fill(first.resources.stream("pixel", PIXEL, TILE), (slice(0, 16), slice(0, 16)))
+    first.gpu_scene.pixels.fill(first.resources.stream("pixel", PIXEL, TILE), (slice(0, 16), slice(0, 16)))
 warmed = compiled()
 picture(first)
 drawn = compiled()

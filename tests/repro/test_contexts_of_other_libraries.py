@@ -50,8 +50,11 @@ released.release()
 assert np.array_equal(viewer.render(triangle, program="cast", size=(8, 8)).linear, picture)
 assert shared_device() is not held
 assert np.array_equal(renderer.render((8, 8)).linear, picture)
+parts, version = (renderer.gpu_scene, renderer.sampler), renderer.gpu_scene.version
 end()
 assert renderer.trace([[0, 0, 3]], [[0, 0, -1]]).distance == hits.distance
+assert renderer.gpu_scene is not parts[0] and renderer.sampler is not parts[1]
+assert renderer.gpu_scene.version != version and renderer.prepared is parts[0].prepared
 end()
 renderer.update(fov=10.0)
 assert not np.array_equal(renderer.render((8, 8)).linear, picture)

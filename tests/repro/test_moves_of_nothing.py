@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.transforms import placed
+from viewer.renderer.inputs.validate import placed
 
 HERE = np.eye(4)
 

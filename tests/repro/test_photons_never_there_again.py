@@ -21,10 +21,10 @@ def test_machines_given_back_are_made_again(device: Any, monkeypatch) -> None:
     renderer = Renderer(scene, device=device, camera="0,1,1 0,0.3,0.3", environment="none", photon_bounces=2, **options)
     session = Session(renderer, (8, 6), Stop(1), screen=Paper())
     session.finish()
-    held = len(renderer._machines)
+    held = len(renderer.gpu_scene.machines)
     monkeypatch.setattr(machine_pool, "MOST_MACHINES", held)
     renderer.trace([[0, 1, 1]], [[0, 0, -1]])  # one more: the oldest goes
-    assert len(renderer._machines) == held and not renderer.ready((256, 128))
+    assert len(renderer.gpu_scene.machines) == held and not renderer.ready((256, 128))
     session.restart()
     for _ in range(500):
         if session.idle:

@@ -44,7 +44,7 @@ class Points:
 
     def draw(self, hits: Stream | None = None) -> int:
         """Pixels with ink; raises what OpenGL has against a stream that is no more."""
-        streams, maps = self.renderer.photon_streams(), self.renderer.photon_maps
+        streams, maps = self.renderer.photon_map.streams, self.renderer.photon_map
         self.target.clear()
         if streams and maps is not None:
             self.picture.points(self.target, (64, 48), self.renderer.camera, streams, maps.stored, hits, 3.0)
@@ -58,7 +58,7 @@ def test_photons_of_another_size(renderer: Renderer) -> None:
     before = points.draw()
     assert before > 0
     renderer.update(photons=2048)
-    for _ in renderer.slices(SIZE):
+    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE)):
         points.draw()
     assert points.draw() > before
 
@@ -67,5 +67,5 @@ def test_what_hides_photons_outlives_its_machine(renderer: Renderer) -> None:
     renderer.render(SIZE, spp=1)
     points, hits = Points(renderer), renderer.coarse_hits(renderer.camera, SIZE)
     hidden, before = points.draw(hits), hits.read()["t"]
-    renderer._machines.release()  # as machines that are used later do, one by one
+    renderer.gpu_scene.machines.release()  # as machines that are used later do, one by one
     assert points.draw(hits) == hidden > 0 and np.array_equal(hits.read()["t"], before)

@@ -3,7 +3,17 @@ pieces, of which each turn of the window then began but one."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+import viewer
+from viewer import Renderer
+from viewer.film.device_film import FilmBuffer
 from viewer.renderer.preview.scheduler import LEAST_ROWS, Pace
+from viewer.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
+from viewer.renderer.session.session import Session
 
 
 def test_a_slow_step_is_forgotten() -> None:
@@ -16,26 +26,33 @@ def test_a_slow_step_is_forgotten() -> None:
     assert steps <= 12  # 0.7 to the 11th is a fiftieth
 
 
-def test_a_map_is_no_piece(device: object) -> None:
+def test_a_map_is_no_piece(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever its steps take, the rows of the next piece are chosen by what the pieces take."""
-    import viewer
-    from viewer import Renderer
-    from viewer.renderer.sampling.sampler import Tracer
-    from viewer.renderer.session.session import Session
-
-    noted: list[bool] = []
+    events: list[Event] = []
+    noted: list[Event] = []
 
     class Watched(Pace):
         def note(self, seconds: float) -> None:
-            noted.append(renderer.mapping)
+            noted.append(events[-1])
             super().note(seconds)
 
-    renderer: Tracer = Renderer(
+    renderer = Renderer(
         viewer.load("cornell"), device=device, program="photon", machine="singlepass", photons=64, photon_bounces=1
     )
+    render_tiles = renderer.sampler.render_tiles
+
+    def watched(plan: FramePlan, film: FilmBuffer | None = None) -> Generator[Event, None, None]:
+        for event in render_tiles(plan, film):
+            events.append(event)
+            yield event
+
+    monkeypatch.setattr(renderer.sampler, "render_tiles", watched)
     session = Session(renderer, (8, 6))
     session._pace = Watched(LEAST_ROWS)
     session.finish()
     session.release()
-    maps = renderer.photon_maps
-    assert maps is not None and maps.traced == 1 and session.steps > len(noted) > 0 and not any(noted)
+    mapped = [event for event in events if isinstance(event, PhotonMapProgress | PhotonMapBuilt)]
+    assert renderer.photon_map.traced == 1 and len(mapped) > 1 and isinstance(mapped[-1], PhotonMapBuilt)
+    assert session.steps > len(noted) > 0 and not any(
+        isinstance(event, PhotonMapProgress | PhotonMapBuilt) for event in noted
+    )

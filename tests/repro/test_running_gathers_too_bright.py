@@ -9,7 +9,7 @@ import numpy as np
 
 import viewer
 from viewer import Renderer
-from viewer.renderer.device.tile_job import FinishedTile
+from viewer.renderer.device.tile_job import Tile
 from viewer.scene.light import Light
 from viewer.viewport.display.picture_texture import PictureTexture
 from viewer.viewport.studies.inspector import Inspector
@@ -38,7 +38,7 @@ def test_on_show_is_what_will_be_added(device: Any) -> None:
     added, going = 0, True
     while going:
         machine = inspector.machine
-        canvas.grow(FinishedTile(slice(0, SIZE[1]), slice(0, SIZE[0]), machine))
+        canvas.grow(Tile(slice(0, SIZE[1]), slice(0, SIZE[0]), machine))
         shown, before = canvas.linear(), machine.read("radiance")["rgb"]
         ends = machine.state.read()["at"] == machine.linked.program.number("total")
         full = ends & (machine.read("estimate")["count"] >= 4)  # the disc of fewer is known only at the end

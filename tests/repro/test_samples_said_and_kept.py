@@ -16,7 +16,7 @@ from viewer.cli import main as cli
 from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.files.image import read_exr
-from viewer.renderer.sampling import sampler as tracer
+from viewer.renderer.sampling import sampler
 from viewer.renderer.sampling.picture_metadata import sample_settings
 from viewer.renderer.session.session import Session
 
@@ -24,7 +24,7 @@ SIZE = (16, 8)
 
 
 def test_stopped_amid_a_round(device: Any, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(tracer, "LARGEST_STREAM", SIZE[0] * SIZE[1] // 2)  # one half after the other
+    monkeypatch.setattr(sampler, "LARGEST_STREAM", SIZE[0] * SIZE[1] // 2)  # one half after the other
     renderer = viewer.Renderer("cornell", device=device, fuse="none", depth=1)
     clock = itertools.count(0.0, 10.0).__next__  # saving is worth its time, and never due
     state = Checkpoint(tmp_path / "a.exr", sample_settings(renderer), every=1e9, clock=clock)

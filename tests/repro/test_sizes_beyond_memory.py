@@ -11,7 +11,7 @@ from viewer.base import memory
 from viewer.base.errors import ViewerError
 from viewer.renderer.device import footprint
 from viewer.renderer.device.footprint import check_memory, picture_bytes
-from viewer.renderer.sampling import sampler as tracer
+from viewer.renderer.sampling import sampler
 from viewer.scene import builtin
 
 
@@ -65,7 +65,7 @@ def test_the_command_says_so_before_it_loads(monkeypatch, capsys, tmp_path) -> N
 @pytest.mark.parametrize(("program", "layers"), [("cast", ("normal", "steps")), ("path", ("depth",))])
 def test_what_is_told_is_what_is_taken(renderers, program, layers, tmp_path, monkeypatch) -> None:
     """NumPy's part of it, which is all but the textures; in streams that are small beside the picture."""
-    monkeypatch.setattr(tracer, "LARGEST_STREAM", 1 << 12)
+    monkeypatch.setattr(sampler, "LARGEST_STREAM", 1 << 12)
     size = 192, 160
     renderers[program].render((16, 16), spp=2, layers=layers)
     tracemalloc.start()

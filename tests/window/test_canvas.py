@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ import viewer
 from viewer.base.errors import ViewerError
 from viewer.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, Pace, stream_shape
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
 from viewer.renderer.session.session import Session
 from viewer.viewport.display.picture_texture import PictureTexture
 
@@ -61,7 +63,11 @@ def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], b
     tile = (64, 32)
     shares = list(renderer.warm(tile, counting=True))
     assert shares == sorted(shares) and shares[-1] == 1.0 and renderer.ready(tile, counting=True)
-    (part,) = [part for _, part in renderer.slices(tile, ("steps",), tile=tile) if part is not None]
+    (part,) = [
+        event.tile
+        for event in renderer.sampler.render_tiles(renderer.plan(tile, layers=("steps",), tiling=Tiling(tile)))
+        if isinstance(event, TileDone)
+    ]
     with renderer.device.current():
         np.testing.assert_array_equal(part.machine.read("radiance")["rgb"], expected)
     before = renderer.device.compiled
@@ -112,16 +118,19 @@ def test_the_scale_follows_the_rate(session: Session) -> None:
 def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that a step takes 3 ms of: so many steps as fit, the first one in any case, whatever the machine."""
     session.finish(converged=False)
-    clock, slices = [0.0], session.renderer.slices
+    assert session.renderer is not None
+    sampler = session.renderer.sampler
+    clock, render_tiles = [0.0], sampler.render_tiles
     for module in ("session", "beginning"):
         monkeypatch.setattr(f"viewer.renderer.session.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
 
-    def timed(*words: Any, **choices: Any) -> Any:
-        for piece in slices(*words, **{**choices, "rows": lambda: 1}):
+    def timed(plan: FramePlan, film: Any = None) -> Any:
+        assert plan.tiling is not None
+        for event in render_tiles(replace(plan, tiling=Tiling(plan.tiling.size, lambda: 1)), film):
             clock[0] += 0.003
-            yield piece
+            yield event
 
-    monkeypatch.setattr(session.renderer, "slices", timed)
+    monkeypatch.setattr(sampler, "render_tiles", timed)
     session.reset_timing()  # of real steps
     for budget, steps in ((0.0, 1), (0.002, 1), (0.008, 2), (0.0149, 4), (0.0301, 10)):
         session.restart()
@@ -153,7 +162,8 @@ def test_what_cannot_be_made_leaves_the_last_picture(session: Session, monkeypat
         raise ViewerError("shader", "broken")
         yield
 
-    monkeypatch.setattr(session.renderer, "slices", broken)
+    assert session.renderer is not None
+    monkeypatch.setattr(session.renderer.sampler, "render_tiles", broken)
     session.restart()
     with pytest.raises(ViewerError):
         session.advance(1.0)
@@ -224,9 +234,10 @@ def test_pieces_of_any_height_give_the_same_picture(session: Session) -> None:
     expected = renderer.render(SIZE).linear
     heights = iter([1, 7, 64, 200, 3, *[31] * 100])
     made, shares = np.zeros_like(expected), []
-    for share, part in renderer.slices(SIZE, tile=(256, 128), rows=lambda: next(heights)):
-        shares.append(share)
-        if part is not None:
+    for event in renderer.sampler.render_tiles(renderer.plan(SIZE, tiling=Tiling((256, 128), lambda: next(heights)))):
+        shares.append(event.share)
+        if isinstance(event, TileDone):
+            part = event.tile
             radiance = part.machine.read("radiance")["rgb"].reshape(-1, 3)
             block = made[part.rows, part.columns]
             block[...] = radiance[: block.shape[0] * block.shape[1]].reshape(block.shape)

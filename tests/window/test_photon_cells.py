@@ -11,7 +11,7 @@ import viewer
 from viewer import Renderer
 from viewer.kernels.photons import STORED
 from viewer.photons.grid import PhotonGrid
-from viewer.renderer.device.tile_job import FinishedTile
+from viewer.renderer.device.tile_job import Tile
 from viewer.viewport.display.picture_texture import SEARCHING, PictureTexture
 from viewer.viewport.studies.inspector import Inspector
 from viewer.viewport.studies.photon_cells import cell_wires, occupied
@@ -58,7 +58,7 @@ def test_the_inspector_shows_the_map(device: Any) -> None:
         **choices,
     )
     renderer.render((8, 8), spp=1)
-    maps = renderer.photon_maps
+    maps = renderer.photon_map
     assert maps is not None and maps.stored > 50
     inspector = Inspector(renderer, (8, 8))
     inspector.begin(renderer.camera)
@@ -92,7 +92,7 @@ def growing_on_a_canvas(device: Any, inspector: Inspector, running: np.ndarray) 
     canvas = PictureTexture(device)
     canvas.begin((width, height), False)
     before = canvas.linear()
-    assert canvas.grow(FinishedTile(slice(0, height), slice(0, width), machine))
+    assert canvas.grow(Tile(slice(0, height), slice(0, width), machine))
     program = machine.linked.program
     searching = np.isin(machine.state.read()["at"], [program.number(state) for state in SEARCHING])
     weight, light = machine.streams["path"].read()["throughput"], machine.streams["radiance"].read()["rgb"]

@@ -67,7 +67,7 @@ def test_key_5_maps_photons(ring: Hands) -> None:
     app = ring.app
 
     def kernels() -> dict[Key, list[int]]:
-        machines = app.view.renderer._machines
+        machines = app.view.renderer.gpu_scene.machines
         return {key: [id(shader) for shader in machines[key].shaders.values()] for key in machines}
 
     ring.key("5")
@@ -92,9 +92,9 @@ def test_photons_are_points_where_they_are(mapped: Hands) -> None:
     mapped.turn(4)
     assert app.debug_views.photons.points
     drawn = mapped.pixels().astype(int)
-    photons = renderer.photon_streams()["photons"].read().ravel()
+    photons = renderer.photon_map.streams["photons"].read().ravel()
     photons = photons[photons["stored"] > 0]
-    assert len(photons) == renderer.photon_maps.stored > 20
+    assert len(photons) == renderer.photon_map.stored > 20
     camera = view.controller.camera
     places, before = project_points(camera, SIZE, photons["position"])
     inside = before & (places > 2).all(axis=1) & (places < np.array(SIZE) - 2).all(axis=1)
@@ -148,7 +148,7 @@ def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:
     """Ctrl and a right drag move the light in the plane of the view, from wherever the mouse is."""
     app = mapped.app
     light = app.view.scene.lights[0]
-    before, traced = app.session.linear(), app.view.renderer.photon_maps.traced
+    before, traced = app.session.linear(), app.view.renderer.photon_map.traced
     mapped.drag(3, (60, 45), (72, 51), "ctrl")
     mapped.until(lambda: app.session.converged and not app.editing.grabbing)
     moved = app.view.scene.lights[0]
@@ -159,7 +159,7 @@ def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:
     pixel = 2 * np.tan(np.radians(20)) * depth / SIZE[1]
     np.testing.assert_allclose([shift @ right, shift @ up, shift @ forward], [12 * pixel, -6 * pixel, 0], atol=1e-6)
     after = app.session.linear()
-    assert app.view.renderer.photon_maps.traced > traced and (after != before).any()
+    assert app.view.renderer.photon_map.traced > traced and (after != before).any()
     renderer = app.view.renderer
     other = Renderer(app.view.scene, renderer.settings, camera=renderer.camera, device=app.device)
     np.testing.assert_array_equal(after, other.render(app.session.size, spp=2).linear)

@@ -14,6 +14,7 @@ from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.kernels import HIT, RADIANCE
 from viewer.programs import PICTURES, ray_cast
+from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
@@ -38,7 +39,11 @@ def renderer(device: Any) -> Renderer:
 
 def streams(renderer: Renderer) -> dict[str, np.ndarray]:
     """The picture's results as its own machine leaves them, and steps and tests."""
-    (part,) = [part for _, part in renderer.slices(SIZE, ("steps", "tests")) if part is not None]
+    (part,) = [
+        event.tile
+        for event in renderer.sampler.render_tiles(renderer.plan(SIZE, layers=("steps", "tests")))
+        if isinstance(event, TileDone)
+    ]
     with renderer.device.current():
         left = {name: part.machine.read(name) for name in ("hit", "radiance")}
         calls = part.machine.calls()

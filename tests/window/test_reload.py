@@ -53,7 +53,7 @@ def test_machines_are_compiled_anew(device: Any, shaders: Path, machine: str) ->
     renderer = Renderer(viewer.load("teapotahedron"), device=device, machine=machine, program="cast")
     size = (64, 48)
     before = renderer.render(size).linear
-    kept = dict(renderer._machines)
+    kept = dict(renderer.gpu_scene.machines)
     assert {"kernels/shade_headlight.glsl", "lib/direction.glsl"} <= {*device.files}
     file = shaders / "kernels" / "shade_headlight.glsl"
     good = file.read_text()
@@ -62,7 +62,7 @@ def test_machines_are_compiled_anew(device: Any, shaders: Path, machine: str) ->
     file.write_text(good[:end] + "    radiance.rgb = nothing;\n" + good[end:])
     with pytest.raises(ShaderError, match=r"kernels/shade_headlight\.glsl:\d+.*nothing"):
         renderer.reload()
-    assert renderer._machines == kept
+    assert renderer.gpu_scene.machines == kept
     np.testing.assert_array_equal(renderer.render(size).linear, before)
 
     file.write_text(good[:end] + "    radiance.rgb *= 2.0;\n" + good[end:])

@@ -15,6 +15,7 @@ from viewer.renderer.preview.gbuffer import Cost
 from viewer.renderer.preview.motion import changes
 from viewer.renderer.preview.scheduler import QUICK, TIMED_EVERY
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.session import beginning
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
@@ -187,8 +188,14 @@ def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypa
         run(session, 20)
         assert session.converged and session._quick is not None and renderer.ready(QUICK, settings=session._quick)
         seen: list[tuple[int, int]] = []
-        slices = renderer.slices
-        monkeypatch.setattr(renderer, "slices", lambda *a, **k: seen.append(k["tile"]) or slices(*a, **k))
+        render_tiles = renderer.sampler.render_tiles
+
+        def watched(plan: FramePlan, film: Any = None) -> Any:
+            assert plan.tiling is not None
+            seen.append(plan.tiling.size)
+            return render_tiles(plan, film)
+
+        monkeypatch.setattr(renderer.sampler, "render_tiles", watched)
         monkeypatch.setattr(beginning, "TOGETHER", 1.0)
         flown(session, renderer, 2, True)
         assert seen[-1] == QUICK

@@ -124,7 +124,7 @@ def _series(
         film = FilmBuffer(renderer.device, size)
     pictures, told = [], []
     for count in samples:
-        for _ in renderer.slices(size, film=film, samples=count):
+        for _ in renderer.sampler.render_tiles(renderer.plan(size, samples=count), film):
             pass
         with renderer.device.current():
             told.append(film.error())

@@ -93,7 +93,9 @@ class Flown:
             before, film = self._film, FilmBuffer(renderer.device, self.small)
         self._film = film
         settings, pinhole = of_motion(renderer.settings), renderer.camera.with_lens(0.0)
-        for _ in renderer.slices(self.small, film=film, samples=1, settings=settings, camera=pinhole, first=number):
+        for _ in renderer.sampler.render_tiles(
+            renderer.plan(self.small, samples=1, settings=settings, camera=pinhole, first_sample=number), film
+        ):
             pass
         job = Round(iter(()), True, self.scale, self.small, renderer.camera, film, 1, 1, fleeting=True, first=number)  # type: ignore[arg-type]
         *_, made = self.denoiser.follow(job, film, self.size, 1.0)

@@ -112,7 +112,7 @@ def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data:
             made = {"key": _key(app, caustic(converged, plain), converged, coarse)}
             while not app.session.complete:
                 app.turn()
-            made["stored"] = app.view.renderer.photon_maps.stored
+            made["stored"] = app.view.renderer.photon_map.stored
             app.view.drag = (0, 0)  # a button is down, without modifiers
             made["camera"] = _moving(app, seconds, _turn_camera)
             app.view.drag = None
@@ -160,7 +160,7 @@ def _swing_light(app: Any, now: float, before: float) -> None:
 
 def _moving(app: Any, seconds: float, move: Any) -> dict[str, float]:
     """Pictures a second, their scale and the photons traced, while something moves in every turn."""
-    maps = app.view.renderer.photon_maps
+    maps = app.view.renderer.photon_map
     began = counted = time.perf_counter()
     before, scales, used = 0.0, [], 0.0
     first = traced = ordered = 0

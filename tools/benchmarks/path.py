@@ -16,6 +16,7 @@ import numpy as np
 from viewer.film.device_film import FilmBuffer
 from viewer.film.film import LUMINANCE
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.scene.scene import Scene
 from viewer.stream.machines.count import COUNT_MODES
 
@@ -104,7 +105,7 @@ def _fill(renderer: Renderer, film: FilmBuffer, samples: int, in_run: int) -> No
         film.clear()
     film.samples = 0
     for number in range(in_run, samples + 1, in_run):
-        for _ in renderer.slices(film.size, film=film, samples=number):
+        for _ in renderer.sampler.render_tiles(renderer.plan(film.size, samples=number), film):
             pass
     with renderer.device.current():
         renderer.device.context.finish()
@@ -160,12 +161,13 @@ def _scene(
 def _passes(renderer: Renderer, size: tuple[int, int], samples: int) -> tuple[int, float]:
     """Kernel passes of a run of so many samples; bytes for a ray of all streams, the film's and the pixels' too."""
     film = _film(renderer, size)
-    *_, (_, part) = renderer.slices(size, film=film, samples=samples)
-    assert part is not None
-    streams = [*part.machine.streams.values(), *part.machine.counts.values()]
+    *_, last = renderer.sampler.render_tiles(renderer.plan(size, samples=samples), film)
+    assert isinstance(last, TileDone)
+    machine = last.tile.machine
+    streams = [*machine.streams.values(), *machine.counts.values()]
     with renderer.device.current():
         film.release()
-    return part.machine.stats.kernel_passes, sum(stream.bytes for stream in streams) / part.machine.rays
+    return machine.stats.kernel_passes, sum(stream.bytes for stream in streams) / machine.rays
 
 
 def _kernels(renderer: Renderer, size: tuple[int, int], runs: int) -> list[dict[str, Any]]:
@@ -252,7 +254,7 @@ def _errors(scene: Scene, options: Options) -> list[dict[str, Any]]:
             renderer.update(seed=seed)
             film = _film(renderer, truth.shape[::-1])
             for number, count in enumerate(counts):
-                for _ in renderer.slices(film.size, film=film, samples=count):
+                for _ in renderer.sampler.render_tiles(renderer.plan(film.size, samples=count), film):
                     pass
                 with renderer.device.current():
                     mean = film.film().mean()

@@ -79,7 +79,7 @@ def renderer_of(name: str, device: Device, quick: bool, **more: Any) -> tuple[Re
 def stored(renderer: Renderer) -> int:
     """Photons in the map of the last picture."""
     with renderer.device.current():
-        return int((renderer.photon_streams()["photons"].fields(["stored"])["stored"] > 0).sum())
+        return int((renderer.photon_map.streams["photons"].fields(["stored"])["stored"] > 0).sum())
 
 
 def stage_times(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def tile_gains(name: str, device: Device, quick: bool) -> dict[str, dict[str, fl
         renderer.update(unroll=",".join(unroll), photon_radius=TINY)
         renderer.render(size, spp=1)  # which compiles, and finds nothing
         renderer.update(photon_radius=0)
-        with renderer.timed() as times:
+        with renderer.sampler.timed() as times:
             stats = renderer.render(size, spp=1).stats
         found[way] = {"seconds": times[PICTURE], "passes": stats.kernel_passes, "tiles": stats.tiles}
         renderer.release()
@@ -177,7 +177,7 @@ def read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[
             renderer.render((8, 8), spp=1)
             several = []
             for _ in range(runs):
-                with renderer.timed() as times:
+                with renderer.sampler.timed() as times:
                     renderer.render((8, 8), spp=1)
                 several.append(times)
             row[way] = statistics.median(times["build grid"] for times in several)
@@ -192,7 +192,7 @@ def read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[
 
 def _reading(renderer: Renderer) -> float:
     """Seconds to bring the photons to the host and back as vertices, as `StencilRouting` does."""
-    photons = renderer.photon_streams()["photons"]
+    photons = renderer.photon_map.streams["photons"]
     with renderer.device.current():
         context = renderer.device.context
         context.finish()

@@ -39,7 +39,10 @@ def run(options: Options) -> Result:
         with device.current():
             traversal = make(renderer, Setting("singlepass"), (edge, edge))
             raster = RasterizedHits(device, renderer.prepared, renderer.resources, (edge, edge))
-            uniforms = {**lens_uniforms(renderer.camera, (edge, edge), "point"), **renderer.uniforms()}
+            uniforms = {
+                **lens_uniforms(renderer.camera, (edge, edge), "point"),
+                **renderer.settings.sample_uniforms(renderer.first_hits.shared),
+            }
             stream = Stream(device, HIT, (edge, edge))
         number = 0
 

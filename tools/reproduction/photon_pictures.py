@@ -42,7 +42,7 @@ def reference(renderer: viewer.Renderer, size: tuple[int, int]) -> NDArray[np.fl
     renderer.update(estimate="nearest")
     picture = renderer.render(size, spp=1, layers=("albedo", "normal", "depth"))
     with renderer.device.current():
-        photons = renderer.photon_streams()["photons"].read().ravel()
+        photons = renderer.photon_map.streams["photons"].read().ravel()
     renderer.update(photon_radius=1e-12)
     direct = renderer.render(size, spp=1).linear.astype(float)
     renderer.update(photon_radius=settings.photon_radius)
@@ -80,8 +80,7 @@ def pictures(name: str, scale: int) -> dict[str, Any]:
     for kind in ("sort", "stencil"):
         renderer.update(photon_map=kind)
         made.append(renderer.render(size, spp=1).linear.astype(float))
-    assert renderer.photon_maps is not None
-    stored = renderer.photon_maps.stored
+    stored = renderer.photon_map.stored
     renderer.update(photon_map="sort")
     made.append(reference(renderer, size))
     exact = made[-1]

@@ -30,7 +30,7 @@ def stage_seconds(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]
             hint = "take the machine multipass, where they are passes of their own"
             raise ViewerError("stages", f"pass {name} has rays and estimates together", hint)
         shares["radiance estimate" if states & estimates else "trace rays"] += row["seconds"]
-    with renderer.timed() as times:
+    with renderer.sampler.timed() as times:
         renderer.render(size, spp=1)
     picture, whole = times.pop(PICTURE), max(sum(shares.values()), 1e-9)
     return {**times, **{name: picture * share / whole for name, share in shares.items()}}

@@ -56,11 +56,16 @@ class Buffer:
             for y in range(0, height, tall)
             for x in range(0, width, wide)
         ]
+        self.samples = 0  # that every pixel has, at least
         self.clear()
+
+    def brought_to(self, samples: int) -> None:
+        """Every pixel has so many samples, at least."""
+        self.samples = samples
 
     def clear(self) -> None:
         """Zeros everywhere."""
-        self.samples = 0  # that every pixel has, at least
+        self.brought_to(0)
         for block in self.blocks:
             block.stream.clear()
 
@@ -131,7 +136,7 @@ class FilmBuffer(Buffer):
     ) -> None:
         """film : to go on from. corner : as of `Buffer`."""
         super().__init__(device, FILM, size, corner)
-        self.samples = 0 if film is None else int(film.count.min())
+        self.brought_to(0 if film is None else int(film.count.min()))
         self.reduction: FilmError | None = None  # for `error`: one that has served it
         self.halves: Buffer | None = (
             None  # of the first half of twice as many samples; see `viewer.film.error.convergence`
@@ -152,8 +157,8 @@ class FilmBuffer(Buffer):
             self.write(film.records())
             if film.account is not None:
                 self.account, self._held, self._count = film.account, film.halves, film.count
-                self.samples, self.efficiency = int(film.count.max()), film.account.efficiency
-                self.doubt = film.account.doubt
+                self.brought_to(int(film.count.max()))
+                self.efficiency, self.doubt = film.account.efficiency, film.account.doubt
             elif film.halves is not None:
                 self._hold(film.halves)
             elif film.count.max() > self.samples:
@@ -173,7 +178,7 @@ class FilmBuffer(Buffer):
     def clear(self) -> None:
         """Forget all samples."""
         super().clear()
-        self.samples = self.half = self._level = 0
+        self.half = self._level = 0
         self.told = {}, {}, {}
         self.account = self._held = None
 
@@ -255,7 +260,7 @@ class FilmBuffer(Buffer):
     def even(self) -> None:
         """All pixels are to have as many samples again: what has been kept of a part of them is of no use."""
         if self.account is not None:
-            self.samples = int(self.film().count.min())
+            self.brought_to(int(self.film().count.min()))
             self.account = self._held = self._waiting = self.chosen = None
 
     def release(self) -> None:

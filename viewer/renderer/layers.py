@@ -8,23 +8,24 @@ from numpy.typing import NDArray
 from viewer.film.device_film import Buffer
 from viewer.film.error.stop import Stop
 from viewer.film.layers import series
+from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report, collect
-from viewer.renderer.sampling.sampler import Tracer
 from viewer.renderer.session.session import Session
 
 
 def bounce_layers(
-    tracer: Tracer, size: tuple[int, int], samples: int, progress: Report | None = None
+    renderer: RendererParts, size: tuple[int, int], samples: int, progress: Report | None = None
 ) -> dict[str, NDArray]:
     """A layer (H, W, 3) for each path length in surface interactions, of so many samples of every pixel."""
     made: dict[str, NDArray] = {}
-    for bounce, name in enumerate(series("bounce", tracer.settings.max_depth + 1)):
+    for bounce, name in enumerate(series("bounce", renderer.settings.max_depth + 1)):
 
         def report(share: float, text: str, name: str = name) -> None:
             if progress is not None:
                 progress(share, f"{name}: {text}")
 
-        session = Session(tracer, size, Stop(samples), bounce=bounce)
+        session = Session(renderer, size, Stop(samples), bounce=bounce)
         session.finish(progress=report)
         made[name] = session.linear()
         session.release()
@@ -46,12 +47,17 @@ def feature_layers(buffer: Buffer, layers: dict[str, NDArray]) -> None:
 
 
 def cast_layers(
-    tracer: Tracer, size: tuple[int, int], layers: dict[str, NDArray], counting: bool, progress: Report | None = None
+    renderer: RendererParts,
+    size: tuple[int, int],
+    layers: dict[str, NDArray],
+    counting: bool,
+    progress: Report | None = None,
 ) -> None:
     """Fill the ray caster's layers, arrays by name, beside a progressive program."""
-    settings = tracer.settings.replace(program="cast")
-    for done, part in tracer.slices(size, tuple(layers), counting, settings=settings):
-        if part is not None:
-            collect(part, tracer.device, tracer.prepared, None, layers)
+    settings = renderer.settings.replace(program="cast")
+    plan = renderer.plan(size, layers=tuple(layers), counting=counting, settings=settings)
+    for event in renderer.sampler.render_tiles(plan):
+        if isinstance(event, TileDone):
+            collect(event.tile, renderer.device, renderer.prepared, None, layers)
         if progress is not None:
-            progress(done, "layers")
+            progress(event.share, "layers")

@@ -2,44 +2,60 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import Signature, cleandoc
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from viewer.base.errors import DriverWarning, ViewerError
-from viewer.base.lock import exclusive
+from viewer.accel.structures import Structure
+from viewer.base.errors import ViewerError
+from viewer.base.lock import FairLock, exclusive
 from viewer.base.textfile import is_stream
 from viewer.film.error.stop import Stop
-from viewer.film.files.checkpoint import DRIVER, Checkpoint
-from viewer.film.files.checkpoint import resume as resumed
-from viewer.film.files.states import AUTO
+from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
-from viewer.film.layers import LAYERS, NOISY, SERIES
+from viewer.film.layers import LAYERS, SERIES
 from viewer.options import table as options
-from viewer.options.declare import suggestion
+from viewer.options.declare import Affects, suggestion
 from viewer.options.docs import docstring, signature
 from viewer.programs import PICTURES
+from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.footprint import check_memory
-from viewer.renderer.inputs.settings import NAMES
-from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
-from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, check_denoiser, denoised, features_of
-from viewer.renderer.sampling.partial_film import check_ranges, check_whole, film_by_ranges
-from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
+from viewer.renderer.device.gpu_scene import GpuScene
+from viewer.renderer.device.limits import check_limits
+from viewer.renderer.inputs.camera import view
+from viewer.renderer.inputs.lighting import scene_lighting
+from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
+from viewer.renderer.inputs.scene_diff import scene_changes
+from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings
+from viewer.renderer.inputs.validate import Given, placed, scene_given, settings_given
+from viewer.renderer.photon_map.photon_map import PhotonMap
+from viewer.renderer.render import PictureRequest, render_picture, resumed_film
+from viewer.renderer.sampling.denoising import check_denoiser
+from viewer.renderer.sampling.frame_plan import FramePlan
+from viewer.renderer.sampling.partial_film import check_ranges, check_whole
+from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
-from viewer.renderer.sampling.sampler import Tracer
-from viewer.renderer.session.session import Session
-from viewer.stream.machines.counters import Stats
+from viewer.renderer.sampling.ray_queries import RayQueries
+from viewer.renderer.sampling.rays import Hits
+from viewer.renderer.sampling.sampler import Sampler
+from viewer.scene.camera import Camera
+from viewer.scene.geometry.triangles import Triangles
+from viewer.scene.scene import Scene
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.program import Program
+from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
 
 RENDER_KEYWORDS = (*options.keywords("render"), "stats", "progress", "film", "state")
 DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
 
 
-class Renderer(Tracer):
+class Renderer:
     """Renders pictures of one scene. Every option of ``raystream render`` is a keyword of the same name, here and of
     `update`, or of `render`.
 
@@ -50,9 +66,277 @@ class Renderer(Tracer):
     device   : number of the EGL device, a `Device`, or None for the driver's choice.
     progress : called with the share of the structure that is built and a text.
 
+    Threads may share it: while one renders, traces or updates, the others wait for their turn.
+
+    settings, camera, scene, prepared : as they are now; the camera follows from settings and scene, and `update` alone
+    changes them. gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
+    the device's context (see `Device.ended`), which ``gpu_scene.version`` tells.
+
     Raises ViewerError for a value out of range, what is no scene, and a scene that does not fit; DeviceError without
     OpenGL 3.3.
     """
+
+    def __init__(
+        self,
+        scene: Given,
+        settings: Settings | None = None,
+        *,
+        device: int | Device | None = None,
+        progress: Report | None = None,
+        **options: Any,
+    ) -> None:
+        settings = settings_given(settings)
+        if device is not None and not isinstance(device, Device):
+            options["device"] = device
+        Settings().replace(**options)  # a wrong one is told before a file is read
+        scene = scene_given(scene)
+        chosen = _chosen(settings or Settings(), scene, settings, options)
+        if not isinstance(scene, Prepared):
+            prepared = prepare(scene, chosen, progress)
+        else:
+            prepared = scene if agrees(chosen, scene) else prepare(scene.given, chosen, progress, scene)
+        check_limits(prepared, chosen)
+        self.settings, self.camera = chosen, view(chosen, prepared.scene)
+        self.lock = FairLock(lambda: self.gpu_scene.device.check())
+        self._own(GpuScene(device if isinstance(device, Device) else _shared_device(chosen), prepared))
+
+    def _own(self, gpu_scene: GpuScene) -> None:
+        """Have the parts over a scene on a device."""
+        self.gpu_scene = gpu_scene
+        self.photon_map = PhotonMap(gpu_scene)
+        self.sampler = Sampler(gpu_scene, self.photon_map)
+        self.ray_queries = RayQueries(gpu_scene)
+
+    def revive(self) -> None:
+        """Have other parts, on another context, where another library has ended the device's (see `Device.ended`)."""
+        if self.device.ended:
+            self._own(GpuScene(_shared_device(self.settings), self.prepared))
+
+    @property
+    def device(self) -> Device:
+        """The device."""
+        return self.gpu_scene.device
+
+    @property
+    def resources(self) -> Resources:
+        """Streams and memories on the device."""
+        return self.gpu_scene.resources
+
+    @property
+    def prepared(self) -> Prepared:
+        """The scene as it is shown, with its structure and tables."""
+        return self.gpu_scene.prepared
+
+    @property
+    def scene(self) -> Scene:
+        """The scene as it is shown."""
+        return self.prepared.scene
+
+    @property
+    def structure(self) -> Structure:
+        """The acceleration structure."""
+        return self.prepared.structure
+
+    @property
+    def triangles(self) -> Triangles:
+        """The scene's triangles in world space, in scene order; of two levels flattened when first asked for."""
+        return self.prepared.triangles
+
+    @property
+    def progressive(self) -> bool:
+        """Whether the chosen program adds samples to a film; else one run makes the whole picture."""
+        return "film" in self.gpu_scene.program(self.settings, "rays").inputs  # as of all first hits
+
+    @property
+    def first_hits(self) -> FirstHits:
+        """How the chosen program finds its first hits."""
+        return self.gpu_scene.first_hits(self.settings, self.camera)
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks on first hits and traversal, and on lights and environment, where the program has lighting."""
+        found = list(self.first_hits.notes)
+        if self.prepared.recipe.traversal == "stack" and not self.device.array_stores:
+            found.append(f"no stack on {self.device.name}, which stores into arrays at wrong places; octants instead")
+        return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
+
+    # -- change ----------------------------------------------------------------------------------------------------
+
+    @exclusive
+    def update(
+        self,
+        scene: Given | None = None,
+        settings: Settings | None = None,
+        *,
+        progress: Report | None = None,
+        **changes: Any,
+    ) -> Affects:
+        """Show another scene, or the same by other settings; there is no other way to change anything.
+
+        scene    : as of the renderer. An edit of the one on show shares what it leaves alone, and only the rest is done
+                   anew: instances that move under a structure of two levels change its top level and their rows; lights
+                   that keep number and kinds, materials that keep their kinds, and a picture around the scene that
+                   turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker thread.
+        settings : in place of those there are. changes : options by name, over them.
+
+        Compares new values with old ones and redoes what they affect; returns the deepest. Pictures under way are to be
+        abandoned. Raises ViewerError for an unknown option, a value out of range and a scene that does not fit; then
+        nothing has changed.
+        """
+        self.revive()
+        scene = None if scene is None else scene_given(scene)
+        chosen = _chosen(self.settings, scene, settings_given(settings), changes)
+        differences = self.settings.differences(chosen)
+        fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
+        if fixed:
+            raise ViewerError(f"option '{fixed[0]}'", "is fixed when the renderer is made", "make another Renderer")
+        deepest = max(differences.values(), default=Affects.NOTHING)
+        if scene is None and differences.keys().isdisjoint(PREPARED):
+            check_limits(self.prepared, chosen)
+            camera = view(chosen, self.scene) if not differences.keys().isdisjoint(VIEW) else self.camera
+            self.settings, self.camera = chosen, camera
+            return deepest
+        goal = scene if isinstance(scene, Prepared) and agrees(chosen, scene) else None
+        before = self.prepared
+        given, near = before.given, before
+        if isinstance(scene, Prepared):
+            given, near = scene.given, scene
+        elif scene is not None:
+            given = scene
+        elif "ground" in differences:
+            given = given.without_ground()  # where something has moved, it had become part of the scene
+        if goal is not None:
+            shown = goal.scene
+        else:
+            same = scene is None and differences.keys().isdisjoint(("light", "ground", "classic"))
+            shown = self.scene if same else arranged(given, chosen)
+        edit = scene_changes(self.scene, shown)
+        camera = self.camera
+        if edit.cameras or not edit.same or not differences.keys().isdisjoint(VIEW):
+            camera = view(chosen, shown)
+        moves = len(edit.moved) > 0 and before.structure.levels == 2
+        if goal is None and moves and keeps_structure(before, chosen, edit):
+            lighting = scene_lighting(shown, chosen, before.lighting, edit)
+            goal = adapted(before, given, shown, chosen, lighting, edit)
+        else:
+            goal = goal or prepare(given, chosen, progress, near)
+            check_limits(goal, chosen)
+        self.gpu_scene.show(goal, edit.moved, lambda: prepare(given, chosen, progress, before))
+        self.settings, self.camera = chosen, camera
+        return max(deepest, Affects.SCENE) if edit.differs else deepest
+
+    @exclusive
+    def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
+        """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
+        shows it; the scene that was given stays as it is, `scene` is another one.
+
+        A short word for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too,
+        stays as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a
+        flat structure, and one of two levels where a transformation is flat or nearly, is built anew. Programs are
+        compiled anew for a grid of another resolution, and where objects under two levels change. Raises ViewerError
+        for an unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
+        """
+        numbers, matrices = placed(transforms, len(self.scene.instances))
+        self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
+
+    @exclusive
+    def reload(self) -> None:
+        """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.
+
+        Raises ShaderError where one does not compile; the old ones then stay.
+        """
+        self.gpu_scene.reload()
+        self.photon_map.release()
+
+    # -- programs and memory ---------------------------------------------------------------------------------------
+
+    def program(self, settings: Settings | None = None) -> Program:
+        """The chosen program over the scene's structure. settings : in place of the renderer's own."""
+        chosen = settings or self.settings
+        return self.gpu_scene.program(chosen, self.gpu_scene.first_hits(chosen, self.camera).mode)
+
+    def bind(self, program: Program, stepwise: bool | None = None) -> LinkedProgram:
+        """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings tell
+        where it is None."""
+        return self.gpu_scene.bind(program, self.settings, stepwise)
+
+    def upload(self, prepared: Prepared | None = None) -> Iterator[float]:
+        """Bring the memories of the scene, or of one that `update` will be given, to the device in pieces of a few
+        milliseconds; yields the share that is done.
+
+        Without it they are uploaded when the first picture needs them.
+        """
+        return self.gpu_scene.upload(self.settings, prepared)
+
+    @exclusive
+    def discard(self, prepared: Prepared) -> None:
+        """Free the memories that `upload` has brought for a scene which will not be shown."""
+        self.gpu_scene.discard(prepared)
+
+    @exclusive
+    def info(self) -> dict[str, Any]:
+        """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
+        self.revive()
+        return self.gpu_scene.info(self.settings, self.camera)
+
+    @exclusive
+    def release(self) -> None:
+        """Free streams and memories; the renderer serves no more."""
+        if not self.device.ended:  # else all of it is gone
+            self.photon_map.release()
+            self.gpu_scene.release()
+
+    # -- rays ------------------------------------------------------------------------------------------------------
+
+    @exclusive
+    def trace(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        t_max: ArrayLike = np.inf,
+        any_hit: ArrayLike = False,
+        view: bool = False,
+    ) -> Hits:
+        """Hits of arbitrary rays.
+
+        origins, directions : (N, 3), world space; directions of any length but zero. t_max : a number or (N,), in units
+        of the direction; hits at t_max or beyond do not count. any_hit : a flag or (N,): the first hit found will do.
+        view : as the camera sees, to whom back faces that are culled do not count.
+
+        Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
+        """
+        self.revive()
+        return self.ray_queries.trace(self.settings, origins, directions, t_max, any_hit, view)
+
+    def trace_ready(self) -> bool:
+        """Whether `trace` of a few rays will run without compiling."""
+        return self.ray_queries.trace_ready(self.settings)
+
+    @exclusive
+    def coarse_hits(self, camera: Camera, size: tuple[int, int]) -> Stream:
+        """See `RayQueries.coarse_hits`."""
+        return self.ray_queries.coarse_hits(self.settings, camera, size)
+
+    def coarse_hits_ready(self) -> bool:
+        """Whether `coarse_hits` will run without compiling."""
+        return self.ray_queries.coarse_hits_ready(self.settings)
+
+    # -- pictures --------------------------------------------------------------------------------------------------
+
+    def plan(self, size: tuple[int, int], **choices: Any) -> FramePlan:
+        """A frame of ``size`` (width, height) for the sampler, by the renderer's settings and camera. choices : fields
+        of `FramePlan`."""
+        return FramePlan(**{"settings": self.settings, "camera": self.camera, "size": size, **choices})
+
+    def ready(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> bool:
+        """Whether pictures in tiles of (width, height) will run without compiling. settings : in place of the
+        renderer's own."""
+        return self.sampler.ready(settings or self.settings, self.camera, tile, counting)
+
+    def warm(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> Iterator[float]:
+        """Compile what pictures in tiles of (width, height) will run, a shader at a time; yields the share that is
+        done. settings : in place of the renderer's own. Raises ShaderError where a shader does not compile."""
+        return self.sampler.warm(settings or self.settings, self.camera, tile, counting)
 
     @exclusive
     def render(
@@ -103,84 +387,12 @@ class Renderer(Tracer):
             raise ViewerError("--layers bounce", what, "take --program path")
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
-        drivers = self.device.driver
-        if film is None and resume is not None:
-            film, drivers = self.resumed(resume, (width, height), state)
-        made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
-        if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
-            made["triangle"] = made["triangle"].astype(np.int64)
-        beside = made if self.progressive else {}
-        ranged: Stats | None = None
-        if sample_range is not None:
-            ranged = Stats()
-            film = film_by_ranges(
-                self, (width, height), stop.spp, sample_range, film=film, state=state, stats=ranged, progress=progress
-            )
-        session = Session(
-            self,
-            (width, height),
-            stop,
-            film=film,
-            state=state,
-            counting=stats,
-            layers={} if self.progressive else made,
-        )
-        try:
-            if ranged is not None:
-                session.stats.add(ranged)
-            session.finish(progress=progress)
-            with session.saving():
-                if "bounce" in names:
-                    made = {**made, **bounce_layers(self, session.size, session.samples, progress)}
-                features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
-                clean = self._features(session, features, progress) if session.samples else None
-                rest = {name: layer for name, layer in beside.items() if name not in (*features, "samples")}
-                if rest:
-                    cast_layers(self, (width, height), rest, stats, progress)
-            picture = session.picture()
-            if "samples" in beside and picture.film is not None:
-                made["samples"] = picture.film.count.astype(np.int32)
-        finally:
-            session.release()
-        if clean is not None:
-            made[NOISY.name], picture.linear = picture.linear, clean
-            picture.metadata["denoised"] = self.settings.denoise
-        picture.layers, picture.metadata[DRIVER] = made, drivers
-        return picture
+        wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state)
+        return render_picture(self, wanted, progress)
 
     def resumed(self, path: str, size: tuple[int, int], state: Checkpoint | None) -> tuple[Film | None, str]:
-        """The film of a file to go on from, and the drivers of its samples once those of this one join them. path :
-        auto is what a render with that ``state`` has left, if anything. Raises ViewerError for a file of another
-        picture."""
-        if path == AUTO:
-            if state is None:
-                raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
-            best, _, _ = state.find(size)
-            if best is None:
-                return None, self.device.driver
-            path = str(best)
-        film = resumed(path, size, sample_settings(self))
-        drivers = _drivers(path, film.drivers, self.device.driver)
-        if state is not None:
-            state.use(path)
-            state.metadata[DRIVER] = drivers
-        return film, drivers
-
-    def _features(
-        self, session: Session, layers: dict[str, NDArray], progress: Report | None
-    ) -> NDArray[np.float32] | None:
-        """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
-
-        Layers are averages over all samples; without them the denoiser makes do with fewer.
-        """
-        film, clean = session.developing.buffer, self.settings.denoise not in UNASKED
-        if film is None or not (layers or clean):
-            return None
-        samples = session.samples if layers else min(session.samples, MOST_FEATURES)
-        with features_of(self, session.size, samples, progress) as features:
-            if layers:
-                feature_layers(features, layers)
-            return denoised(self, film, features) if clean else None
+        """See `viewer.renderer.render.resumed_film`."""
+        return resumed_film(self, path, size, state)
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs, and where a FIFO
@@ -191,13 +403,17 @@ class Renderer(Tracer):
         return Checkpoint(path, sample_settings(self), facts)
 
 
-def _drivers(path: str, before: str, now: str) -> str:
-    """The drivers of a picture's samples, once those of this one join them; ``before``: of the file, if it says."""
-    names = before.split("; ") if before else []
-    if names and now not in names:
-        text = f"{path}: rendered by {before} so far, and now by {now}: as good a picture, but with bits of its own"
-        warnings.warn(text, DriverWarning, stacklevel=5)
-    return "; ".join(dict.fromkeys([*names, now]))
+def _shared_device(settings: Settings) -> Device:
+    return shared_device(settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits)
+
+
+def _chosen(
+    now: Settings, scene: Scene | Prepared | None, settings: Settings | None, changes: Mapping[str, Any]
+) -> Settings:
+    """The settings asked for: by which a scene was prepared hold with it, unless others are given."""
+    if settings is None and isinstance(scene, Prepared):
+        now = now.replace(**{name: scene.settings[name] for name in PREPARED})
+    return (settings or now).replace(**changes)
 
 
 def _explain() -> None:
@@ -205,7 +421,7 @@ def _explain() -> None:
     for documented, names in ((Renderer, NAMES), (Renderer.render, options.keywords("render"))):
         told = docstring(names, {"program": PICTURES, "layers": (*LAYERS, *SERIES)})
         documented.__doc__ = f"{cleandoc(documented.__doc__ or '')}\n\nOptions:\n\n{told}\n"
-    own = Signature.from_callable(Tracer.__init__)
+    own = Signature.from_callable(Renderer.__init__)
     plain = own.replace(parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty)
     Renderer.__signature__ = signature(plain, NAMES)  # type: ignore[attr-defined]
     Renderer.render.__signature__ = signature(Signature.from_callable(Renderer.render), ())  # type: ignore[attr-defined]

@@ -120,7 +120,7 @@ class Scene:
         if not any(isinstance(mesh, Quadric) for mesh in self.meshes):
             return self
         meshes = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in self.meshes]
-        return self._with(meshes, self.instances, self.materials)
+        return self.with_parts(meshes=meshes)
 
     def to_trimesh(self) -> Any:
         """A ``trimesh.Scene`` of the scene: meshes by material, instances, the first camera, textures, vertex colours.
@@ -175,9 +175,7 @@ class Scene:
         instances = [
             replace(each, material=chosen.get(each.mesh)) if each.mesh in changing else each for each in self.instances
         ]
-        scene = replace(self, instances=instances, variant=name)
-        scene._poser = self._poser
-        return scene
+        return self.with_parts(instances=instances, variant=name)
 
     def __repr__(self) -> str:
         quadrics = self.quadric_count
@@ -225,7 +223,11 @@ class Scene:
             return self
         instance = Instance(len(self.meshes), transform, len(self.materials), SQUARE.name)
         material = Material(SQUARE.name, (ALBEDO, ALBEDO, ALBEDO, 1.0))
-        return self._with([*self.meshes, SQUARE], [*self.instances, instance], [*self.materials, material])
+        return self.with_parts(
+            meshes=[*self.meshes, SQUARE],
+            instances=[*self.instances, instance],
+            materials=[*self.materials, material],
+        )
 
     def without_ground(self) -> Scene:
         """The scene as it was before `on_ground`; itself where it has no ground."""
@@ -237,10 +239,15 @@ class Scene:
             meshes = meshes[:-1]
         if self.instances[number].material == len(materials) - 1:
             materials = materials[:-1]
-        return self._with(meshes, [*self.instances[:number], *self.instances[number + 1 :]], materials)
+        return self.with_parts(
+            meshes=meshes,
+            instances=[*self.instances[:number], *self.instances[number + 1 :]],
+            materials=materials,
+        )
 
-    def _with(self, meshes: list[Mesh], instances: list[Instance], materials: list[Material]) -> Scene:
-        scene = replace(self, meshes=meshes, instances=instances, materials=materials)
+    def with_parts(self, **parts: Any) -> Scene:
+        """The scene with other parts, fields of it by name; what has been found out of its motion is shared."""
+        scene = replace(self, **parts)
         scene._poser = self._poser
         return scene
 
@@ -302,9 +309,7 @@ class Scene:
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
         instances = [replace(each, transform=matrix) for each, matrix in placed]
-        scene = replace(self, instances=instances, cameras=pose.cameras, lights=pose.lights)
-        scene._poser = self._poser
-        return scene
+        return self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights)
 
     def moved(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Scene:
         """The scene with the instances of these numbers (N,) elsewhere, (N, 4, 4); all else is shared with this one."""
@@ -312,9 +317,7 @@ class Scene:
         for number, matrix in zip(numbers.tolist(), transforms, strict=True):
             old = instances[number]
             instances[number] = Instance(old.mesh, matrix, old.material, old.name)
-        scene = replace(self, instances=instances)
-        scene._poser = self._poser
-        return scene
+        return self.with_parts(instances=instances)
 
     def flatten(self) -> Triangles:
         """Every instance's triangles in world space, with normals and colours (white where the mesh has none).

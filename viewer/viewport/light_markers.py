@@ -113,6 +113,4 @@ class LightMarkers:
     @staticmethod
     def of_pose(scene: Scene, lights: list[Light]) -> Scene:
         """The scene with other lights without extent."""
-        made = replace(scene, lights=lights)
-        made._poser = scene._poser
-        return made
+        return scene.with_parts(lights=lights)

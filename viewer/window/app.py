@@ -170,9 +170,8 @@ class App:
         view, pixels, began = self.view, self.window.pixels, time.monotonic()
         if min(pixels) == 0:
             return
-        running = self.session.renderer.under_way if self.session.renderer is not None else None
-        if running is not None and self.session.running and not self.session.previewing:
-            self.canvas.grow(running)
+        if self.session.under_way is not None:
+            self.canvas.grow(self.session.under_way)
         self.frame_loop.expose()
         dim = PHOTON_DIMMING if self.debug_views.photons.points else 0.0
         first, last = view.columns(pixels[0], view.span)
@@ -208,10 +207,10 @@ class App:
         self._photons.left = left
         if wires is not None:
             self._photons.wires(screen, pixels, *wires)
-        if points is not None and study.renderer is not None and study.renderer.photon_maps is not None:
-            maps, (camera, hits) = study.renderer.photon_maps, points
+        if points is not None and study.renderer is not None:
+            photon_map, (camera, hits) = study.renderer.photon_map, points
             diameter = PHOTON_DIAMETER * self.view.scale
-            self._photons.points(screen, pixels, camera, maps.streams, maps.stored, hits, diameter)
+            self._photons.points(screen, pixels, camera, photon_map.streams, photon_map.stored, hits, diameter)
 
     def _reload_shaders(self) -> None:
         """All or none: a shader that does not compile leaves the old ones at work, and its line in the window."""

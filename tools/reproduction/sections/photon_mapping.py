@@ -204,7 +204,7 @@ def _converge(context: Context, scale: int) -> dict[str, Any]:
     renderer = viewer.Renderer(context.scene("glass_ball"), device=context.device, **chosen)
     picture = renderer.render(size, spp=1, layers=("albedo", "normal", "depth"))
     with renderer.device.current():
-        photons = renderer.photon_streams()["photons"].read().ravel()
+        photons = renderer.photon_map.streams["photons"].read().ravel()
     photons = photons[photons["stored"] > 0]
     low, high = np.asarray(renderer.scene.bounds(ground=False), float)
     radius = renderer.settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))

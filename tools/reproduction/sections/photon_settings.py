@@ -82,8 +82,7 @@ def _by(value: Any) -> Any:
 def _stored(context: Context, name: str) -> int:
     renderer, (width, height) = renderer_of(name, context.device, False)
     renderer.render((width // 8, height // 8), spp=1)
-    assert renderer.photon_maps is not None
-    stored = int(renderer.photon_maps.stored)
+    stored = int(renderer.photon_map.stored)
     renderer.release()
     return stored
 

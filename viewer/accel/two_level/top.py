@@ -5,7 +5,7 @@ Their memories have room for whatever way the instances may stand, so that movin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,7 +91,9 @@ class _Made:
     def uniforms(self) -> dict[str, Any]:
         return {name: value for name, (_, value) in self.modules[0].uniforms.items()}
 
-    def _set(self, **values: Any) -> None:
+    def _built(self, statistics: Mapping[str, float | int], **values: Any) -> None:
+        """The uniforms and statistics of another build."""
+        self.statistics = {f"top_{name}": value for name, value in statistics.items()}
         held = self.modules[0].uniforms
         for name, value in values.items():
             held[name] = (held[name][0], value)
@@ -108,8 +110,8 @@ class TopBvh(_Made):
     def build(self, low: Boxes, high: Boxes) -> Changes:
         """See `Top`."""
         built = bvh_build.build_boxes(low, high, leaf=1)
-        self.statistics = {f"top_{name}": value for name, value in built.statistics.items() if name != "bytes"}
-        self._set(top_root=0 if len(built.order) else self.room)
+        statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
+        self._built(statistics, top_root=0 if len(built.order) else self.room)
         if not len(built.order):
             return []
         count = len(built.low)
@@ -147,8 +149,8 @@ class TopGrid(_Made):
         """See `Top`."""
         built = self._fitting(low, high)
         pointers, entries = grid.mark_last(built.pointers, built.lists)
-        self.statistics = {f"top_{name}": value for name, value in built.statistics.items()}
-        self._set(
+        self._built(
+            built.statistics,
             top_low=tuple(map(float, built.low.astype(np.float32))),
             top_voxel=tuple(map(float, built.voxel)),
             top_resolution=tuple(map(int, built.resolution)),

@@ -59,7 +59,7 @@ def save(
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
-    target = _target(path)
+    target = checked_path(path)
     picture = np.ascontiguousarray(linear, np.float32)
     extra = {name: np.asarray(layer) for name, layer in (layers or {}).items()}
     texts = {key: str(value) for key, value in (metadata or {}).items()}
@@ -80,7 +80,7 @@ def save(
             case ".npz":
                 _write_npz(part, picture, extra, texts)
 
-    _replace(target, write)
+    write_whole(target, write)
 
 
 def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
@@ -90,7 +90,7 @@ def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
         with open(part, "wb") as file:
             write_png(file, np.ascontiguousarray(pixels), {})
 
-    _replace(_target(path), write)
+    write_whole(checked_path(path), write)
 
 
 def exr_header(path: str | os.PathLike[str]) -> exr.Part:
@@ -135,15 +135,15 @@ def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None
 
     Raises ViewerError for an unknown ending, a missing folder, no permission, or layers that the format cannot hold.
     """
-    target = _target(path)
+    target = checked_path(path)
     names = list(layers)
     if names and _ending(target) in DISPLAYED:
         what = f"a {DISPLAYED[_ending(target)][0]} file cannot hold the layers {', '.join(names)}"
         raise ViewerError(str(path), what, "save as .exr or .npz")
-    _begin(target).end()
+    begin_part(target).end()
 
 
-def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
+def checked_path(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
     """The file to replace, behind any links, or the FIFO or device to write to, which needs no ending; raises
     ViewerError when it can be none of ours."""
     text = os.fspath(path)
@@ -173,7 +173,7 @@ def _ending(target: Path) -> str:
     return ".png" if is_stream(target) and ending not in FORMATS else ending
 
 
-def _begin(target: Path) -> part_file.Part:
+def begin_part(target: Path) -> part_file.Part:
     """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file. What
     goes to a FIFO or device is collected in a temporary file."""
     if is_stream(target):
@@ -194,9 +194,9 @@ def _begin(target: Path) -> part_file.Part:
         raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "choose another folder") from None
 
 
-def _replace(target: Path, write: Callable[[Path], None]) -> None:
+def write_whole(target: Path, write: Callable[[Path], None]) -> None:
     """Let ``write`` fill a new file, then put it in the target's place; on any exception the old file stays."""
-    part = _begin(target)
+    part = begin_part(target)
     try:
         write(part.path)
         if is_stream(target):

@@ -76,7 +76,7 @@ def check_output(path: str, frames: range, size: tuple[int, int], fps: float, la
             what = f"a size of {size[0]}x{size[1]}; H.264 shares colours among 2 x 2 pixels"
             raise ViewerError(path, what, f"give --size {size[0] + size[0] % 2}x{size[1] + size[1] % 2}")
         _ffmpeg(path)
-    image._begin(image._target(path, MOVIES)).end()
+    image.begin_part(image.checked_path(path, MOVIES)).end()
 
 
 def write_movie(path: str, pictures: Iterable[NDArray[np.uint8]], fps: float) -> None:
@@ -85,9 +85,9 @@ def write_movie(path: str, pictures: Iterable[NDArray[np.uint8]], fps: float) ->
     A GIF is written at the end and takes a byte of memory per pixel of every frame. The old file stays until the new
     one is complete, also when ``pictures`` raises. Raises ViewerError when it cannot be written.
     """
-    target = image._target(path, MOVIES)
+    target = image.checked_path(path, MOVIES)
     write = _write_mp4 if target.suffix.lower() == ".mp4" else _write_gif
-    image._replace(target, lambda part: write(part, pictures, fps))
+    image.write_whole(target, lambda part: write(part, pictures, fps))
 
 
 def _ffmpeg(path: str) -> str:

@@ -35,6 +35,10 @@ class _Reader:
         self.at = header.size
         self.path = path
 
+    def _go(self, at: int) -> None:
+        """Go on from a byte of the file."""
+        self.at = at
+
     def _fail(self, element: Element, what: str) -> ViewerError:
         return ViewerError(f"{self.path}: element {element.name}", what, DAMAGED)
 
@@ -102,7 +106,7 @@ class BinaryReader(_Reader):
         if not kind.itemsize:
             return np.zeros(0, kind)
         rows = np.frombuffer(self.data, kind, element.count, self.at)
-        self.at += rows.nbytes
+        self._go(self.at + rows.nbytes)
         return rows
 
     def _uniform(self, element: Element, name: str) -> Lists | None:
@@ -135,7 +139,7 @@ class BinaryReader(_Reader):
         rows = np.frombuffer(self.data, record, element.count, self.at)
         if any((rows[f"{other} length"] != length).any() for other, length in lengths.items()):
             return None
-        self.at += rows.nbytes
+        self._go(self.at + rows.nbytes)
         return Lists(np.full(element.count, lengths[name], np.int64), rows[name].reshape(-1))
 
     def _walk(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -163,7 +167,7 @@ class BinaryReader(_Reader):
         )
         if bad >= 0:
             raise self._fail(element, f"entry {bad:,} has a list that runs past the end of the file")
-        self.at = at
+        self._go(at)
         return starts, counts
 
 
@@ -178,14 +182,15 @@ class AsciiReader(_Reader):
         if len(scalars) < len(element.properties):
             begin, columns = self.at, {}
             for k in scalars:  # a rare layout: the element is read once for each
-                self.at = begin
+                self._go(begin)
                 columns[element.properties[k].name] = self._list(element, k).values
             if not scalars:
                 self.skip(element)
             return columns
         self._check_size(element)
         values = np.empty((element.count, len(scalars)))
-        self.at, bad = run(table, self.bytes, self.at, values, small=len(self.data) < SMALL)
+        at, bad = run(table, self.bytes, self.at, values, small=len(self.data) < SMALL)
+        self._go(at)
         if bad >= 0:
             raise self._bad_row(element, bad)
         return {p.name: values[:, k] for k, p in enumerate(element.properties)}
@@ -205,9 +210,10 @@ class AsciiReader(_Reader):
         lengths, values = np.empty(element.count, np.int64), np.empty(4 * element.count + 16)
         filled = row = 0
         while True:
-            filled, self.at, row, state = run(
+            filled, at, row, state = run(
                 lists, self.bytes, self.at, row, kinds, index, lengths, values, filled, small=len(self.data) < SMALL
             )
+            self._go(at)
             if state != FULL:
                 break
             values = grown(values)

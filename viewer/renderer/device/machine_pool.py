@@ -49,7 +49,7 @@ class MachinePool(Mapping[Key, Machine]):
         self,
         device: Device,
         resources: Resources,
-        bind: Callable[[Program, bool | None, Settings | None], LinkedProgram],
+        bind: Callable[[Program, Settings, bool | None], LinkedProgram],
     ) -> None:
         self.device, self.resources, self.bind = device, resources, bind
         self._held: dict[Key, Machine] = {}
@@ -109,10 +109,10 @@ class MachinePool(Mapping[Key, Machine]):
     ) -> Machine:
         common: dict[str, Any] = {"resources": self.resources, "counting": key.counting, "streams": streams}
         if not settings.stepwise:
-            common["fallback"] = lambda: self.bind(program, True, settings)
+            common["fallback"] = lambda: self.bind(program, settings, True)
         if settings.machine == "multipass":
             common |= {"fuse": settings.fuse, "mask": settings.mask, "tile": settings.tile}
-        linked = self.bind(program, None, settings)
+        linked = self.bind(program, settings, None)
         machine = MACHINES[settings.machine](self.device, linked, key.shape, **common)
         _schedule(machine, settings)
         return machine

@@ -1,4 +1,5 @@
-"""What another scene or other lighting needs on the device: numbers alone where shaders and the form of tables stay."""
+"""Another scene, or other lighting, in the place of the one on the device: numbers alone where shaders and the form of
+tables stay."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.resources import Resources
 
 
-def install(before: Prepared, after: Prepared, resources: Resources, machines: MachinePool) -> bool:
+def replace_scene(before: Prepared, after: Prepared, resources: Resources, machines: MachinePool) -> bool:
     """Bring ``after`` to the device in the place of ``before``; whether the machines stay.
 
     Where modules differ in numbers alone, the tables of ``after`` take the places of those of ``before``, and nothing

@@ -33,8 +33,8 @@ class HeldHits:
 class EyeHits:
     """A program that finds the hits of the rays through the pixels' centres, and its machines' key.
 
-    of : the camera and the size of the picture. held : where the hits of the rectangle before are noted; whoever
-    changes the scene makes another one.
+    of : the version of the scene, the camera and the size of the picture. held : where the hits of the rectangle before
+    are noted.
     """
 
     program: Program
@@ -44,8 +44,9 @@ class EyeHits:
 
 
 @dataclass(frozen=True)
-class FinishedTile:
-    """A rectangle of the picture that was rendered in one run; ``columns`` and ``rows`` index the picture."""
+class Tile:
+    """A rectangle of the picture that one run renders, in its machine's streams; ``rows`` and ``columns`` index the
+    picture."""
 
     rows: slice
     columns: slice

@@ -42,7 +42,6 @@ from viewer.stream.declare.kernel import Module
 
 Report = Callable[[float, str], None]
 TREES = ("path", "photon")  # programs that choose one of the lights
-CACHED = ("starts", "triangles")  # cached properties that lights and materials have no part in
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,9 @@ class Prepared:
     settings : by which it was made; of these, `viewer.renderer.inputs.settings.PREPARED` count.
     recipe   : of the structure; what the settings leave open is decided.
     shading  : the modules of the camera, of the geometry and of the materials.
+    materials : the scene's, with what is left to its meshes decided.
+    starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
+    flat     : the scene's triangles in world space, where they have been made for the structure.
     """
 
     given: Scene
@@ -62,17 +64,14 @@ class Prepared:
     recipe: Recipe
     shading: list[Module]
     lighting: Lighting
+    materials: list[Material]
+    starts: NDArray[np.int64]
+    flat: Triangles | None = None
 
     @cached_property
     def triangles(self) -> Triangles:
         """The scene's triangles in world space; of two levels made when first asked for, which nothing here does."""
-        return self.scene.flatten()
-
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """(I + 1,): the scene's number of each instance's first triangle, and the count of all at the end."""
-        counts = [len(self.scene.meshes[instance.mesh].triangles) for instance in self.scene.instances]
-        return np.cumsum([0, *counts], dtype=np.int64)
+        return self.scene.flatten() if self.flat is None else self.flat
 
     @property
     def dispersive(self) -> bool:
@@ -115,11 +114,6 @@ class Prepared:
         if settings.program not in TREES or chosen == "power" or not listed.count or too_many(listed):
             return False
         return chosen == "tree" or listed.near >= MANY_LIGHTS
-
-    @cached_property
-    def materials(self) -> list[Material]:
-        """The scene's, with what is left to its meshes decided."""
-        return decided_materials(self.scene)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -256,12 +250,16 @@ def adapted(
     shading = [before.shading[0], geometry, *looks, *details]
     if len(shading) == len(before.shading) and all(map(operator.is_, shading, before.shading)):
         shading = before.shading
-    made = replace(before, given=given, scene=scene, settings=settings, shading=shading, lighting=lighting)
-    kept = {name: vars(before)[name] for name in CACHED if name in vars(before)}
-    if len(changes.moved) or flat is not None:
-        kept.pop("triangles", None)
-    made.__dict__.update(kept, materials=materials)
-    return made
+    return replace(
+        before,
+        given=given,
+        scene=scene,
+        settings=settings,
+        shading=shading,
+        lighting=lighting,
+        materials=materials,
+        flat=before.flat if flat is None and not len(changes.moved) else flat,
+    )
 
 
 def _prepared(
@@ -293,11 +291,8 @@ def _prepared(
     shading = [thin_lens(scene.camera()), geometry, *looks, *([details()] if look.detailed else [])]
     if look.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
-    made = Prepared(given, scene, settings, structure, recipe, shading, lighting)
-    made.__dict__["materials"] = materials
-    if flat is not None:
-        made.__dict__["triangles"] = flat  # it is at hand
-    return made
+    starts = np.cumsum([0, *(len(scene.meshes[each.mesh].triangles) for each in scene.instances)], dtype=np.int64)
+    return Prepared(given, scene, settings, structure, recipe, shading, lighting, materials, starts, flat)
 
 
 def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:

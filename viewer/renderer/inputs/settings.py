@@ -9,6 +9,7 @@ from typing import Any
 from viewer.accel.structures import Recipe
 from viewer.base.errors import ViewerError
 from viewer.lighting.path import DEPTH, ROULETTE, SMOOTH, SMOOTH_OF_TREES, path_uniforms
+from viewer.lighting.sampler import sampler_uniforms
 from viewer.options import table as options
 from viewer.options.declare import Affects, suggestion
 from viewer.programs import DEPTHS, PICTURES
@@ -84,7 +85,7 @@ class Settings(Mapping[str, Any]):
 
     def differences(self, other: Settings) -> dict[str, Affects]:
         """The options whose values differ, and what each affects."""
-        differ = [name for name in NAMES if not _same(self._values[name], other._values[name])]
+        differ = [name for name in NAMES if not _same(self._values[name], other[name])]
         found = {name: options.OPTIONS[name].affects for name in differ}
         if "depth" in found and not {self.program, other.program}.isdisjoint(DEPTHS):
             found["depth"] = Affects.PROGRAM  # the number of streams follows from it
@@ -136,11 +137,13 @@ class Settings(Mapping[str, Any]):
         """How structures are built and traversed."""
         return Recipe(**{name: self._values[name] for name in RECIPE})
 
-    def path_uniforms(self, shared: bool, samples: int = 1, bounce: int | None = None) -> dict[str, int | float]:
-        """The uniforms of a run that brings every pixel to so many samples.
+    def sample_uniforms(
+        self, shared: bool, samples: int = 1, bounce: int | None = None, first: int = 0
+    ) -> dict[str, int | float]:
+        """The uniforms of paths and of random numbers in a run that brings every pixel to so many samples.
 
         shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
-        counts, in surface interactions; None: all.
+        counts, in surface interactions; None: all. first : the number of the first sample.
         """
         names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions", "light_samples")
         chosen = {name: self._values[name] for name in names}
@@ -148,7 +151,8 @@ class Settings(Mapping[str, Any]):
         if self.program == "photon":
             chosen["strategy"] = "lights"  # what chance finds, photons bring
         chosen["smooth"] = SMOOTH if self.program == "path" else SMOOTH_OF_TREES
-        return path_uniforms(depth=self.max_depth, shared=shared, samples=samples, bounce=bounce, **chosen)
+        paths = path_uniforms(depth=self.max_depth, shared=shared, samples=samples, bounce=bounce, **chosen)
+        return {**paths, **sampler_uniforms(self.seed, first)}
 
     def facts(self) -> dict[str, str]:
         """What a picture says of the machine that made it."""

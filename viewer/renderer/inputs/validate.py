@@ -1,8 +1,13 @@
-"""What a renderer is given: a scene in any of its forms, and settings; or one clear line of what else it was."""
+"""Checks of a renderer's arguments: a scene in any of its forms, settings, and transformations of instances."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.named import kind_of, load
@@ -31,3 +36,40 @@ def settings_given(settings: object) -> Settings | None:
     if settings is None or isinstance(settings, Settings):
         return settings
     raise ViewerError("settings", f"expected a Settings, not {kind_of(settings)}", "options have names: depth=8")
+
+
+def placed(transforms: Any, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Ascending numbers (N,) of instances among ``count``, and where they go (N, 4, 4)."""
+    hint = "give (I, 4, 4), or a dictionary of (4, 4) by the instance's number"
+    numbered = f"they are numbered from 0 to {count - 1}"
+    if isinstance(transforms, Mapping):
+        for key in transforms:
+            if isinstance(key, (bool, np.bool_)) or not isinstance(key, (int, np.integer)) or not 0 <= key < count:
+                raise ViewerError("move", f"there is no instance {key!r}", numbered)
+        chosen = sorted(transforms)
+        numbers = np.array(chosen, np.intp)
+        matrices = np.zeros((len(chosen), 4, 4))
+        for k, key in enumerate(chosen):
+            matrix = _real(transforms[key], f"move: instance {key}", "give a matrix (4, 4)")
+            if matrix.shape != (4, 4):
+                raise ViewerError(f"move: instance {key}", f"shape {matrix.shape}", "give a matrix (4, 4)")
+            matrices[k] = matrix
+    else:
+        matrices, numbers = _real(transforms, "move", hint), np.arange(count)
+    if matrices.shape != (len(numbers), 4, 4):
+        raise ViewerError("move", f"transformations have shape {matrices.shape} for {len(numbers)} instances", hint)
+    broken = ~np.isfinite(matrices).all(axis=(1, 2))
+    if broken.any():
+        raise ViewerError(f"move: instance {numbers[broken][0]}", "a matrix holds numbers that are not finite", hint)
+    if (matrices[:, 3] != (0.0, 0.0, 0.0, 1.0)).any():
+        raise ViewerError("move", "a matrix's last row is not 0 0 0 1", "transformations are affine")
+    return numbers, matrices
+
+
+def _real(given: Any, where: str, hint: str) -> NDArray[np.float64]:
+    try:
+        if np.iscomplexobj(given):
+            raise TypeError("complex numbers")
+        return np.array(given, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ViewerError(where, f"no transformation ({error})", hint) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.film.device_film import Pixels
 from viewer.kernels.photons import PHOTON, STORED
 from viewer.kernels.records import PATH, PIXEL, RAY
 from viewer.lighting.aim import SpecularSpheres
@@ -21,6 +20,7 @@ from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.sort import list_size
 from viewer.programs import LEVELS, photon_emission, photon_frame
+from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
@@ -28,11 +28,8 @@ from viewer.renderer.photon_map.photon_cells import PhotonCells, map_settings
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Clear, Copy, Draw, Executor, Job, Run, Stage
-from viewer.stream.machines.common import Machine
+from viewer.stream.jobs import Clear, Copy, Draw, Job, Run, Stage
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
@@ -104,31 +101,32 @@ class Emission:
         return sum(count for count, _ in self.sets)
 
 
-class PhotonMaps:
-    """Photons and their map on a device. Photons are kept until light, geometry or settings change, and for a
+class PhotonMap:
+    """The photons of a scene and their map. Photons are kept until the scene's version or settings change, and for a
     progressive estimate until the next sample but one after the first, whose photons stay for the next picture; their
     order by cells is kept until the grid changes, too.
 
     Where something is specular, caustic photons are sent apart from the others, aimed at it.
 
-    traced : how often, so far. sent : photons of the last time. cells : the map, and what there is to know of it.
+    traced : how often, so far. sent : photons of the last time. cells : photons by cells of ``grid``.
     """
 
-    def __init__(self, device: Device, resources: Resources, executor: Executor, pixels: Pixels) -> None:
-        self.device, self.resources, self.executor, self.pixels = device, resources, executor, pixels
-        self.cells = PhotonCells(device, resources)
+    def __init__(self, scene: GpuScene) -> None:
+        self.scene = scene
+        self.cells = PhotonCells(scene.device, scene.resources)
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
         self.traced = self.sent = 0
         self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
         self._specular = SpecularSpheres()
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
-        self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
+        self._traced: dict[str, tuple[Any, ...]] = {}  # streams of photons -> sample, sets and options of theirs
         self._mapped = ""  # the stream whose photons are in the map
+        self._version = scene.version  # of which all of that is
 
     @property
     def streams(self) -> dict[str, Stream]:
-        """Of the map: those of `viewer.kernels.photons.MAPS`, after `make`."""
-        return self.cells.streams
+        """Those of `viewer.kernels.photons.MAPS`, after `make`; none where there is no map of the scene as it is."""
+        return self.cells.streams if self._version == self.scene.version else {}
 
     @property
     def sorted(self) -> int:
@@ -140,83 +138,84 @@ class PhotonMaps:
         """Photons in the map."""
         return self.cells.stored
 
-    def ready(self, prepared: Prepared, settings: Settings, machines: Mapping[Key, Machine]) -> bool:
-        """Whether `make` will run without compiling; ``machines``: those that are kept. Photons of another light or
-        scene are traced by the same ones."""
-        size = self._emission(prepared, settings).frame
-        kept = [machines.get(key) for key in _keys(prepared, settings, size)]
+    def ready(self, settings: Settings) -> bool:
+        """Whether `make` will run without compiling. Photons of another light or scene are traced by the same
+        machines."""
+        size = self._emission(settings).frame
+        kept = [self.scene.machines.get(key) for key in _keys(self.scene.prepared, settings, size)]
         return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in kept)
 
     def make(
-        self,
-        prepared: Prepared,
-        settings: Settings,
-        camera: Camera,
-        height: int,
-        number: int,
-        rough: bool = False,
+        self, settings: Settings, camera: Camera, height: int, number: int, rough: bool = False
     ) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
 
         rough : photons of any sample will do, and where there are none, fewer of them: what moves is to be followed.
         Yields the share that is done. Raises ViewerError for more photons than a texture holds.
         """
-        emission = self._emission(prepared, settings)
+        if self._version != self.scene.version:
+            self.forget()
+        prepared, emission = self.scene.prepared, self._emission(settings)
         sample = number if settings.estimate == "progressive" else 0
         names = ("photons", "caustic_photons", "photon_bounces", "sampler", "seed")
         common = settings.final_gather > 0, *(settings[name] for name in names)
         name = "photons" if sample and emission.small else "photons of the first sample"
         if rough:
             there = self._traced.get(self._mapped)
-            if there is not None and there[0] is prepared and there[1][2:] == common:
-                name, (sample, sets) = self._mapped, there[1][:2]
+            if there is not None and there[2:] == common:
+                name, (sample, sets) = self._mapped, there[:2]
                 emission = replace(emission, sets=sets)
             else:
                 emission = emission.fewer()
         of = sample, emission.sets, *common
         maps = 2 if emission.apart and settings.estimate != "published" else 1
         grid = _grid(prepared, settings, camera, height, number, maps)
-        traced = name in self._traced and self._traced[name][0] is prepared and self._traced[name][1] == of
+        traced = self._traced.get(name) == of
         ordered = grid, map_settings(settings)
         if traced and name == self._mapped and ordered == (self.grid, self._map):
             return
         self._mapped = ""
         if not traced:
             self._traced.pop(name, None)
-        for count, _ in enumerate(
-            _grouped(self.executor.run(self._steps(prepared, settings, sample, grid, emission, name)))
-        ):
+        steps = self.scene.executor.run(self._steps(settings, sample, grid, emission, name))
+        for count, _ in enumerate(_grouped(steps)):
             yield 1 - 1 / (1 + 0.05 * count)
-        self._traced[name] = prepared, of
+        self._traced[name] = of
         self._mapped, (self.grid, self._map) = name, ordered
 
-    def uniforms(
-        self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
-    ) -> dict[str, Any]:
+    def uniforms(self, settings: Settings, camera: Camera, height: int, number: int = 0) -> dict[str, Any]:
         """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
         common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
         if settings.estimate == "progressive":
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
             found = estimate_uniforms(None, radius, True, camera.origin, footprint, *common)
         else:
-            low, high = np.asarray(prepared.scene.bounds(ground=False), np.float64)
+            low, high = np.asarray(self.scene.prepared.scene.bounds(ground=False), np.float64)
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
             exact = settings.estimate == "nearest"
             found = estimate_uniforms(settings.nearest, radius, exact, camera.origin, 0.0, *common)
         return {**found, **self.grid.uniforms, **self.cells.uniforms}
 
-    def _emission(self, prepared: Prepared, settings: Settings) -> Emission:
-        """What is sent into a scene."""
-        if self._aims is None or self._aims[0] is not prepared.scene:
-            self._aims = prepared.scene, self._specular.of(prepared.scene)
+    def remark(self, settings: Settings) -> str:
+        """A remark where the last picture's map holds no photon; else nothing."""
+        if settings.program != "photon" or not self.traced or self.stored:
+            return ""
+        lighting = self.scene.prepared.lighting
+        if not lighting.listed.count and not lighting.listed.environment_levels:
+            return "no light sends photons: --environment sky adds light"
+        return "no photon is in the map: no light comes to a surface that is not a mirror or glass, but directly"
+
+    def _emission(self, settings: Settings) -> Emission:
+        """What is sent into the scene."""
+        scene = self.scene.prepared.scene
+        if self._aims is None or self._aims[0] is not scene:
+            self._aims = scene, self._specular.of(scene)
         return Emission.of(settings, self._aims[1])
 
-    def _steps(
-        self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, emission: Emission, name: str
-    ) -> Job:
+    def _steps(self, settings: Settings, number: int, grid: PhotonGrid, emission: Emission, name: str) -> Job:
         """All that is to be done, or where the photons are in the stream of that name already, their order alone."""
         width, height = emission.size
-        if max(width, height) > self.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
+        if max(width, height) > self.scene.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
             what = f"{emission.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
             raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
         frame = emission.frame[0] * emission.frame[1]
@@ -227,16 +226,16 @@ class PhotonMaps:
         held = self.cells.streams.get("photons")
         if held is not None and held.size != (width, height):  # it ends where another size takes its place
             self.cells.streams = {}
-        photons = self.resources.stream(name, PHOTON, (width, height))
+        photons = self.scene.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
             yield Stage("trace photons")
-            yield from self._trace(prepared, settings, number, photons, emission)
+            yield from self._trace(settings, number, photons, emission)
         yield Stage("build grid")
         yield from self.cells.order(photons, emission.places(settings.photon_bounces), grid, settings)
 
-    def _trace(self, prepared: Prepared, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
+    def _trace(self, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
         """The frames of photons, one below the other."""
-        resources, size = self.resources, emission.frame
+        prepared, resources, size = self.scene.prepared, self.scene.resources, emission.frame
         low, high = np.asarray(prepared.scene.bounds(), np.float64)
         middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-18)
         pixel = resources.stream("photon pixel", PIXEL, size)
@@ -246,7 +245,7 @@ class PhotonMaps:
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
         common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
-        yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
+        yield Draw(lambda: self.scene.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
         if emission.places(settings.photon_bounces) < photons.size[0] * photons.size[1]:
             yield Clear(photons)  # places that fewer photons leave alone hold none of before
         row = 0
@@ -271,14 +270,15 @@ class PhotonMaps:
 
     def forget(self) -> None:
         """The photons are of no use any more; they are traced again when they are needed."""
-        self._mapped, self.cells.streams = "", {}
+        self._mapped, self.cells.streams, self._version = "", {}, self.scene.version
         self._traced.clear()
 
     def release(self) -> None:
-        """Free what the resources do not own; the map is made again when it is needed."""
+        """Free what the resources do not own; the map is made, and its shaders compiled, again when it is needed."""
         self.forget()
-        with self.device.current():
+        with self.scene.device.current():
             self.cells.release()
+        self.cells = PhotonCells(self.scene.device, self.scene.resources)
 
 
 def _grouped(steps: Iterator[float]) -> Iterator[float]:

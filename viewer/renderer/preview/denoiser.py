@@ -13,7 +13,6 @@ from viewer.denoise.reprojection import Changes, History
 from viewer.denoise.upsampling import Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, RADIANCE
-from viewer.renderer.device.tile_job import FinishedTile
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import Round
@@ -23,7 +22,8 @@ from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.scheduler import MOST_TOGETHER, SMOOTHING, Previews
 from viewer.renderer.preview.screen import Screen
 from viewer.renderer.sampling.denoising import denoised
-from viewer.renderer.sampling.sampler import Tracer
+from viewer.renderer.sampling.frame_plan import Event, Progress
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
 
@@ -42,14 +42,14 @@ NUMBERS = 4096  # of samples, until previews begin anew
 class ScreenDenoiser:
     """The feature buffers and the filter of a session's pictures; the context need not be current."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
+    def __init__(self, renderer: RendererParts) -> None:
+        self.renderer = renderer
         self.drawn = Previews()  # how large the pictures are that previews are drawn up to
         self.rate = FIRST_RATE  # camera rays a second
         self.blended = False  # the picture made last has to do with those before
         self.reprojects = True  # for measurements: whether previews have a past
-        self._features = QuickFeatures(tracer)
-        self.faster = FasterFeatures(tracer, self._features)
+        self._features = QuickFeatures(renderer)
+        self.faster = FasterFeatures(renderer, self._features)
         self._draws = False  # features of pixels that light is drawn up to are drawn, too
         self._wavelets: Wavelets | None = None
         self._history: History | None = None
@@ -74,16 +74,16 @@ class ScreenDenoiser:
         if not self.faster.ready:
             for _ in self.faster.warm():
                 yield 1.0
-        with self.tracer.device.current():
+        with self.renderer.device.current():
             wavelets, history, upsampling = self._make()
             wavelets.warm(history)
             upsampling.warm()
 
     def _make(self) -> tuple[Wavelets, History, Upsampling]:
         """The passes; the context must be current."""
-        self._wavelets = self._wavelets or Wavelets(self.tracer.device)
-        self._history = self._history or History(self.tracer.device)
-        self._upsampling = self._upsampling or Upsampling(self.tracer.device)
+        self._wavelets = self._wavelets or Wavelets(self.renderer.device)
+        self._history = self._history or History(self.renderer.device)
+        self._upsampling = self._upsampling or Upsampling(self.renderer.device)
         return self._wavelets, self._history, self._upsampling
 
     @property
@@ -124,7 +124,7 @@ class ScreenDenoiser:
         self, job: Round, film: FilmBuffer, whole: tuple[int, int], budget: float, past: float
     ) -> tuple[int, int]:
         """Make ready for a round's film: the size that its light is drawn up to."""
-        with self.tracer.device.current():
+        with self.renderer.device.current():
             _, history, _ = self._make()
         if film is not self._film:
             self._samples, self._film = 0, film
@@ -140,7 +140,7 @@ class ScreenDenoiser:
     def _surfaces(self, job: Round, film: FilmBuffer, size: tuple[int, int]) -> Generator[None, None, Buffer]:
         """The features of a film's pixels, step by step; gives the buffer of those that its light is drawn up to, which
         of a round that is queued are drawn later, if they are drawn."""
-        settings = of_motion(self.tracer.settings) if job.fleeting else self.tracer.settings
+        settings = of_motion(self.renderer.settings) if job.fleeting else self.renderer.settings
         camera, samples = _sharp(job), min(job.samples, MOST_FEATURES)
         yield from self._trace("own", samples, camera, settings, job.first, job.queued)
         if size == film.size:
@@ -160,7 +160,7 @@ class ScreenDenoiser:
 
     def _filtered(self, job: Round, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
         """A film denoised, and drawn up to the pixels of those features, step by step; the last gives the picture."""
-        device, camera = self.tracer.device, _sharp(job)
+        device, camera = self.renderer.device, _sharp(job)
         finer = features.size != film.size
         with device.current():
             wavelets, history, upsampling = self._make()
@@ -193,7 +193,7 @@ class ScreenDenoiser:
         """The size up to ``whole`` to which light of the size ``least`` is drawn up in its part of ``budget`` seconds;
         at least `FINER` times as wide."""
         pixels = whole[0] * whole[1]
-        with self.tracer.device.current():
+        with self.renderer.device.current():
             self._draws = self.faster.chosen(pixels)
         scale = self.drawn.choose(pixels, (1 - self.light) * budget, FIRST_RATE)
         if self._draws:  # a smaller picture saves nothing of what the scene costs
@@ -203,13 +203,13 @@ class ScreenDenoiser:
 
     def _turn(self, history: History) -> None:
         """Another film: what was made last is its past, as far as scene and settings are the same."""
-        tracer, seen = self.tracer, self._seen
+        renderer, seen = self.renderer, self._seen
         history.turn()
-        found = changes(*seen, tracer.prepared, tracer.settings) if seen is not None else None
+        found = changes(*seen, renderer.prepared, renderer.settings) if seen is not None else None
         if found is None:
             history.forget()
         history.changes = found or Changes()
-        self._seen = tracer.prepared, tracer.settings
+        self._seen = renderer.prepared, renderer.settings
 
     def last(self, film: FilmBuffer) -> Stream | None:
         """A film denoised by Open Image Denoise, by the features that there are of it, a stream of `RADIANCE`; None
@@ -219,11 +219,11 @@ class ScreenDenoiser:
         """
         if film is not self._film:
             return None
-        made = denoised(self.tracer, film, self._held["own"])
+        made = denoised(self.renderer, film, self._held["own"])
         if self._last is None or self._last.size != film.size:
             if self._last is not None:
                 self._last.release()
-            self._last = Stream(self.tracer.device, RADIANCE, film.size)
+            self._last = Stream(self.renderer.device, RADIANCE, film.size)
         texels = np.concatenate([made, np.zeros((*made.shape[:2], 1), np.float32)], axis=2)
         self._last.write_texels([texels])
         return self._last
@@ -231,22 +231,22 @@ class ScreenDenoiser:
     def after(
         self,
         job: Round,
-        pieces: Iterator[tuple[float, FinishedTile | None]],
+        events: Iterator[Event],
         film: FilmBuffer,
         whole: tuple[int, int],
         screen: Screen | None,
         most: int,
         budget: float,
-    ) -> Generator[tuple[float, FinishedTile | None], None, None]:
-        """A round's pieces, and what shows its film denoised on a screen, where that is worth its time, and where it
+    ) -> Generator[Event, None, None]:
+        """A round's events, and what shows its film denoised on a screen, where that is worth its time, and where it
         has its ``most`` samples: then by these alone. whole, budget : as of `follow`."""
         size = self._begin(job, film, whole, budget, 1.0) if job.queued else film.size
         waits = size != film.size and self._draws
-        for piece in pieces:
-            yield piece
-            if waits and piece[0] > 0:  # the host passes on triangles while the device is busy with light
+        for event in events:
+            yield event
+            if waits and event.share > 0:  # the host passes on triangles while the device is busy with light
                 waits = False
-                with self.tracer.device.current():
+                with self.renderer.device.current():
                     self.faster.queue_triangles(self._held["finer"], _sharp(job))
         assert not waits, "a run yields before its end"
         if not job.queued and not self.due(film, job.samples) and job.samples < most:
@@ -259,23 +259,23 @@ class ScreenDenoiser:
         for made in self._followed(job, film, size):
             if made is not None and screen is not None:
                 screen.show(made)
-            yield 1.0, None
+            yield Progress(1.0)
 
     @property
     def carries(self) -> bool:
         """Whether there is a picture of this scene that can be carried to where the camera is."""
         there = self._upsampling is not None and self._upsampling.there
-        return there and self._seen is not None and self._seen[0] is self.tracer.prepared
+        return there and self._seen is not None and self._seen[0] is self.renderer.prepared
 
     @property
     def distance(self) -> float:
         """How far the camera is from where the picture made last was seen, as a share of the scene's diagonal."""
         assert self._upsampling is not None
-        prepared = self.tracer.prepared
+        prepared = self.renderer.prepared
         if self._extent is None or self._extent[0] is not prepared:
             low, high = prepared.scene.bounds()
             self._extent = prepared, max(float(np.linalg.norm(high - low)), 1e-30)
-        return self._upsampling.distance(self.tracer.camera) / self._extent[1]
+        return self._upsampling.distance(self.renderer.camera) / self._extent[1]
 
     @property
     def carried(self) -> tuple[int, int]:
@@ -284,10 +284,10 @@ class ScreenDenoiser:
         return self._upsampling.size
 
     def carry(self, target: Stream) -> None:
-        """Draw the picture made last as the tracer's camera sees it now, to a stream of `SHOWN` of any size."""
-        with self.tracer.device.current():
+        """Draw the picture made last as the renderer's camera sees it now, to a stream of `SHOWN` of any size."""
+        with self.renderer.device.current():
             upsampling = self._make()[2]
-            upsampling.carry(self.tracer.camera, target)
+            upsampling.carry(self.renderer.camera, target)
 
     def _trace(
         self, name: str, samples: int, camera: Camera, settings: Settings, first: int, queued: bool = False
@@ -299,7 +299,7 @@ class ScreenDenoiser:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
             if not queued:
-                self.tracer.device.context.finish()
+                self.renderer.device.context.finish()
             spent += time.perf_counter() - began
             if ended:
                 break
@@ -312,7 +312,7 @@ class ScreenDenoiser:
         """The features of every pixel that a preview's light is drawn up to, by drawing or by rays."""
         buffer = self._held["finer"]
         if self._draws and job.fleeting:
-            with self.tracer.device.current():
+            with self.renderer.device.current():
                 self.faster.draw(buffer, camera)
             yield None
             return
@@ -329,7 +329,7 @@ class ScreenDenoiser:
     def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
         """Have a buffer of that size, without samples; what it holds is of no use, but where it is to ``clear``."""
         held = self._held.get(name)
-        with self.tracer.device.current():
+        with self.renderer.device.current():
             if held is not None and held.size == size:
                 held.samples = 0
                 if clear:
@@ -337,11 +337,11 @@ class ScreenDenoiser:
                 return
             if held is not None:
                 held.release()
-            self._held[name] = Buffer(self.tracer.device, FEATURES, size)
+            self._held[name] = Buffer(self.renderer.device, FEATURES, size)
 
     def release(self) -> None:
         """Free buffers and streams."""
-        with self.tracer.device.current():
+        with self.renderer.device.current():
             made = self._wavelets, self._history, self._upsampling, self._last
             for held in (*self._held.values(), self._features, self.faster, *made):
                 if held is not None:

@@ -6,19 +6,21 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from viewer.film.device_film import FilmBuffer
-from viewer.renderer.device.tile_job import FinishedTile
+from viewer.renderer.device.tile_job import Tile
+from viewer.renderer.sampling.frame_plan import Event
 from viewer.scene.camera import Camera
 
 
 @dataclass
 class Round:
-    """What is under way: its pieces, whether it is a preview, its share of the session's width and height, its size,
+    """What is under way: its events, whether it is a preview, its share of the session's width and height, its size,
     the camera, the film that it adds to, the samples that every pixel will have, the new ones, the seconds it has
     taken, those of them for photon maps and for drawing a preview up, whether what is shown is denoised, whether its
     pieces are still traced, whether its samples are for this one picture of a moving camera alone, what their numbers
-    begin with, and whether its passes are queued: the host waits for none, and prepares the next ones meanwhile."""
+    begin with, whether its passes are queued: the host waits for none, and prepares the next ones meanwhile, and the
+    tile that a machine works on."""
 
-    pieces: Generator[tuple[float, FinishedTile | None], None, None]
+    events: Generator[Event, None, None]
     preview: bool
     scale: float
     size: tuple[int, int]
@@ -34,3 +36,4 @@ class Round:
     fleeting: bool = False
     first: int = 0
     queued: bool = False
+    under_way: Tile | None = None

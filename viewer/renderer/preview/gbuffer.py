@@ -14,7 +14,7 @@ from viewer.renderer.preview.gbuffer_raster import DrawnFeatures, drawable
 from viewer.renderer.preview.gbuffer_tracer import QuickFeatures
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.scheduler import SCALES, SMOOTHING
-from viewer.renderer.sampling.sampler import Tracer
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
 
 TINY, TIMED = (16, 9), (256, 144)  # pictures that tell what a scene costs, and what its pixels do
@@ -44,8 +44,8 @@ class Cost:
 class FasterFeatures:
     """Draws features where that is possible and faster. drawing, rays : what either costs, as far as is known."""
 
-    def __init__(self, tracer: Tracer, by_rays: QuickFeatures) -> None:
-        self.tracer, self.by_rays = tracer, by_rays
+    def __init__(self, renderer: RendererParts, by_rays: QuickFeatures) -> None:
+        self.renderer, self.by_rays = renderer, by_rays
         self.drawing, self.rays = Cost(), Cost(pixel=1.0)
         self.pictures = 0  # that were drawn
         self.longest = LONGEST
@@ -59,15 +59,15 @@ class FasterFeatures:
 
     def now(self) -> float:
         """Seconds: of a software driver those of all cores, which other processes lengthen least."""
-        return time.process_time() if self.tracer.device.software else time.perf_counter()
+        return time.process_time() if self.renderer.device.software else time.perf_counter()
 
     @property
     def possible(self) -> bool:
         """Whether the scene's features can be drawn."""
-        tracer = self.tracer
-        if tracer.device.limits is not None or tracer.prepared.starts[-1] > MOST_TRIANGLES:
+        renderer = self.renderer
+        if renderer.device.limits is not None or renderer.prepared.starts[-1] > MOST_TRIANGLES:
             return False
-        return drawable(tracer.prepared)
+        return drawable(renderer.prepared)
 
     @property
     def ready(self) -> bool:
@@ -76,33 +76,33 @@ class FasterFeatures:
 
     def warm(self) -> Iterator[None]:
         """Compile what draws, and time both."""
-        tracer = self.tracer
+        renderer = self.renderer
         if not self.possible:
             return
-        with tracer.device.current():
+        with renderer.device.current():
             self._make()
         yield
         for size in (TINY, TIMED):
-            with tracer.device.current():
-                buffer = Buffer(tracer.device, FEATURES, size)
-            pixels, camera = size[0] * size[1], tracer.camera.with_lens(0.0)
-            settings = of_motion(tracer.settings)
+            with renderer.device.current():
+                buffer = Buffer(renderer.device, FEATURES, size)
+            pixels, camera = size[0] * size[1], renderer.camera.with_lens(0.0)
+            settings = of_motion(renderer.settings)
             drawn = cast = math.inf
             for _ in range(TIMES):  # the first may compile
-                with tracer.device.current():
+                with renderer.device.current():
                     began = self.now()
                     self._draw(buffer, camera)
-                    tracer.device.context.finish()
+                    renderer.device.context.finish()
                     drawn = min(drawn, self.now() - began)
                     buffer.clear()
-                    tracer.device.context.finish()
+                    renderer.device.context.finish()
                 began = self.now()
                 for _ in self.by_rays.fill(buffer, 1, camera, FIRST_RATE, settings):
                     pass
-                with tracer.device.current():
-                    tracer.device.context.finish()
+                with renderer.device.current():
+                    renderer.device.context.finish()
                 cast = min(cast, self.now() - began)
-            with tracer.device.current():
+            with renderer.device.current():
                 buffer.release()
             if size == TINY:
                 self.drawing, self.rays = Cost(drawn), Cost(cast)
@@ -129,7 +129,7 @@ class FasterFeatures:
         """
         began = self.now()
         self._draw(buffer, camera)
-        self.tracer.device.context.finish()
+        self.renderer.device.context.finish()
         self.drawing.note(buffer.size[0] * buffer.size[1], self.now() - began)
         buffer.samples = 1
         self.pictures += 1
@@ -152,7 +152,7 @@ class FasterFeatures:
 
     def _current(self) -> bool:
         """Whether this scene can be drawn by now: one that changes all the time is not worth its buffers."""
-        prepared, seen = self.tracer.prepared, self._seen
+        prepared, seen = self.renderer.prepared, self._seen
         self._seen = prepared
         if self._made is not None and self._made.prepared is prepared:
             return True
@@ -162,8 +162,8 @@ class FasterFeatures:
         return True
 
     def _make(self) -> None:
-        tracer = self.tracer
-        self._made = DrawnFeatures(tracer.device, tracer.prepared, tracer.resources, self._made)
+        renderer = self.renderer
+        self._made = DrawnFeatures(renderer.device, renderer.prepared, renderer.gpu_scene.resources, self._made)
 
     def _draw(self, buffer: Buffer, camera: Camera) -> None:
         assert self._made is not None
@@ -172,6 +172,6 @@ class FasterFeatures:
     def release(self) -> None:
         """Free buffers and textures."""
         if self._made is not None:
-            with self.tracer.device.current():
+            with self.renderer.device.current():
                 self._made.release()
         self._made = self._seen = None

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.device_film import Buffer
 from viewer.kernels.records import PIXEL
-from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, feature_buffers
 from viewer.renderer.device.machine_pool import Key, warm
 from viewer.renderer.inputs.camera import eye
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import STEP
-from viewer.renderer.sampling.sampler import Tracer
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.singlepass import Singlepass
@@ -29,21 +28,21 @@ MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
 class QuickFeatures:
     """Fills buffers of `FEATURES` of one block each; the context need not be current."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
+    def __init__(self, renderer: RendererParts) -> None:
+        self.renderer = renderer
         self._pixels: dict[tuple[int, int], Stream] = {}  # by size, the one used last at the end
 
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        machine = self.tracer._machines.get(self._key()[0])
+        machine = self.renderer.gpu_scene.machines.get(self._key()[0])
         return machine is not None and machine.warmed
 
     def warm(self) -> Iterator[float]:
         """Compile what `fill` will run; yields the share that is done."""
-        with self.tracer.device.current():
+        with self.renderer.device.current():
             machine = self._machine()
-        yield from warm(self.tracer.device, machine)
+        yield from warm(self.renderer.device, machine)
 
     def fill(
         self, buffer: Buffer, samples: int, camera: Camera, rate: float, settings: Settings, first: int = 0
@@ -54,34 +53,33 @@ class QuickFeatures:
         rate : rays a second, as far as is known. settings : by which lens, pixel filter and random numbers are chosen.
         first : what the numbers of samples begin with.
         """
-        tracer, size = self.tracer, buffer.size
+        renderer, size = self.renderer, buffer.size
         rays = size[0] * size[1] * max(0, samples - buffer.samples)
         if not rays:
             return
         lens, pixel_filter = eye(settings, camera)
-        uniforms = settings.path_uniforms(tracer.first_hits.shared, samples)
-        numbers = sampler_uniforms(settings.seed, first)
-        with tracer.device.current():
+        uniforms = settings.sample_uniforms(renderer.first_hits.shared, samples, first=first)
+        with renderer.device.current():
             machine = self._machine()
             machine.fit({"pixel": self._pixel(size), "features": buffer.blocks[0].stream})
-            machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms, **numbers})
+            machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
             machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
             run = machine.run()
         while True:
-            with tracer.device.current():
+            with renderer.device.current():
                 if next(run, None) is None:
                     break
             yield None
-        buffer.samples = max(buffer.samples, samples)
+        buffer.brought_to(max(buffer.samples, samples))
 
     def _key(self) -> tuple[Key, Settings]:
-        settings = self.tracer.settings.replace(machine="singlepass")
+        settings = self.renderer.settings.replace(machine="singlepass")
         return Key(("features in place",), NOMINAL, False, settings.passes, settings.sampler), settings
 
     def _machine(self) -> Singlepass:
         key, settings = self._key()
-        program = feature_buffers(LEVELS[self.tracer.structure.levels])
-        machine = self.tracer._machines.take(program, key, settings)
+        program = feature_buffers(LEVELS[self.renderer.prepared.structure.levels])
+        machine = self.renderer.gpu_scene.machines.take(program, key, settings)
         assert isinstance(machine, Singlepass)
         return machine
 
@@ -91,14 +89,14 @@ class QuickFeatures:
         if stream is None:
             while len(self._pixels) >= MOST_PIXELS:
                 self._pixels.pop(next(iter(self._pixels))).release()
-            stream = Stream(self.tracer.device, PIXEL, size)
-            self.tracer._pixels.fill(stream, (slice(0, size[1]), slice(0, size[0])))
+            stream = Stream(self.renderer.device, PIXEL, size)
+            self.renderer.gpu_scene.pixels.fill(stream, (slice(0, size[1]), slice(0, size[0])))
         self._pixels[size] = stream
         return stream
 
     def release(self) -> None:
-        """Free the streams; the machine stays with the tracer."""
-        with self.tracer.device.current():
+        """Free the streams; the machine stays with the renderer."""
+        with self.renderer.device.current():
             for stream in self._pixels.values():
                 stream.release()
         self._pixels.clear()

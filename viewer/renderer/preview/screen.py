@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.device.tile_job import FinishedTile
+from viewer.renderer.device.tile_job import Tile
 from viewer.stream.gl.stream import Stream
 
 
@@ -20,7 +20,7 @@ class Screen(Protocol):
         the one on show enlarged at first."""
         ...
 
-    def put(self, piece: FinishedTile) -> None:
+    def put(self, piece: Tile) -> None:
         """A piece is complete: its machine's streams hold it until the next call."""
         ...
 

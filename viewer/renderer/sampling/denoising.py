@@ -14,8 +14,8 @@ from viewer.denoise.filter import Wavelets
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report
-from viewer.renderer.sampling.sampler import Tracer
 
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised
 MOST_FEATURES = 64  # samples whose features are worth their time
@@ -34,27 +34,27 @@ def check_denoiser(settings: Settings, progressive: bool = True) -> None:
 
 @contextmanager
 def features_of(
-    tracer: Tracer, size: tuple[int, int], samples: int, progress: Report | None = None
+    renderer: RendererParts, size: tuple[int, int], samples: int, progress: Report | None = None
 ) -> Iterator[Buffer]:
     """What the camera rays of every pixel's first ``samples`` samples hit: a buffer of `FEATURES`, while it lasts."""
-    with tracer.device.current():
-        buffer = Buffer(tracer.device, FEATURES, size)
+    with renderer.device.current():
+        buffer = Buffer(renderer.device, FEATURES, size)
     try:
-        for done in tracer.features(buffer, samples):
+        for done in renderer.sampler.features(renderer.plan(size, samples=samples), buffer):
             if progress is not None:
                 progress(done, "feature layers")
         yield buffer
     finally:
-        with tracer.device.current():
+        with renderer.device.current():
             buffer.release()
 
 
-def denoised(tracer: Tracer, film: FilmBuffer, features: Buffer) -> NDArray[np.float32]:
-    """(H, W, 3) linear sRGB, by the tracer's setting ``denoise``; the film stays as it is.
+def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer) -> NDArray[np.float32]:
+    """(H, W, 3) linear sRGB, by the renderer's setting ``denoise``; the film stays as it is.
 
     Raises ViewerError where the denoiser fails, and for a picture that does not fit one texture.
     """
-    how, device = tracer.settings.denoise, tracer.device
+    how, device = renderer.settings.denoise, renderer.device
     if how == "shader":
         if len(film.blocks) > 1:
             wide, tall = film.size
@@ -64,7 +64,7 @@ def denoised(tracer: Tracer, film: FilmBuffer, features: Buffer) -> NDArray[np.f
             film.error()  # by which its efficiency is known
             wavelets = Wavelets(device)
             try:
-                return wavelets.denoise(film, features, tracer.camera).fields()["rgb"].copy()
+                return wavelets.denoise(film, features, renderer.camera).fields()["rgb"].copy()
             finally:
                 wavelets.release()
     with device.current():

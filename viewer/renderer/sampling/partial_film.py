@@ -10,12 +10,13 @@ from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.renderer.device.tile_job import Rectangle
-from viewer.renderer.sampling.sampler import Tracer
+from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.stream.machines.counters import Stats
 
 
 def film_of_part(
-    tracer: Tracer,
+    renderer: RendererParts,
     size: tuple[int, int],
     samples: int,
     *,
@@ -34,18 +35,19 @@ def film_of_part(
     """
     rows, columns = region or (slice(0, size[1]), slice(0, size[0]))
     part_size = columns.stop - columns.start, rows.stop - rows.start
-    with tracer.device.current():
-        buffer = FilmBuffer(tracer.device, part_size, film, corner=(columns.start, rows.start))
+    with renderer.device.current():
+        buffer = FilmBuffer(renderer.device, part_size, film, corner=(columns.start, rows.start))
     try:
-        for share, done in tracer.slices(size, film=buffer, samples=samples, first=first, region=(rows, columns)):
-            if done is not None and stats is not None:
-                stats.add(done.machine.stats)
+        plan = renderer.plan(size, samples=samples, first_sample=first, region=(rows, columns))
+        for event in renderer.sampler.render_tiles(plan, buffer):
+            if isinstance(event, TileDone) and stats is not None:
+                stats.add(event.tile.machine.stats)
             if progress is not None:
-                progress(share)
-        with tracer.device.current():
+                progress(event.share)
+        with renderer.device.current():
             return buffer.film()
     finally:
-        with tracer.device.current():
+        with renderer.device.current():
             buffer.release()
 
 
@@ -58,11 +60,11 @@ def sample_ranges(before: int, samples: int, length: int) -> Iterator[tuple[int,
         before = end
 
 
-def check_ranges(tracer: Tracer, option: str) -> None:
+def check_ranges(renderer: RendererParts, option: str) -> None:
     """Raise ViewerError where samples do not stand alone, of a photon map that follows from the one before."""
-    if not tracer.progressive:
-        raise ViewerError(option, f"program {tracer.settings.program} adds no samples", "take --program path")
-    if "photons" in tracer.program().inputs:
+    if not renderer.progressive:
+        raise ViewerError(option, f"program {renderer.settings.program} adds no samples", "take --program path")
+    if "photons" in renderer.program().inputs:
         raise ViewerError(option, "photon maps of different samples follow each other", "leave it out")
 
 
@@ -74,7 +76,7 @@ def check_whole(stop: Stop, option: str) -> None:
 
 
 def film_by_ranges(
-    tracer: Tracer,
+    renderer: RendererParts,
     size: tuple[int, int],
     samples: int,
     length: int,
@@ -89,7 +91,7 @@ def film_by_ranges(
 
     film : to go on from. state : where it is saved when that is due, and on Ctrl-C. Raises what `check_ranges` does.
     """
-    check_ranges(tracer, "--sample-range")
+    check_ranges(renderer, "--sample-range")
     made = Film(*size) if film is None else film
     ranges = list(sample_ranges(int(made.count.min()), samples, length))
     try:
@@ -99,7 +101,7 @@ def film_by_ranges(
                 if progress is not None:
                     progress((first + share * number) / samples, f"{first:,} of {samples:,} samples")
 
-            made.join(film_of_part(tracer, size, number, first=first, stats=stats, progress=report))
+            made.join(film_of_part(renderer, size, number, first=first, stats=stats, progress=report))
             if state is not None and state.due():
                 state.save(made)
     except KeyboardInterrupt:

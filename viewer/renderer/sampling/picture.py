@@ -15,7 +15,7 @@ from viewer.film.files.checkpoint import film_layers, film_metadata
 from viewer.film.film import Film, single
 from viewer.film.tonemap import srgb8
 from viewer.options.table import OPTIONS
-from viewer.renderer.device.tile_job import FinishedTile
+from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.sampling.darkness import darkness
 from viewer.stream.gl.device import Device
@@ -101,7 +101,7 @@ class Picture:
 
 
 def collect(
-    part: FinishedTile,
+    part: Tile,
     device: Device,
     prepared: Prepared,
     linear: NDArray[np.float32] | None,

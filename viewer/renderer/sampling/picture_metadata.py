@@ -14,8 +14,8 @@ from viewer.options.declare import Affects
 from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.settings import VIEW
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture
-from viewer.renderer.sampling.sampler import Tracer
 from viewer.scene.edits.culling import culls
 from viewer.stream.machines.counters import Stats
 
@@ -28,13 +28,13 @@ LATER = (
 
 
 def picture(
-    tracer: Tracer, linear: NDArray[np.float32], film: Film | None, stats: Stats, reason: str, seconds: float
+    renderer: RendererParts, linear: NDArray[np.float32], film: Film | None, stats: Stats, reason: str, seconds: float
 ) -> Picture:
     """A picture (H, W, 3) with its film, if it has one, and all facts of how it was made.
 
     reason : the rule that has ended it. seconds : that it took.
     """
-    facts: dict[str, Any] = {"size": f"{linear.shape[1]}x{linear.shape[0]}", **picture_facts(tracer)}
+    facts: dict[str, Any] = {"size": f"{linear.shape[1]}x{linear.shape[0]}", **picture_facts(renderer)}
     if film is None:
         facts["samples"] = 1  # at the pixels' centres, whatever --spp says
     else:
@@ -44,9 +44,9 @@ def picture(
     stats.facts = {**facts, "seconds": seconds}
     made = Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, film)
     if film is not None:
-        made.depends = sample_settings(tracer)
-        made.photon_remark = tracer.photon_remark()
-        made.own_lights = tracer.settings.environment is None and tracer.prepared.lighting.listed.lit
+        made.depends = sample_settings(renderer)
+        made.photon_remark = renderer.photon_map.remark(renderer.settings)
+        made.own_lights = renderer.settings.environment is None and renderer.prepared.lighting.listed.lit
     return made
 
 
@@ -58,15 +58,15 @@ def _samples(film: Film) -> int | str:
     return f"{film.count.mean(dtype=np.float64):.1f} ({fewest} to {most})"
 
 
-def sampling_facts(tracer: Tracer) -> dict[str, str]:
+def sampling_facts(renderer: RendererParts) -> dict[str, str]:
     """The settings that samples depend on, as texts: all options that affect what a sample is, but for the view."""
-    settings = tracer.settings
+    settings = renderer.settings
     decided = {
         "depth": settings.max_depth,
         "roulette": settings.roulette_from,
-        "offsets": "sample" if tracer.first_hits.shared else "pixel",
-        "light_candidates": tracer.prepared.light_candidates(settings),
-        "light_sampler": "tree" if tracer.prepared.light_tree(settings) else "power",
+        "offsets": "sample" if renderer.first_hits.shared else "pixel",
+        "light_candidates": renderer.prepared.light_candidates(settings),
+        "light_sampler": "tree" if renderer.prepared.light_tree(settings) else "power",
     }
     found = {}
     for name, value in settings.items():
@@ -79,40 +79,40 @@ def sampling_facts(tracer: Tracer) -> dict[str, str]:
             if name in MAPPED and settings.program != "photon":
                 continue
             found[name] = str(decided.get(name, value))
-    return {**found, "environment": tracer.prepared.lighting.environment.name}
+    return {**found, "environment": renderer.prepared.lighting.environment.name}
 
 
-def sample_settings(tracer: Tracer) -> dict[str, str]:
+def sample_settings(renderer: RendererParts) -> dict[str, str]:
     """Everything that a sample depends on, beside pixel and number: what a picture to be resumed must agree in."""
-    camera, recipe = tracer.camera, tracer.prepared.recipe
+    camera, recipe = renderer.camera, renderer.prepared.recipe
     return {
-        "scene": tracer.scene.name,
-        "program": tracer.settings.program,
+        "scene": renderer.prepared.scene.name,
+        "program": renderer.settings.program,
         "camera": camera.text(),
         "fov": str(camera.fov),
         "lens": f"{camera.aperture} {camera.focus_distance}" if camera.aperture > 0 else "pinhole",
-        **sampling_facts(tracer),
+        **sampling_facts(renderer),
         "intersection": recipe.intersection + (f" {recipe.plane_slack}" if recipe.intersection == "planes" else ""),
-        "levels": str(tracer.structure.levels),
-        **({"back_faces": recipe.back_faces} if any(map(culls, tracer.scene.materials)) else {}),
-        CONTENT: tracer.prepared.fingerprint,  # last: what a user has set is named first
+        "levels": str(renderer.prepared.structure.levels),
+        **({"back_faces": recipe.back_faces} if any(map(culls, renderer.prepared.scene.materials)) else {}),
+        CONTENT: renderer.prepared.fingerprint,  # last: what a user has set is named first
     }
 
 
-def picture_facts(tracer: Tracer) -> dict[str, Any]:
+def picture_facts(renderer: RendererParts) -> dict[str, Any]:
     """What a picture says of how it was made; of a progressive program with all settings."""
     return {
         "raystream": __version__,
-        "scene": tracer.scene.name,
-        "triangles": int(tracer.prepared.starts[-1]),
-        **tracer.settings.facts(),
-        "first_hits": tracer.first_hits.mode,
-        "accel": tracer.structure.name,
-        **tracer.structure.facts,
-        "intersection": tracer.prepared.recipe.intersection,
-        "camera": tracer.camera.text(),
-        "fov": tracer.camera.fov,
-        "renderer": tracer.device.name,
-        DRIVER: tracer.device.driver,
-        **(sampling_facts(tracer) if tracer.progressive else {}),
+        "scene": renderer.prepared.scene.name,
+        "triangles": int(renderer.prepared.starts[-1]),
+        **renderer.settings.facts(),
+        "first_hits": renderer.first_hits.mode,
+        "accel": renderer.prepared.structure.name,
+        **renderer.prepared.structure.facts,
+        "intersection": renderer.prepared.recipe.intersection,
+        "camera": renderer.camera.text(),
+        "fov": renderer.camera.fov,
+        "renderer": renderer.device.name,
+        DRIVER: renderer.device.driver,
+        **(sampling_facts(renderer) if renderer.progressive else {}),
     }

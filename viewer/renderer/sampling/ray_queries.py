@@ -2,98 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
-from viewer.film.device_film import Pixels
 from viewer.kernels.records import HIT
-from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, eye_hits, trace
-from viewer.renderer.device.gpu_scene import DeviceScene
+from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key
+from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.sampling.rays import Hits, pack_rays, run_rays, unpack_hits
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.stream import LARGEST_STREAM, Stream
 
-COARSE = 256, 160  # rays across and down, of `RayTracer.coarse_hits`
+COARSE = 256, 160  # rays across and down, of `RayQueries.coarse_hits`
 
 
-class RayTracer(DeviceScene):
-    """Traces rays in a scene on a device."""
+class RayQueries:
+    """Hits of rays in a scene on a device."""
 
-    _pixel_pass: Pixels | None = None
+    def __init__(self, scene: GpuScene) -> None:
+        self.scene = scene
 
-    def uniforms(self, samples: int = 1) -> dict[str, Any]:
-        """The uniforms of paths and random numbers in a run that brings every pixel to so many samples."""
-        uniforms = self.settings.path_uniforms(self.first_hits.shared, samples)
-        return {**uniforms, **sampler_uniforms(self.settings.seed)}
-
-    @property
-    def _pixels(self) -> Pixels:
-        if self._pixel_pass is None:
-            with self.device.current():
-                self._pixel_pass = Pixels(self.device)
-        return self._pixel_pass
-
-    @exclusive
     def trace(
         self,
+        settings: Settings,
         origins: ArrayLike,
         directions: ArrayLike,
         t_max: ArrayLike = np.inf,
         any_hit: ArrayLike = False,
         view: bool = False,
     ) -> Hits:
-        """Hits of arbitrary rays.
-
-        origins, directions : (N, 3), world space; directions of any length but zero. t_max : a number or (N,), in units
-        of the direction; hits at t_max or beyond do not count. any_hit : a flag or (N,): the first hit found will do.
-        view : as the camera sees, to whom back faces that are culled do not count.
-
-        Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
-        """
-        self.revive()
+        """Hits of arbitrary rays, by the machine of ``settings``; see `viewer.Renderer.trace`."""
+        scene = self.scene
         records, scale = pack_rays(origins, directions, t_max, any_hit, view)
         out = np.zeros(len(records), HIT.dtype)
-        columns, program = min(1024, self.device.max_texture), trace(LEVELS[self.structure.levels])
+        columns, program = min(1024, scene.device.max_texture), trace(LEVELS[scene.structure.levels])
         for first in range(0, len(records), LARGEST_STREAM):
             piece = records[first : first + LARGEST_STREAM]
             rows = 1 << (-(-len(piece) // columns) - 1).bit_length()  # few shapes, so that machines are used again
-            with self.device.current():
-                key = self._key(("trace",), (columns, rows), False, program, self.settings)
-                machine = self._machines.take(program, key, self.settings)
+            with scene.device.current():
+                key = scene.key(("trace",), program, settings, (columns, rows))
+                machine = scene.machines.take(program, key, settings)
                 out[first : first + LARGEST_STREAM] = run_rays(machine, piece)
-        return unpack_hits(out, scale, self.prepared)
+        return unpack_hits(out, scale, scene.prepared)
 
-    @exclusive
-    def coarse_hits(self, camera: Camera, size: tuple[int, int]) -> Stream:
+    def trace_ready(self, settings: Settings) -> bool:
+        """Whether `trace` of a few rays will run without compiling."""
+        return any(key.what == ("trace",) and key.passes == settings.passes for key in self.scene.machines)
+
+    def coarse_hits(self, settings: Settings, camera: Camera, size: tuple[int, int]) -> Stream:
         """`HIT` of rays through the middles of `COARSE` (width, height) equal parts of a picture of ``size``, row 0 at
         the top: on the device, until the next call. Nothing is read back."""
-        rows, columns = slice(0, COARSE[1]), slice(0, COARSE[0])
-        with self.device.current():
-            program, key = self._coarse()
-            hit = self.resources.stream("coarse hit", HIT, COARSE)  # stays, when the machine is not kept any more
-            machine = self._machines.take(program, key, self.settings, {"hit": hit})
+        scene, whole = self.scene, (slice(0, COARSE[1]), slice(0, COARSE[0]))
+        with scene.device.current():
+            program, key = self._coarse(settings)
+            hit = scene.resources.stream("coarse hit", HIT, COARSE)  # stays, when the machine is not kept any more
+            machine = scene.machines.take(program, key, settings, {"hit": hit})
             machine.borrow({"hit": hit})
-            self._pixels.fill(machine.streams["pixel"], (rows, columns))
+            scene.pixels.fill(machine.streams["pixel"], whole)
             view = lens_uniforms(camera.with_lens(0.0), size, "point")
-            machine.set({**view, "camera_texel": (2 / COARSE[0], 2 / COARSE[1]), **self.uniforms()})
+            shared = scene.first_hits(settings, camera).shared
+            texel = {"camera_texel": (2 / COARSE[0], 2 / COARSE[1])}
+            machine.set({**view, **texel, **settings.sample_uniforms(shared)})
             machine.finish()
         return hit
 
-    def coarse_hits_ready(self) -> bool:
+    def coarse_hits_ready(self, settings: Settings) -> bool:
         """Whether `coarse_hits` will run without compiling."""
-        return self._coarse()[1] in self._machines
+        return self._coarse(settings)[1] in self.scene.machines
 
-    def _coarse(self) -> tuple[Program, Key]:
-        program = eye_hits(LEVELS[self.structure.levels])
-        return program, self._key(("coarse hits",), COARSE, False, program, self.settings)
-
-    def trace_ready(self) -> bool:
-        """Whether `trace` of a few rays will run without compiling."""
-        return any(key.what == ("trace",) and key.passes == self.settings.passes for key in self._machines)
+    def _coarse(self, settings: Settings) -> tuple[Program, Key]:
+        program = eye_hits(LEVELS[self.scene.structure.levels])
+        return program, self.scene.key(("coarse hits",), program, settings, COARSE)

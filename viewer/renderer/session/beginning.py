@@ -28,6 +28,7 @@ from viewer.renderer.preview.scheduler import (
     Timing,
 )
 from viewer.renderer.preview.screen import Screen
+from viewer.renderer.sampling.frame_plan import Tiling
 from viewer.renderer.session.compiling import Compiling
 
 MOST_CARRIED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
@@ -140,29 +141,28 @@ class Beginning(Compiling):
         together = fleeting and self._together(size)
         if together and self._quick is not None and renderer.ready(QUICK, self.counting, self._quick):
             settings, tile, rows = self._quick, QUICK, lambda: QUICK[1]
-        pieces = renderer.slices(
+        plan = renderer.plan(
             size,
-            tuple(self.layers),
-            self.counting,
-            tile=tile,
-            rows=rows,
-            film=film,
+            settings=settings or renderer.settings,
+            camera=renderer.camera.with_lens(0.0) if fleeting else renderer.camera,
             samples=samples,
+            first_sample=first,
             bounce=self.bounce,
-            settings=settings,
-            camera=renderer.camera.with_lens(0.0) if fleeting else None,
-            rough=preview and scale < 1,
-            first=first,
-            goal=self.stop.error,
+            error_goal=self.stop.error,
+            rough_photons=preview and scale < 1,
+            tiling=None if tile is None else Tiling(tile, rows),
+            layers=tuple(self.layers),
+            counting=self.counting,
         )
-        made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
+        events = renderer.sampler.render_tiles(plan, film)
+        made = Round(events, preview, scale, size, renderer.camera, film, samples, added)
         made.fleeting, made.first = fleeting, first
         made.queued = together and not self.timing.due
         if not preview:
             self.shown = made.camera, made.size
         if denoiser is not None and film is not None:
             made.denoised = True
-            made.pieces = denoiser.after(made, pieces, film, self.size, self.screen, self.stop.spp, budget)
+            made.events = denoiser.after(made, events, film, self.size, self.screen, self.stop.spp, budget)
         return made
 
     def _together(self, size: tuple[int, int]) -> bool:

@@ -11,7 +11,7 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.scheduler import QUICK
 from viewer.renderer.preview.screen import Screen
-from viewer.renderer.sampling.sampler import Tracer
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.session.shown import Shown
 
 LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
@@ -37,7 +37,7 @@ class Compiling(Shown):
         self._warmed = 0.0  # seconds that what was compiled last took
         self._quickening: tuple[Settings, Iterator[float]] | None = None  # as `_warming`, of `_quick`
 
-    def _compile(self, renderer: Tracer, tile: tuple[int, int]) -> None:
+    def _compile(self, renderer: RendererParts, tile: tuple[int, int]) -> None:
         """One of the shaders; none the first time, when it is only told."""
         if not self.compiling:
             self.compiling = renderer.settings.program
@@ -75,7 +75,7 @@ class Compiling(Shown):
         denoiser = self._filter
         return self._tracer.ready(tile, self.counting) and (denoiser is None or denoiser.ready)
 
-    def _warm(self, renderer: Tracer, tile: tuple[int, int]) -> Iterator[float]:
+    def _warm(self, renderer: RendererParts, tile: tuple[int, int]) -> Iterator[float]:
         if not renderer.ready(tile, self.counting):
             yield from renderer.warm(tile, self.counting)
         denoiser = self._filter

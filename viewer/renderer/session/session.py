@@ -28,9 +28,10 @@ from viewer.renderer.preview.frame import Round
 from viewer.renderer.preview.scheduler import Pace, Timing, stream_shape
 from viewer.renderer.preview.screen import Screen
 from viewer.renderer.sampling.denoising import check_denoiser
+from viewer.renderer.sampling.frame_plan import PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture, Report, collect
 from viewer.renderer.sampling.picture_metadata import picture
-from viewer.renderer.sampling.sampler import Tracer
 from viewer.renderer.session.beginning import FIRST_RATE, Beginning
 from viewer.renderer.session.developing import free
 from viewer.renderer.session.progress import ProgressEstimate
@@ -45,7 +46,7 @@ class Session(Beginning):
     size, to which a progressive program then adds samples until a rule says stop. Without a screen the film alone is
     filled, in pieces as large as streams may be.
 
-    renderer : a tracer; None: see `use`. size : of the picture, (width, height) pixels. stop : the rules, of
+    renderer : None: see `use`. size : of the picture, (width, height) pixels. stop : the rules, of
     progressive programs. film : of the same picture, to go on from. state : where it is saved, when that is due and
     where `finish` is interrupted. counting : every pass, see `Stats`. layers : arrays by name that a program without a
     film fills beside the colour, see `viewer.film.layers`. bounce : only light of paths of this length counts.
@@ -53,7 +54,7 @@ class Session(Beginning):
 
     def __init__(
         self,
-        renderer: Tracer | None = None,
+        renderer: RendererParts | None = None,
         size: tuple[int, int] = (1, 1),
         stop: Stop | None = None,
         *,
@@ -74,8 +75,8 @@ class Session(Beginning):
                 self._fill(renderer, film)
 
     @exclusive
-    def use(self, renderer: Tracer) -> None:
-        """Show another tracer's scene; the picture of the old one stays until the new one has its first."""
+    def use(self, renderer: RendererParts) -> None:
+        """Show another renderer's scene; the picture of the old one stays until the new one has its first."""
         self.renderer = renderer
         if self._denoiser is not None:
             self._denoiser.release()
@@ -85,7 +86,7 @@ class Session(Beginning):
         self.reset_timing()
         self.abandon()
 
-    def _fill(self, renderer: Tracer, film: Film | None) -> None:
+    def _fill(self, renderer: RendererParts, film: Film | None) -> None:
         """Without a screen the film is the picture, and complete from the start: samples are added to it."""
         self._again, self.complete = False, True
         if not renderer.progressive:
@@ -108,7 +109,7 @@ class Session(Beginning):
     def update(
         self, scene: Scene | Prepared | None = None, settings: Settings | None = None, **changes: Any
     ) -> Affects:
-        """`Tracer.update`, after which the picture begins anew where anything has changed.
+        """`Renderer.update`, after which the picture begins anew where anything has changed.
 
         A preview under way is finished first, unless the scene has changed: it is nearly there. Raises what that
         raises; then nothing has changed, and the picture goes on.
@@ -116,12 +117,12 @@ class Session(Beginning):
         renderer = self._tracer
         if "denoise" in changes:
             check_denoiser(renderer.settings.replace(denoise=changes["denoise"]))
-        before, were = renderer.prepared, renderer.settings
+        before, were, version = renderer.prepared, renderer.settings, renderer.gpu_scene.version
         affected = renderer.update(scene, settings, **changes)
         differences = were.differences(renderer.settings)
         if not TIMED.isdisjoint(differences.values()) or _size(renderer.prepared) != _size(before):
             self.reset_timing()
-        if renderer.prepared is not before:
+        if renderer.gpu_scene.version != version:
             self.abandon()
         elif differences.keys() == {"denoise"} and self.complete and self.developing.buffer is not None:
             self._show_denoiser()  # the film goes on
@@ -258,12 +259,13 @@ class Session(Beginning):
         return made
 
     def _step(self, job: Round) -> None:
-        """One piece: a pass of a machine, or a tile that is done."""
+        """One event: a pass of a machine, or a tile that is done."""
         began, renderer = time.perf_counter(), self._tracer
         self.steps += 1
-        piece = next(job.pieces, None)
-        if piece is not None and piece[1] is not None:
-            part = piece[1]
+        event = next(job.events, None)
+        job.under_way = event.tile if isinstance(event, TileUnderWay) else None
+        if isinstance(event, TileDone):
+            part = event.tile
             if self.screen is not None and not job.denoised:
                 self.screen.put(part)
             elif not renderer.progressive:
@@ -273,12 +275,12 @@ class Session(Beginning):
             renderer.device.context.finish()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
-        if renderer.mapping:
+        if isinstance(event, PhotonMapProgress | PhotonMapBuilt):
             job.mapping += seconds  # the same for a picture of any size
         elif job.tracing and not (job.fleeting and self._together(job.size)):
             self._pace.note(seconds)
-        if piece is not None:
-            self.progress = piece[0]
+        if event is not None:
+            self.progress = event.share
             return
         self._end(job)
 
@@ -330,7 +332,7 @@ class Session(Beginning):
             return
         if job.preview and self.screen is not None:
             self.screen.drop()
-        job.pieces.close()
+        job.events.close()
         if job.film is not None and job.film is not self.developing.buffer:
             free(job.film)
 

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from viewer.base.lock import FairLock, exclusive
 from viewer.film.film import Film
+from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.preview.denoiser import NOISY, ScreenDenoiser
 from viewer.renderer.preview.frame import Round
 from viewer.renderer.preview.screen import Screen
-from viewer.renderer.sampling.sampler import Tracer
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.session.developing import Developing
 from viewer.scene.camera import Camera
 from viewer.stream.machines.counters import Stats
@@ -33,7 +34,7 @@ class Shown:
         counting: bool,
         bounce: int | None,
     ) -> None:
-        self.renderer: Tracer | None = None
+        self.renderer: RendererParts | None = None
         self._without = FairLock()  # a renderer
         self.size = (max(1, size[0]), max(1, size[1]))
         self.screen, self.layers, self.counting, self.bounce = screen, layers or {}, counting, bounce
@@ -65,8 +66,13 @@ class Shown:
         return self._job is not None and self._job.preview
 
     @property
+    def under_way(self) -> Tile | None:
+        """The tile of the picture on show that a machine works on."""
+        return None if self._job is None or self._job.preview else self._job.under_way
+
+    @property
     def running(self) -> bool:
-        """Whether a picture, or a round of samples, is under way: nothing else may run on the tracer meanwhile."""
+        """Whether a picture, or a round of samples, is under way: nothing else may run on the renderer meanwhile."""
         return self._job is not None
 
     @exclusive
@@ -83,7 +89,7 @@ class Shown:
         return self.developing.read(settled=self._job is None)
 
     @property
-    def _tracer(self) -> Tracer:
+    def _tracer(self) -> RendererParts:
         assert self.renderer is not None, "a session without a renderer"
         return self.renderer
 

@@ -61,9 +61,7 @@ def on_plane(scene: Scene, size: tuple[float, float] | str | None = None) -> Sce
             alpha_mode=old.alpha_mode,
             alpha_cutoff=old.alpha_cutoff,
         )
-    made = replace(placed, materials=materials, textures=textures)
-    made._poser = placed._poser
-    return made
+    return placed.with_parts(materials=materials, textures=textures)
 
 
 @cache

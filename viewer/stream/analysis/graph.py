@@ -96,15 +96,14 @@ class Graph(Values):
     def call(self, function: Function, arguments: list[Any], memory: Memory, place: Place) -> tuple[Value, Memory]:
         """What a function returns, and the memory behind it. arguments: pointers or values."""
         self.frames += 1
-        frame, before = Frame(function, place, self.frames), self.place
+        frame = Frame(function, place, self.frames)
         for number, argument in zip(function.parameters, arguments, strict=True):
             if isinstance(argument, Pointer):
                 frame.pointers[number] = argument.base, argument.path
             else:
                 frame.values[number] = argument
-        self.place = place
-        exits = [each for each in self.run(frame, function.entry, memory, frozenset()) if each.target == RETURN]
-        self.place = before
+        with self.within(place):
+            exits = [each for each in self.run(frame, function.entry, memory, frozenset()) if each.target == RETURN]
         if not exits:  # it discards
             return self.node(INPUT, (), 1, ("undefined", ())), memory
         value = exits[-1].value

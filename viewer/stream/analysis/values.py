@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from viewer.stream.analysis.nodes import BOTH, CHOOSE, COMPOSE, CONST, EXTRACT, INPUT, JOIN, Node, Place, Value
@@ -41,6 +42,13 @@ class Values:
         self.nodes: dict[Any, Node] = {}
         self.fetches = 0
         self.place = Place(())
+
+    @contextmanager
+    def within(self, place: Place) -> Iterator[None]:
+        """Nodes that are made meanwhile are of that place."""
+        before, self.place = self.place, place
+        yield
+        self.place = before
 
     def node(self, op: str, args: Sequence[Node] = (), width: int = 1, extra: Any = None) -> Node:
         """The node of an operation: the one there is, or a new one."""

@@ -48,9 +48,8 @@ class Bitmaps:
             return False
         passed, complete = now - self._given, session.complete
         soon = passed < (REFINING if complete else FILLING)
-        running = session.renderer.under_way if session.renderer is not None else None
-        if not soon and running is not None and session.running and not session.previewing:
-            self.canvas.grow(running)
+        if not soon and session.under_way is not None:
+            self.canvas.grow(session.under_way)
         look = view.stops, view.tonemap, view.pixels
         of = (session.pictures + session.carried, *look, self.canvas.changes)
         rests, rested = self.at_rest, self._rested

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.renderer.device.tile_job import FinishedTile
+from viewer.renderer.device.tile_job import Tile
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 from viewer.viewport.display.picture_texture import PictureTexture
@@ -24,7 +24,7 @@ class Watched(PictureTexture):
         self._unseen = preview
         self._note()
 
-    def put(self, piece: FinishedTile) -> None:
+    def put(self, piece: Tile) -> None:
         """See `Screen.put`."""
         super().put(piece)
         self._note()
@@ -39,7 +39,7 @@ class Watched(PictureTexture):
         super().carry(size, draw)
         self.changes += 1
 
-    def grow(self, piece: FinishedTile) -> bool:
+    def grow(self, piece: Tile) -> bool:
         """See `PictureTexture.grow`."""
         grows = super().grow(piece)
         self.changes += grows

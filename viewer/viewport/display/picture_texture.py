@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from viewer.denoise.upsampling import SHOWN
 from viewer.kernels.photons import ESTIMATE
 from viewer.kernels.records import FILM, PATH, RADIANCE
-from viewer.renderer.device.tile_job import FinishedTile
+from viewer.renderer.device.tile_job import Tile
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -114,7 +114,7 @@ class PictureTexture:
             framebuffer.release()
         texture.release()
 
-    def put(self, piece: FinishedTile) -> None:
+    def put(self, piece: Tile) -> None:
         """Copy a tile to its place."""
         target = self._coming or self.texture
         left, top = piece.columns.start, piece.rows.start
@@ -157,7 +157,7 @@ class PictureTexture:
         shader.set("wide", picture.size[0])
         self._draw(self._place, target, (0, 0, *picture.size))
 
-    def grow(self, piece: FinishedTile) -> bool:
+    def grow(self, piece: Tile) -> bool:
         """Show the running estimates of a tile under way, where its machine keeps them from pass to pass; whether it
         does. `put` replaces them when the tile is done."""
         machine, streams = piece.machine, piece.machine.streams

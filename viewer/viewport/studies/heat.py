@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.renderer.device.tile_job import FinishedTile
 from viewer.renderer.preview.scheduler import Pace, stream_shape
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.frame_plan import Event, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.scene.camera import Camera
 from viewer.viewport.studies import false_color
@@ -45,20 +45,20 @@ class Heat:
         self._tile = stream_shape(renderer.device)
         self._pace = Pace(self._tile[1])
         self._cut = False  # a tile is under way
-        self._pieces = self._begun()
+        self._events = self._begun()
 
-    def _begun(self) -> Iterator[tuple[float, FinishedTile | None]]:
-        """The pieces of the rough map, or else of the whole one."""
+    def _begun(self) -> Iterator[Event]:
+        """The rough map, or else the whole one."""
         height, width = (self.counts if self.ready else self.rough).shape
-        return self.renderer.slices(
-            (width, height), (self.what,), tile=self._tile, rows=self._pace.next, camera=self.camera
-        )
+        tiling = Tiling(self._tile, self._pace.next)
+        plan = self.renderer.plan((width, height), camera=self.camera, layers=(self.what,), tiling=tiling)
+        return self.renderer.sampler.render_tiles(plan)
 
     def interrupted(self) -> None:
         """Somebody else has used the renderer since: a tile under way is of no use, and counting begins anew over what
         is counted already."""
         if self._cut:
-            self._pieces, self._cut = self._begun(), False
+            self._events, self._cut = self._begun(), False
 
     def advance(self, budget: float = float("inf"), rough: bool = False) -> bool:
         """Count for ``budget`` seconds, until the map is complete, or the ``rough`` one, of which no tile is left half
@@ -66,20 +66,19 @@ class Heat:
         began = time.perf_counter()
         while not (self.complete or (rough and self.ready)):
             started = time.perf_counter()
-            piece = next(self._pieces, None)
-            if not self.renderer.mapping:  # whose seconds no row of the picture has
+            event = next(self._events, None)
+            if not isinstance(event, PhotonMapProgress | PhotonMapBuilt):
                 self._pace.note(time.perf_counter() - started)
-            if piece is None:
+            if event is None:
                 self._end()
                 continue
-            share, part = piece
-            self._cut = part is None
+            self._cut = not isinstance(event, TileDone)
             counts = self.counts if self.ready else self.rough
             if self.ready:
-                self.progress = share
-            if part is not None:
-                tile = counts[part.rows, part.columns]
-                calls = part.machine.stats.calls[COUNTED_LAYERS[self.what]]
+                self.progress = event.share
+            if isinstance(event, TileDone):
+                tile = counts[event.tile.rows, event.tile.columns]
+                calls = event.tile.machine.stats.calls[COUNTED_LAYERS[self.what]]
                 tile[...] = calls.reshape(-1)[: tile.size].reshape(tile.shape)
             if time.perf_counter() - began + self._pace.expected >= budget and not (rough and self._cut):
                 break
@@ -94,7 +93,7 @@ class Heat:
         if self.limit is None or not own / ALIKE <= self.limit <= own * ALIKE:
             self.limit = own
         self.ready = True
-        self._pieces = self._begun()
+        self._events = self._begun()
 
     def compile(self) -> None:
         """Have its kernels compiled, if they are not."""

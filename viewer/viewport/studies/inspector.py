@@ -236,8 +236,7 @@ class Inspector:
         values = elements[found.field] if found.field else channel_list.running_radiance(elements)
         values = values if found.component is None else values[..., found.component]
         if found.stream in channel_list.gathered_streams(machine.linked):
-            maps = self.renderer.photon_maps
-            return values, channel_list.present(elements, maps.grid.cells if maps is not None else 0)
+            return values, channel_list.present(elements, self.renderer.photon_map.grid.cells)
         return values, channel_list.written(machine.linked, found.stream, calls, (height, width))
 
     def by_ray(self, channel: str) -> bool:

@@ -65,7 +65,7 @@ class PhotonView:
     def renderer(self) -> Renderer | None:
         """Whose photons there are to show; None where there are none."""
         renderer = self.view.renderer
-        mapped = renderer is not None and renderer.settings.program == "photon" and renderer.photon_streams()
+        mapped = renderer is not None and renderer.settings.program == "photon" and renderer.photon_map.streams
         return renderer if mapped else None
 
     def scene(self) -> tuple[Camera, Stream | None] | None:
@@ -92,11 +92,10 @@ class PhotonView:
         return camera, *self._cells(renderer)
 
     def _cells(self, renderer: Renderer) -> tuple[NDArray, NDArray]:
-        made = renderer.photon_maps
-        assert made is not None
+        made = renderer.photon_map
         if self._wires is None or self._wires[0] != (id(made), made.sorted):
             with renderer.device.current():
-                photons = renderer.photon_streams()["photons"].read()
+                photons = renderer.photon_map.streams["photons"].read()
             stored = photons["position"][photons["stored"] > 0]
             cells, counts = occupied(stored, made.grid)
             shown = count_colors(counts[:MOST_CELLS])

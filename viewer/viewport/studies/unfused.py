@@ -90,14 +90,14 @@ def fill(
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
     lens, pixel_filter = eye(renderer.settings, camera)
     machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
-    machine.set(renderer.uniforms())
+    machine.set(renderer.settings.sample_uniforms(renderer.first_hits.shared))
     width, height = machine.size
-    photons = renderer.photon_streams()
+    photons = renderer.photon_map.streams
     if "photons" in inputs:
         if not photons:
             raise ViewerError("program photon", "its photon map is not there", "let a picture be made first")
         machine.borrow(photons)
-        machine.set(renderer.photon_uniforms(camera, size))
+        machine.set(renderer.photon_map.uniforms(renderer.settings, camera, size[1]))
     for name in inputs:
         if name in photons:
             continue

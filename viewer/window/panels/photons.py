@@ -8,7 +8,7 @@ from imgui_bundle import imgui
 
 from viewer.options.declare import Option
 from viewer.options.photons import PHOTONS
-from viewer.renderer.photon_map.photon_map import PhotonMaps
+from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.viewport.context import ViewportContext
 from viewer.window.panels.inspector import draw_legend
 from viewer.window.panels.options import draw_option
@@ -42,21 +42,21 @@ def draw_photons(context: ViewportContext) -> None:
     imgui.same_line()
     press(context, "Cells", "photons.cells", wide, on=shown.cells)
     imgui.end_disabled()
-    if mapped and renderer.photon_maps is not None:
-        for name, text in figures(renderer.photon_maps):
+    if mapped and renderer.photon_map.traced:
+        for name, text in figures(renderer.photon_map):
             fact(name, text)
     if mapped and shown.cells and shown.legend is not None:
         draw_legend(shown.legend)
 
 
-def figures(maps: PhotonMaps) -> list[tuple[str, str]]:
+def figures(made: PhotonMap) -> list[tuple[str, str]]:
     """What a photon map holds, by name."""
-    grid = maps.grid
+    grid = made.grid
     if grid.buckets:
         cells = f"{grouped(grid.buckets)} buckets, edge {grid.cell[0]:.3g}"
     else:
         cells = " x ".join(map(str, grid.resolution))
-    return [("stored", f"{grouped(maps.stored)}, {grouped(maps.sent)} traced"), ("cells", cells)]
+    return [("stored", f"{grouped(made.stored)}, {grouped(made.sent)} traced"), ("cells", cells)]
 
 
 def _draw(context: ViewportContext, option: Option, current: Any) -> None:

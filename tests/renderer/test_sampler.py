@@ -1,0 +1,94 @@
+"""The sampler's events, and the version of the scene that it samples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Renderer
+from viewer.base.errors import DeviceError
+from viewer.film.device_film import FilmBuffer
+from viewer.renderer.sampling.frame_plan import PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay, Tiling
+
+SIZE, TILE = (24, 16), (16, 8)
+PHOTONS: dict[str, Any] = {"program": "photon", "photons": 256, "photon_bounces": 2, "depth": 1}
+
+
+@pytest.fixture(scope="module")
+def renderer(device: Any) -> Renderer:
+    return Renderer("cornell", device=device, machine="multipass", depth=2)
+
+
+@pytest.mark.parametrize("options", [{"program": "cast"}, {"program": "path"}, PHOTONS], ids=lambda o: o["program"])
+def test_events_tell_all(renderer: Renderer, options: dict[str, Any]) -> None:
+    """Shares rise to 1; every tile is under way before it is done; a photon map is complete before the first tile."""
+    renderer.update(**{"depth": 2, **options})
+    events = list(renderer.sampler.render_tiles(renderer.plan(SIZE, samples=2, tiling=Tiling(TILE))))
+    shares = [event.share for event in events]
+    assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] == 1
+    pixels, under_way = np.zeros(SIZE[::-1], int), set()
+    for event in events:
+        if isinstance(event, TileUnderWay):
+            assert event.tile.machine.linked.counted is renderer.program()
+            under_way.add((event.tile.rows.start, event.tile.columns.start))
+        elif isinstance(event, TileDone):
+            assert (event.tile.rows.start, event.tile.columns.start) in under_way
+            pixels[event.tile.rows, event.tile.columns] += 1
+    assert (pixels == (2 if options is PHOTONS and renderer.settings.estimate == "progressive" else 1)).all()
+    mapped = [isinstance(event, PhotonMapProgress | PhotonMapBuilt) for event in events]
+    assert any(mapped) == (options is PHOTONS)
+    if options is PHOTONS:
+        first = mapped.index(False)
+        assert first and isinstance(events[first - 1], PhotonMapBuilt)
+
+
+def test_a_plan_names_other_settings_and_cameras(renderer: Renderer) -> None:
+    """And leaves those of the renderer as they are."""
+    renderer.update(program="path", depth=2)
+    own = renderer.plan(SIZE)
+    other = renderer.plan(SIZE, settings=renderer.settings.replace(seed=5), samples=3)
+    assert (own.settings, own.camera, own.samples) == (renderer.settings, renderer.camera, 1)
+    found = []
+    for plan in (own, replace(own, camera=renderer.camera.with_fov(20.0)), replace(other, samples=1), own):
+        film = FilmBuffer(renderer.device, SIZE)
+        for _ in renderer.sampler.render_tiles(plan, film):
+            pass
+        with renderer.device.current():
+            found.append(film.film().linear.tobytes())
+            film.release()
+    assert found[0] == found[3] and len(set(found)) == 3
+
+
+def test_the_version_is_of_scene_and_shaders(device: Any) -> None:
+    """Options that change neither leave it; no two renderers share one; an older plan does not go on with another."""
+    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    one, other = (Renderer(scene, device=device, program="cast", machine="singlepass") for _ in range(2))
+    seen = [one.gpu_scene.version, other.gpu_scene.version]
+    one.update(fov=20.0, program="path")
+    assert one.gpu_scene.version == seen[0] != seen[1]
+    events = one.sampler.render_tiles(one.plan(SIZE))
+    next(events)
+    for change in (lambda: one.move({0: np.diag([2.0, 2.0, 2.0, 1.0])}), one.reload, lambda: one.update(scene)):
+        change()
+        seen.append(one.gpu_scene.version)
+    assert len(set(seen)) == len(seen)
+    with pytest.raises(DeviceError, match="cannot go on"):
+        list(events)
+
+
+def test_photons_are_of_the_scene_as_it_is(device: Any) -> None:
+    renderer = Renderer("cornell", device=device, machine="singlepass", **PHOTONS)
+    renderer.render(SIZE, spp=1)
+    made = renderer.photon_map
+    assert made.streams and made.traced == 1
+    brighter = [replace(each, emission=tuple(2 * x for x in each.emission)) for each in renderer.scene.materials]
+    renderer.update(replace(renderer.scene, materials=brighter))
+    assert not made.streams  # those of before are not shown
+    renderer.render(SIZE, spp=1)
+    assert made.streams and made.traced == 2
+    renderer.reload()
+    assert renderer.photon_map is made and not made.streams and not renderer.ready(TILE)

@@ -1,0 +1,144 @@
+"""A picture with its layers: a session until a rule says stop, and what is made beside its samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import DriverWarning, ViewerError
+from viewer.film.error.stop import Stop
+from viewer.film.files.checkpoint import DRIVER, Checkpoint
+from viewer.film.files.checkpoint import resume as resumed
+from viewer.film.files.states import AUTO
+from viewer.film.film import Film
+from viewer.film.layers import LAYERS, NOISY
+from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
+from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, denoised, features_of
+from viewer.renderer.sampling.partial_film import film_by_ranges
+from viewer.renderer.sampling.parts import RendererParts
+from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
+from viewer.renderer.sampling.picture_metadata import sample_settings
+from viewer.renderer.session.session import Session
+from viewer.stream.machines.counters import Stats
+
+
+@dataclass(frozen=True)
+class PictureRequest:
+    """The checked arguments of `viewer.Renderer.render`, which documents them."""
+
+    size: tuple[int, int]
+    stop: Stop
+    layers: Sequence[str] = ()
+    counting: bool = False
+    sample_range: int | None = None
+    resume: str | None = None
+    film: Film | None = None
+    state: Checkpoint | None = None
+
+
+def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Report | None = None) -> Picture:
+    """The picture that is asked for. Raises ViewerError for a file that cannot be resumed."""
+    film, state, drivers = wanted.film, wanted.state, renderer.device.driver
+    if film is None and wanted.resume is not None:
+        film, drivers = resumed_film(renderer, wanted.resume, wanted.size, state)
+    made: dict[str, NDArray] = {
+        name: LAYERS[name].empty(*wanted.size[::-1]) for name in wanted.layers if name in LAYERS
+    }
+    if "triangle" in made and renderer.prepared.starts[-1] > np.iinfo(np.int32).max:
+        made["triangle"] = made["triangle"].astype(np.int64)
+    beside = made if renderer.progressive else {}
+    ranged: Stats | None = None
+    if wanted.sample_range is not None:
+        ranged = Stats()
+        film = film_by_ranges(
+            renderer,
+            wanted.size,
+            wanted.stop.spp,
+            wanted.sample_range,
+            film=film,
+            state=state,
+            stats=ranged,
+            progress=progress,
+        )
+    session = Session(
+        renderer,
+        wanted.size,
+        wanted.stop,
+        film=film,
+        state=state,
+        counting=wanted.counting,
+        layers={} if renderer.progressive else made,
+    )
+    try:
+        if ranged is not None:
+            session.stats.add(ranged)
+        session.finish(progress=progress)
+        with session.saving():
+            if "bounce" in wanted.layers:
+                made = {**made, **bounce_layers(renderer, session.size, session.samples, progress)}
+            features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
+            clean = _features(renderer, session, features, progress) if session.samples else None
+            rest = {name: layer for name, layer in beside.items() if name not in (*features, "samples")}
+            if rest:
+                cast_layers(renderer, wanted.size, rest, wanted.counting, progress)
+        picture = session.picture()
+        if "samples" in beside and picture.film is not None:
+            made["samples"] = picture.film.count.astype(np.int32)
+    finally:
+        session.release()
+    if clean is not None:
+        made[NOISY.name], picture.linear = picture.linear, clean
+        picture.metadata["denoised"] = renderer.settings.denoise
+    picture.layers, picture.metadata[DRIVER] = made, drivers
+    return picture
+
+
+def resumed_film(
+    renderer: RendererParts, path: str, size: tuple[int, int], state: Checkpoint | None
+) -> tuple[Film | None, str]:
+    """The film of a file to go on from, and the drivers of its samples once those of this one join them. path :
+    auto is what a render with that ``state`` has left, if anything. Raises ViewerError for a file of another
+    picture."""
+    if path == AUTO:
+        if state is None:
+            raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
+        best, _, _ = state.find(size)
+        if best is None:
+            return None, renderer.device.driver
+        path = str(best)
+    film = resumed(path, size, sample_settings(renderer))
+    drivers = _drivers(path, film.drivers, renderer.device.driver)
+    if state is not None:
+        state.use(path)
+        state.metadata[DRIVER] = drivers
+    return film, drivers
+
+
+def _features(
+    renderer: RendererParts, session: Session, layers: dict[str, NDArray], progress: Report | None
+) -> NDArray[np.float32] | None:
+    """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
+
+    Layers are averages over all samples; without them the denoiser makes do with fewer.
+    """
+    film, clean = session.developing.buffer, renderer.settings.denoise not in UNASKED
+    if film is None or not (layers or clean):
+        return None
+    samples = session.samples if layers else min(session.samples, MOST_FEATURES)
+    with features_of(renderer, session.size, samples, progress) as features:
+        if layers:
+            feature_layers(features, layers)
+        return denoised(renderer, film, features) if clean else None
+
+
+def _drivers(path: str, before: str, now: str) -> str:
+    """The drivers of a picture's samples, once those of this one join them; ``before``: of the file, if it says."""
+    names = before.split("; ") if before else []
+    if names and now not in names:
+        text = f"{path}: rendered by {before} so far, and now by {now}: as good a picture, but with bits of its own"
+        warnings.warn(text, DriverWarning, stacklevel=6)
+    return "; ".join(dict.fromkeys([*names, now]))

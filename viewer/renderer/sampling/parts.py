@@ -1,0 +1,47 @@
+"""The parts of a renderer, as sessions, previews and layers know them: `viewer.Renderer` itself drives a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from viewer.base.lock import FairLock
+from viewer.options.declare import Affects
+from viewer.renderer.device.first_hits import FirstHits
+from viewer.renderer.device.gpu_scene import GpuScene
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.inputs.validate import Given
+from viewer.renderer.photon_map.photon_map import PhotonMap
+from viewer.renderer.sampling.frame_plan import FramePlan
+from viewer.renderer.sampling.sampler import Sampler
+from viewer.scene.camera import Camera
+from viewer.stream.declare.program import Program
+from viewer.stream.gl.device import Device
+
+
+class RendererParts(Protocol):
+    """See `viewer.Renderer`, which documents them."""
+
+    settings: Settings
+    camera: Camera
+    gpu_scene: GpuScene
+    photon_map: PhotonMap
+    sampler: Sampler
+    lock: FairLock
+
+    @property
+    def prepared(self) -> Prepared: ...
+    @property
+    def device(self) -> Device: ...
+    @property
+    def progressive(self) -> bool: ...
+    @property
+    def first_hits(self) -> FirstHits: ...
+    def program(self, settings: Settings | None = None) -> Program: ...
+    def update(self, scene: Given | None = None, settings: Settings | None = None, **changes: Any) -> Affects: ...
+    def plan(self, size: tuple[int, int], **choices: Any) -> FramePlan: ...
+    def ready(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> bool: ...
+    def warm(
+        self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None
+    ) -> Iterator[float]: ...
