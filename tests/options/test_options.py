@@ -271,7 +271,7 @@ def test_every_default_text_reads_as_the_default():
 
 
 def test_keywords_name_every_option_once():
-    scopes = [keywords("renderer"), keywords("render"), keywords("command")]
+    scopes = [keywords(scope) for scope in ("renderer", "render", "save", "command")]
     assert sorted(name for scope in scopes for name in scope) == sorted(OPTIONS)
     assert {"size", "spp", "layers"} <= set(keywords("render"))
     assert {"machine", "policy", "camera", "fov", "device"} <= set(keywords("renderer"))

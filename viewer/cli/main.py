@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from viewer.base import clash
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
-from viewer.cli.commands import VIEWED, printable
+from viewer.cli.commands import printable
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
@@ -247,10 +247,10 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
             option = with_choices(option, tuple(choices[each]))
         flags = [option.short, option.flag] if option.short else [option.flag]
         if option.switch:
-            parser.add_argument(*flags, action="store_true", help=option.help)
+            parser.add_argument(*flags, action="store_true", help=option.about)
             continue
         words, default = option.expected(), option.default_words()
-        text = option.help + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
+        text = option.about + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
         # argparse reads % in a help text as a format.
         action = "append" if option.repeats else "store"
         more: dict[str, Any] = {"nargs": "?", "const": option.bare} if option.bare else {}
@@ -361,7 +361,7 @@ COMMANDS = {
         "fly through a scene in a window, or in a browser",
         "SCENE [options]",
         commands.view,
-        (*VIEWED, *REMOTE),
+        (*(name for name, option in OPTIONS.items() if option.viewed), *REMOTE),
         scene=True,
         own=REMOTE,
     ),

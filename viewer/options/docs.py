@@ -22,7 +22,7 @@ def markdown_table(choices: Choices | None = None) -> str:
     for found in _known(OPTIONS, choices):
         typed = f"`{found.short}`, " if found.short else ""
         typed += f"`{found.typed}`"
-        cells = [typed, found.expected(), found.default_words(), found.help]
+        cells = [typed, found.expected(), found.default_words(), found.about]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(rows)
 
@@ -34,7 +34,7 @@ def docstring(names: Iterable[str], choices: Choices | None = None) -> str:
         default = found.default_words()
         told = [found.expected()] if found.expected() else []
         told += [f"default: {default}"] if default else []
-        for text, indent in ((f"{found.name} : {found.help}.", ""), (f"{'; '.join(told)}.", INDENT)):
+        for text, indent in ((f"{found.name} : {found.about}.", ""), (f"{'; '.join(told)}.", INDENT)):
             if text != ".":
                 lines += textwrap.wrap(keywords(text), WIDTH, initial_indent=indent, subsequent_indent=INDENT)
     return "\n".join(lines)

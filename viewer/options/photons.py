@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option
+from viewer.options.declare import Affects, Option, of_part
 
-PHOTONS = (
+PHOTONS = of_part(
+    "photons",
     Option(
         "photons",
         values.read_integer,
@@ -83,6 +84,7 @@ PHOTONS = (
         Affects.PROGRAM,
         "NAME",
         choices=("sort", "stencil"),
+        added=True,
     ),
     Option(
         "photon_grid",
@@ -96,6 +98,7 @@ PHOTONS = (
         1 << 16,
         values="three whole numbers such as 250x1x250, each from {low} to {high}, or auto",
         default_text="cubes, 40 along the scene's longest side",
+        added=True,
     ),
     Option(
         "footprint",
@@ -107,6 +110,7 @@ PHOTONS = (
         "texels",
         1,
         16,
+        added=True,
     ),
     Option(
         "redistribution",
@@ -117,6 +121,7 @@ PHOTONS = (
         Affects.UNIFORMS,
         "NAME",
         choices=("count", "power", "none"),
+        added=True,
     ),
     Option(
         "photon_points",
@@ -138,6 +143,7 @@ PHOTONS = (
         "rays",
         0,
         1024,
+        added=True,
     ),
     Option(
         "photon_filter",
@@ -148,5 +154,8 @@ PHOTONS = (
         "NAME",
         values="{choices}; cone=K with 1 <= K <= 1e6 is as wide as K radii",
         choices=("constant", "cone", "epanechnikov"),
+        added=True,
     ),
+    programs=("photon",),
+    sampled=True,
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option
+from viewer.options.declare import Affects, Option, of_part
 from viewer.options.values import PolicyChoice, Unroll
 
-MACHINE = (
+MACHINE = of_part(
+    "machine",
     Option(
         "machine",
         values.read_word,
@@ -80,9 +81,11 @@ MACHINE = (
         "NAME",
         choices=("query", "census"),
     ),
+    viewed=True,
 )
 
-DEVICE = (
+DEVICE = of_part(
+    "device",
     Option(
         "device",
         values.read_optional_integer,
@@ -103,6 +106,7 @@ DEVICE = (
         Affects.DEVICE,
         "NAME",
         choices=("auto", "off"),
+        viewed=True,
     ),
     Option(
         "memory",
@@ -112,6 +116,7 @@ DEVICE = (
         Affects.DEVICE,
         "NAME",
         choices=("auto", "texture"),
+        viewed=True,
     ),
     Option(
         "limits",

@@ -72,4 +72,4 @@ def _row(keys: str, text: str) -> str:
 
 
 def _help(option: str) -> str:
-    return escape(OPTIONS[option].help, quote=True)
+    return escape(OPTIONS[option].about, quote=True)

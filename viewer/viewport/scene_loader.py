@@ -1,4 +1,4 @@
-"""The loader: scenes and settings on their way into the viewport, prepared by a worker thread and uploaded in pieces."""
+"""Scenes and settings on their way into the viewport, prepared by a worker thread and uploaded in pieces."""
 
 from __future__ import annotations
 

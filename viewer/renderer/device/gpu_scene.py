@@ -13,7 +13,7 @@ from viewer.accel.structures import Structure
 from viewer.base.errors import ViewerError
 from viewer.base.lock import FairLock, exclusive
 from viewer.options.declare import Affects
-from viewer.programs import DISPERSIVE, LEVELS, PICTURES
+from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.limits import check_limits
 from viewer.renderer.device.machine_pool import Key, MachinePool
@@ -345,22 +345,16 @@ class DeviceScene:
 
 def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
     """What the chosen program takes beside traversal and first hits."""
-    form: dict[str, Any] = dict(settings.form)
-    if prepared.dispersive and settings.program in DISPERSIVE:
-        form["dispersion"] = True
-    if prepared.absorbing and settings.program in DISPERSIVE:
-        form["volumes"] = True
-    if prepared.nested and settings.program in DISPERSIVE:
-        form["nested"] = True
-    if prepared.wide and settings.program == "photon":
-        form["apart"] = True
-    if prepared.light_candidates(settings) > 1:
-        form["resampled"] = True
-    if settings.program == "path" and prepared.light_tree(settings):
-        form["light_tree"] = True
-    if prepared.look.principled and settings.machine == "singlepass" and form.get("gather"):
-        form["together"] = True
-    return form
+    single = prepared.look.principled and settings.machine == "singlepass"
+    return settings.form(
+        dispersion=prepared.dispersive,
+        volumes=prepared.absorbing,
+        nested=prepared.nested,
+        apart=prepared.wide,
+        resampled=prepared.light_candidates(settings) > 1,
+        light_tree=prepared.light_tree(settings),
+        together=single and settings.final_gather > 0,
+    )
 
 
 def _chosen(

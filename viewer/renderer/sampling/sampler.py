@@ -278,7 +278,7 @@ class Tracer(RayTracer):
 
     def photon_remark(self) -> str:
         """What to say of a photon map that holds nothing; else nothing."""
-        if self.settings.program != "photon" or self._photon_maps is None or self._photon_maps.stored:
+        if not self.settings.picture_program.maps_photons or self._photon_maps is None or self._photon_maps.stored:
             return ""
         lighting = self.prepared.lighting
         if not lighting.listed.count and not lighting.listed.environment_levels:

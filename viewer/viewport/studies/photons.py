@@ -43,7 +43,7 @@ class PhotonView:
 
     def _mapped(self) -> Renderer:
         renderer, _ = self.view.shown()
-        if renderer.settings.program != "photon":
+        if not renderer.settings.picture_program.maps_photons:
             key = self.view.keymap.text("program.photon")
             raise ViewerError("photons", f"program {renderer.settings.program} has none", f"{key} maps them")
         return renderer
@@ -65,7 +65,7 @@ class PhotonView:
     def renderer(self) -> Renderer | None:
         """Whose photons there are to show; None where there are none."""
         renderer = self.view.renderer
-        mapped = renderer is not None and renderer.settings.program == "photon" and renderer.photon_streams()
+        mapped = renderer is not None and renderer.settings.picture_program.maps_photons and renderer.photon_streams()
         return renderer if mapped else None
 
     def scene(self) -> tuple[Camera, Stream | None] | None:

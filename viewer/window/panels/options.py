@@ -34,7 +34,7 @@ def choice(context: ViewportContext, name: str, current: str, fold: bool = True)
     """One of an option's words: side by side, or with ``fold`` in a list where there is no room for that."""
     option = options.option(name)
     label(name.replace("_", " "))
-    tip(option.help, about(context, f"{name}.next")[1])
+    tip(option.about, about(context, f"{name}.next")[1])
     imgui.same_line(units(LABELS))
     room = imgui.get_content_region_avail().x / len(option.choices) - units(8)
     if not fold or all(imgui.calc_text_size(word).x < room for word in option.choices):
@@ -49,7 +49,7 @@ def choice(context: ViewportContext, name: str, current: str, fold: bool = True)
 def checkbox(context: ViewportContext, name: str, current: bool) -> None:
     """An option that is on or off."""
     changed, on = imgui.checkbox(name, current)
-    tip(options.option(name).help, about(context, f"{name}.toggle")[1])
+    tip(options.option(name).about, about(context, f"{name}.toggle")[1])
     if changed:
         context.scene_loader.set(**{name: on})
 
@@ -65,7 +65,7 @@ def slider(
     flags = imgui.SliderFlags_.always_clamp | (imgui.SliderFlags_.logarithmic if high > 1000 else 0)
     shown = none if none and not current else "%d"
     changed, value = imgui.slider_int(f"##{name}", min(current, high), low, high, shown, flags)
-    tip(text or options.option(name).help)
+    tip(text or options.option(name).about)
     if changed:
         context.view.wake()
     return value if changed else None
@@ -96,7 +96,7 @@ def _typed(context: ViewportContext, name: str, current: Any) -> None:
     label(name.replace("_", " "))
     flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
     entered, text = imgui.input_text(f"##{name}", str(current), flags)
-    tip(f"{option.help}: {option.expected()}", about(context, f"{name}.next")[1])
+    tip(f"{option.about}: {option.expected()}", about(context, f"{name}.next")[1])
     if entered:
         context.scene_loader.set(**{name: text.strip()})
 
@@ -105,7 +105,7 @@ def _policy(context: ViewportContext, current: PolicyChoice) -> None:
     option = options.option("policy")
     label("policy")
     chosen = combo("policy", list(option.choices), current.name)
-    tip(option.help, about(context, "policy.next")[1])
+    tip(option.about, about(context, "policy.next")[1])
     if chosen:
         context.scene_loader.set(policy=replace(current, name=chosen))
     if current.name != "threshold":

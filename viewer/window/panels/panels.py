@@ -13,6 +13,7 @@ from imgui_bundle import ImVec2, imgui
 from viewer.film.exposure import AUTO
 from viewer.film.tonemap import TONEMAPS
 from viewer.options.processor import MACHINE
+from viewer.programs import PICTURES
 from viewer.renderer.inputs.settings import RECIPE
 from viewer.scene.scene import Scene
 from viewer.viewport.context import ViewportContext
@@ -127,16 +128,12 @@ def _render(context: ViewportContext) -> None:
 
 
 def _programs(context: ViewportContext) -> None:
-    known = dict(context.view.programs())
-
-    def describe(name: str) -> tuple[str, str]:
-        text, key = about(context, f"program.{name}")
-        return (text or name) + ("" if known[name] else " (not there yet)"), key
-
     imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, units(5)))
     current = context.view.renderer.settings.program if context.view.renderer is not None else ""
-    titles = [name.capitalize() for name in known]
-    chosen = segments("program", list(known), current, titles, enabled=known.__getitem__, describe=describe)
+    titles = [name.capitalize() for name in PICTURES]
+    chosen = segments(
+        "program", list(PICTURES), current, titles, describe=lambda name: about(context, f"program.{name}")
+    )
     imgui.pop_style_var()
     if chosen:
         context.view.do(f"program.{chosen}")

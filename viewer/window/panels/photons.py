@@ -79,6 +79,6 @@ def _draw(context: ViewportContext, option: Option, current: Any) -> None:
         step = 1e-3 * context.view.controller.natural_speed
         text = "%.4g" if current else "automatic"
         changed, value = imgui.drag_float(f"##{option.name}", current, step, option.low, option.high, text, flags)
-    tip(option.help)
+    tip(option.about)
     if changed:
         context.scene_loader.set(**{option.name: value})
