@@ -307,7 +307,7 @@ def test_a_broken_file_is_one_line_and_is_never_lost(path, data: bytes, line: st
 @pytest.mark.parametrize("levels", [150, 400])
 def test_more_levels_than_can_be_saved(path, levels: int) -> None:
     nested = "[" * levels + "]" * levels
-    with pytest.raises(ViewerError, match="recent|nested too deeply"):
+    with pytest.raises(ViewerError, match=r"recent|nested too deeply"):
         Preferences.load(written(path, f"recent = {nested}\n"))
     text = f"other = {nested}\n"
     with pytest.raises(ViewerError, match="nested too deeply"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import IntEnum
@@ -52,6 +52,9 @@ class Option:
     programs : the programs that it serves; empty: all. A program may ask for more, see `viewer.programs.registry`.
     sampled  : it serves programs that add samples alone.
     slider   : the ends of its slider on a panel, where they are not those of the range.
+    zero     : stands for 0 on its slider, where 0 is no value of it or a special one.
+    words    : known words among its values, where it takes others, too.
+    unless   : another option, and values of it with which this one is of no use.
     added    : files of pictures from before it was an option do not tell of it: nor do others that have its default.
     viewed   : ``raystream view`` takes it, too. remote : the page of ``raystream view --remote`` offers it.
     """
@@ -77,6 +80,9 @@ class Option:
     programs: tuple[str, ...] = ()
     sampled: bool = False
     slider: tuple[float, float] | None = None
+    zero: str = ""
+    words: tuple[str, ...] = ()
+    unless: tuple[str, tuple[str, ...]] | None = None
     added: bool = False
     viewed: bool = False
     remote: bool = False
@@ -104,6 +110,10 @@ class Option:
         if not self.programs:
             return self.help
         return f"{self.help}; in program{'s' if len(self.programs) > 1 else ''} {listed(self.programs, 'and')}"
+
+    def useful(self, settings: Mapping[str, Any]) -> bool:
+        """Whether other options leave it something to decide."""
+        return self.unless is None or settings[self.unless[0]] not in self.unless[1]
 
     def expected(self) -> str:
         """What a right value is, for messages and tables."""

@@ -61,6 +61,7 @@ PHOTONS = of_part(
         "photons",
         1,
         1 << 16,
+        unless=("estimate", ("progressive",)),
     ),
     Option(
         "photon_radius",
@@ -74,6 +75,7 @@ PHOTONS = of_part(
         high=1e18,
         values="a number from {low:g} to {high:g}; 0 chooses one",
         default_text="0",
+        zero="automatic",
     ),
     Option(
         "photon_map",
@@ -99,6 +101,7 @@ PHOTONS = of_part(
         values="three whole numbers such as 250x1x250, each from {low} to {high}, or auto",
         default_text="cubes, 40 along the scene's longest side",
         added=True,
+        unless=("estimate", ("progressive",)),
     ),
     Option(
         "footprint",
@@ -111,6 +114,7 @@ PHOTONS = of_part(
         1,
         16,
         added=True,
+        unless=("photon_map", ("sort",)),
     ),
     Option(
         "redistribution",
@@ -122,6 +126,7 @@ PHOTONS = of_part(
         "NAME",
         choices=("count", "power", "none"),
         added=True,
+        unless=("photon_map", ("sort",)),
     ),
     Option(
         "photon_points",
@@ -132,6 +137,7 @@ PHOTONS = of_part(
         Affects.MACHINE,
         "NAME",
         choices=("fetch", "read-back"),
+        unless=("photon_map", ("sort",)),
     ),
     Option(
         "final_gather",

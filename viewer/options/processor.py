@@ -27,6 +27,7 @@ MACHINE = of_part(
         values="{choices}, or threshold=SHARE[,active|all] with 0 < SHARE <= 1",
         choices=("sweep", "naive", "threshold", "most-work"),
         default_text="sweep",
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "unroll",
@@ -40,6 +41,7 @@ MACHINE = of_part(
         65536,
         values="auto, a whole number, or one per looping kernel such as 4,2; each from {low} to {high}",
         default_text="auto",
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "fuse",
@@ -50,6 +52,7 @@ MACHINE = of_part(
         Affects.MACHINE,
         "NAME",
         choices=("none", "ray", "surface"),
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "mask",
@@ -60,6 +63,7 @@ MACHINE = of_part(
         Affects.MACHINE,
         "NAME",
         choices=("depth", "stencil", "kill", "tiles", "none"),
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "tile",
@@ -71,6 +75,7 @@ MACHINE = of_part(
         "rays",
         4,
         256,
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "count",
@@ -80,6 +85,7 @@ MACHINE = of_part(
         Affects.NOTHING,
         "NAME",
         choices=("query", "census"),
+        unless=("machine", ("singlepass",)),
     ),
     viewed=True,
 )

@@ -67,6 +67,7 @@ STRUCTURE = of_part(
         low=1.0,
         high=1.1,
         values="a number from {low:g} to {high:g}",
+        slider=(1, 1.1),
     ),
     Option(
         "back_faces",
@@ -191,6 +192,7 @@ CAMERA = of_part(
         values="a number of scene units from {low:g} to {high:g}",
         default_text="the camera's",
         sampled=True,
+        zero="pinhole",
     ),
     Option(
         "focus",
@@ -237,6 +239,7 @@ LIGHT = of_part(
         default_text="where the scene has neither emission nor lights studio for a single object, else sky; else none",
         sampled=True,
         remote=True,
+        words=("none", "sky", "studio"),
     ),
     Option(
         "sun",

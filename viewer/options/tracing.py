@@ -151,6 +151,7 @@ ESTIMATE = of_part(
         sampled=True,
         programs=("path",),
         slider=(0, 16),
+        zero="never",
     ),
     Option(
         "clamp",
@@ -165,6 +166,7 @@ ESTIMATE = of_part(
         default_text="0",
         sampled=True,
         slider=(0, 100),
+        zero="off",
     ),
     Option(
         "sampler",

@@ -15,6 +15,7 @@ from viewer.programs import PICTURES, PictureProgram
 
 NAMES = tuple(options.keywords("renderer"))
 RECIPE = tuple(options.keywords("prepare"))
+MACHINE = tuple(options.part("machine"))
 VIEW = tuple(options.part("camera"))  # what the camera follows from, with the scene
 # What a scene is prepared by, before any OpenGL.
 PREPARED = tuple(name for name in options.part("structure", "scene", "light") if name in NAMES)
@@ -132,9 +133,16 @@ class Settings(Mapping[str, Any]):
     @property
     def passes(self) -> tuple[str, ...]:
         """What decides the passes that a program is cut into."""
-        if self.machine == "singlepass":
-            return ("singlepass",)
-        return "multipass", self.fuse, self.mask, str(self.tile)
+        return tuple(str(self[name]) for name in self._machine() if options.OPTIONS[name].affects == Affects.MACHINE)
+
+    def _machine(self) -> list[str]:
+        """The machine's options that are of use to the chosen one."""
+        return [name for name in MACHINE if options.OPTIONS[name].useful(self)]
+
+    @property
+    def decided(self) -> dict[str, Any]:
+        """The values of options that the program decides where they are left to it."""
+        return {"depth": self.max_depth, "roulette": self.roulette_from}
 
     def recipe(self) -> Recipe:
         """How structures are built and traversed."""
@@ -156,8 +164,7 @@ class Settings(Mapping[str, Any]):
 
     def facts(self) -> dict[str, str]:
         """What a picture says of the machine that made it."""
-        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask", "tile", "count")
-        return {name: str(self._values[name]) for name in ("program", "machine", *names)}
+        return {name: str(self._values[name]) for name in ("program", *self._machine())}
 
 
 def checked(name: str, value: Any) -> Any:

@@ -54,8 +54,7 @@ def sampling_facts(tracer: Tracer) -> dict[str, str]:
     """The settings that samples depend on, as texts: all of the program that affect samples, but for the view."""
     settings = tracer.settings
     decided = {
-        "depth": settings.max_depth,
-        "roulette": settings.roulette_from,
+        **settings.decided,
         "offsets": "sample" if tracer.first_hits.shared else "pixel",
         "light_candidates": tracer.prepared.light_candidates(settings),
         "light_sampler": "tree" if tracer.prepared.light_tree(settings) else "power",
