@@ -22,7 +22,7 @@ PATHS = of_part(
         "surface interactions",
         0,
         1024,
-        default_text="16, of whitted and photon 4",
+        default_text="the program's",
         sampled=True,
         slider=(0, 32),
         remote=True,

@@ -7,14 +7,12 @@ from html import escape
 from importlib.resources import files
 
 from viewer.base.paths import assets
-from viewer.film.tonemap import TONEMAPS
 from viewer.options.table import OPTIONS
-from viewer.programs import PICTURES
+from viewer.renderer.inputs.registered import registered
 from viewer.viewport.canvas.scripts import script
 from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
 OFFERED = tuple(name for name, option in OPTIONS.items() if option.remote)  # options that can be chosen on the page
-KNOWN = {"program": tuple(PICTURES), "tonemap": tuple(TONEMAPS)}  # their values, where higher floors know them
 FINGERS = (("one finger", "orbit; look around in flight"), ("two fingers", "pan; pinch to dolly, in flight to go"))
 SCRIPTS = ("renderview.js", "renderview-client.js")
 
@@ -60,8 +58,8 @@ def _row(keys: str, text: str) -> str:
 
 def _field(name: str) -> str:
     """An option as a list of its words, or to be typed; empty is its default."""
-    option = OPTIONS[name]
-    words = KNOWN.get(name, option.choices or option.words)
+    option = registered()[name]
+    words = option.choices or option.words
     field = f'<input name="{name}" size="6" autocomplete="off" spellcheck="false">'
     if words:
         listed = ("", *words) if option.default is None else words

@@ -23,8 +23,8 @@ from viewer.film.layers import LAYERS, NOISY, SERIES
 from viewer.options import table as options
 from viewer.options.declare import suggestion
 from viewer.options.docs import docstring, signature
-from viewer.programs import PICTURES
 from viewer.renderer.device.footprint import check_memory
+from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.settings import NAMES
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
 from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, check_denoiser, denoised, features_of
@@ -203,7 +203,7 @@ def _drivers(path: str, before: str, now: str) -> str:
 def _explain() -> None:
     """Docstrings and signature from the options' declaration."""
     for documented, names in ((Renderer, NAMES), (Renderer.render, options.keywords("render"))):
-        told = docstring(names, {"program": PICTURES, "layers": (*LAYERS, *SERIES)})
+        told = docstring(names, registered())
         documented.__doc__ = f"{cleandoc(documented.__doc__ or '')}\n\nOptions:\n\n{told}\n"
     own = Signature.from_callable(Tracer.__init__)
     plain = own.replace(parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty)

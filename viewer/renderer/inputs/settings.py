@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from viewer.accel.structures import Recipe
@@ -16,6 +17,7 @@ from viewer.programs import PICTURES, PictureProgram
 NAMES = tuple(options.keywords("renderer"))
 RECIPE = tuple(options.keywords("prepare"))
 MACHINE = tuple(options.part("machine"))
+PATH = tuple(name for name in signature(path_uniforms).parameters if name in NAMES)
 VIEW = tuple(options.part("camera"))  # what the camera follows from, with the scene
 # What a scene is prepared by, before any OpenGL.
 PREPARED = tuple(name for name in options.part("structure", "scene", "light") if name in NAMES)
@@ -154,13 +156,11 @@ class Settings(Mapping[str, Any]):
         shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
         counts, in surface interactions; None: all.
         """
-        names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions", "light_samples")
-        chosen = {name: self._values[name] for name in names}
-        chosen["roulette"] = self.roulette_from
+        chosen = {name: self._values[name] for name in PATH} | self.decided
         if self.picture_program.maps_photons:
             chosen["strategy"] = "lights"  # what chance finds, photons bring
         chosen["smooth"] = self.picture_program.smooth
-        return path_uniforms(depth=self.max_depth, shared=shared, samples=samples, bounce=bounce, **chosen)
+        return path_uniforms(shared=shared, samples=samples, bounce=bounce, **chosen)
 
     def facts(self) -> dict[str, str]:
         """What a picture says of the machine that made it."""
