@@ -260,7 +260,7 @@ BROKEN = [
     (b"a = 1\nb = '\xff'\n", "line 2", "is not UTF-8"),
     (b"a = " + b"[" * 100_000, "", ""),
     (b"#" * 300_000, "", "is larger than"),
-    (b"\n\nexposure = 'much'\n", "line 3", 'exposure = "much" (expected stops, a number from -32 to 32, or "auto")'),
+    (b"\n\nexposure = 'much'\n", "line 3", 'exposure = "much" (expected auto or a number of stops from -32 to 32)'),
     (b"exposure = nan", "line 1", "exposure = nan"),
     (b"exposure = true", "line 1", "exposure = true"),
     (b"speed = 0", "line 1", "speed = 0 (expected a factor"),

@@ -19,12 +19,11 @@ from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
-from viewer.options.table import OPTIONS
+from viewer.options.table import MOST_SAMPLES, OPTIONS, check
 from viewer.options.values import LARGEST_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
 MOST_RECENT = 10
-MOST_SAMPLES = 1 << 16
 LARGEST_FILE = 1 << 18  # bytes; a file of settings has a few hundred
 LONGEST_SHOWN = 70  # characters of a wrong value that a message repeats
 
@@ -152,7 +151,10 @@ def _word(value: Any) -> str | None:
 
 
 def _exposure(value: Any) -> float | str | None:
-    return "auto" if isinstance(value, str) and value == "auto" else _number(-32, 32)(value)
+    try:
+        return check("exposure", value) if value == "auto" or not isinstance(value, str) else None
+    except ViewerError:
+        return None
 
 
 def _mode(value: Any) -> str | None:
@@ -180,7 +182,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "statistics": (_flag, "true or false"),
     "samples": (_count, f"a whole number from 1 to {MOST_SAMPLES}"),
     "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
-    "exposure": (_exposure, 'stops, a number from -32 to 32, or "auto"'),
+    "exposure": (_exposure, OPTIONS["exposure"].expected()),
     "tonemap": (_word, 'the name of a tone map, such as "agx"'),
     "mode": (_mode, '"orbit" or "fly"'),
     "speed": (_number(1e-4, 1e4), "a factor from 0.0001 to 10000"),
