@@ -51,7 +51,7 @@ def choice(context: ViewportContext, name: str, current: str) -> None:
     label(name.replace("_", " "))
     tip(option.about, about(context, f"{name}.next")[1])
     imgui.same_line(units(LABELS))
-    needed = sum(imgui.calc_text_size(word).x + units(8) for word in option.choices)
+    needed = sum(imgui.calc_text_size(word).x + units(14) for word in option.choices)
     if needed < imgui.get_content_region_avail().x:
         chosen = segments(name, option.choices, current)
     else:
