@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.cli.graph import PROGRAMS, graph
+from viewer.cli.graph import drawings, graph
 from viewer.cli.main import main
 
 
@@ -22,13 +22,13 @@ def test_standard_output_and_a_name_of_its_own(tmp_path, monkeypatch, capsys):
     assert main(["graph", "photon", "-o", "-"]) == 0
     assert capsys.readouterr().out == graph("photon")
     assert main(["graph", "shadow"]) == 0
-    assert Path("shadow_cast.svg").read_text() == graph("shadow_cast")
+    assert Path("shadow.svg").read_text() == graph("shadow")
 
 
 @pytest.mark.parametrize(
     "line, said",
     [
-        (("photons",), "program 'photons': unknown (did you mean 'photon'? there are ray_cast, "),
+        (("photons",), "program 'photons': unknown (did you mean 'photon'? there are cast, "),
         (("cast", "-o", "x.png"), "x.png: a diagram is an SVG"),
         (("cast", "-o", "nowhere/x.svg"), "nowhere/x.svg: cannot be written: No such file"),
         ((), "graph: the program is missing (usage: raystream graph PROGRAM [-o OUT.svg])"),
@@ -45,4 +45,4 @@ def test_bad_input_is_one_line(line, said, tmp_path, monkeypatch, capsys):
 def test_an_unknown_name_brings_the_list():
     with pytest.raises(ViewerError) as error:
         graph("zzz")
-    assert all(name in str(error.value) for name in PROGRAMS)
+    assert all(name in str(error.value) for name in drawings())

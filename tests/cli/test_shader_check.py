@@ -74,10 +74,9 @@ def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
     monkeypatch.setattr(shader_check, "_RECIPES", ({"accel": "grid", "traversal": "dda"},))
     monkeypatch.setattr(shader_check, "TESTS", ("watertight",))
     monkeypatch.setattr(shader_check, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
-    monkeypatch.setattr(shader_check, "DISPERSIVE", ("photon",))
     monkeypatch.setattr(shader_check, "MAPS", ("stencil",))
     monkeypatch.setattr(shader_check, "SEARCHES", ("nearest",))
-    monkeypatch.setattr(shader_check, "LAYERED", shader_check.LAYERED[:1])
+    monkeypatch.setattr(shader_check, "LAYERED", ({"program": "path"},))
     found = dict(seen_by(device))
     names = list(found)
 

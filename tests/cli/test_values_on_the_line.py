@@ -19,7 +19,7 @@ def test_a_camera_may_begin_with_a_point() -> None:
 
 
 def test_options_stay_options() -> None:
-    parser = _parser("render", {})
+    parser = _parser("render")
     for words in (["--exposure", "-o", "a.png"], ["--quiet", "-1"], ["-o", "-1"], ["scene", "-.5"]):
         assert _joined(words, parser) == words
     assert _joined(["--exposure", "-.5", "-1"], parser) == ["--exposure=-.5", "-1"]

@@ -6,15 +6,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from viewer.cli.graph import PROGRAMS, graph
+from viewer.cli.graph import drawings, graph
 from viewer.programs.diagram import MARGIN, Rectangle, draw_program
 from viewer.stream.declare.program import Call
 
 
-@pytest.fixture(scope="module", params=PROGRAMS)
+@pytest.fixture(scope="module", params=drawings())
 def drawn(request):
     """(program, its drawing, texts of its SVG)."""
-    program = PROGRAMS[request.param][0]()
+    program = drawings()[request.param][0]()
     tree = ElementTree.fromstring(graph(request.param))
     return program, draw_program(program), [each.text for each in tree.iter("{http://www.w3.org/2000/svg}text")]
 

@@ -13,7 +13,7 @@ from viewer.accel.two_level.top import TOPS
 from viewer.cli.shader_check import LAYERED, everything
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.lighting.sampler import SAMPLERS
-from viewer.programs import DISPERSIVE, LEVELS, PICTURES, trace
+from viewer.programs import LEVELS, PICTURES, programs_with, trace
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
@@ -73,7 +73,7 @@ def test_layered_surfaces_are_within_the_limits():
         linked.single()
 
 
-@pytest.mark.parametrize("name", sorted(DISPERSIVE))
+@pytest.mark.parametrize("name", programs_with(lambda each: "dispersion" in each.parameters))
 def test_steps_where_channels_part_are_within_the_limits(name):
     prepared = prepare(everything(dispersion=1.0), Settings(environment="sky"))
     program = PICTURES[name](LEVELS[1], dispersion=True)

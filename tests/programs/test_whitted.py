@@ -239,7 +239,7 @@ def test_wrong_values(scene, wrong, device):
 
 
 def test_registered():
-    assert PICTURES["whitted"] is whitted_trace
+    assert PICTURES["whitted"].make is whitted_trace
 
 
 def test_levels_are_read_where_they_were_written_as_kernels_count():

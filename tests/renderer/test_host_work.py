@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -26,13 +28,14 @@ from viewer.stream.gl.stream import Stream
 )
 def test_programs_are_wired_once_and_what_is_asked_for_is_read(program, layers, floats, device, monkeypatch) -> None:
     made: list[str] = []
-    make = PICTURES[program]
+    make = PICTURES[program].make
 
+    @wraps(make)
     def counted(*given: Any, **named: Any) -> Any:
         made.append(program)
         return make(*given, **named)
 
-    monkeypatch.setitem(PICTURES, program, counted)
+    monkeypatch.setitem(PICTURES, program, replace(PICTURES[program], make=counted))
     renderer = Renderer(viewer.load("cornell"), device=device, program=program, machine="singlepass")
     first = renderer.render((8, 8), spp=1, layers=layers)
     assert made

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import viewer
 from viewer import Renderer
+from viewer.base.errors import ViewerError
 from viewer.renderer.sampling.picture_metadata import sample_settings
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "aperture": 0.1, "focus": 3.0}
 PLANES: dict[str, Any] = {"intersection": "planes"}
+EFFECTS = ("shadows", "reflections", "refractions")  # of whitted
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +39,9 @@ def renderer(device: Any) -> Iterator[Renderer]:
         ({}, {"accel": "grid"}, set()),
         ({}, {"accel": "two-level-bvh"}, {"levels"}),
         ({}, {"machine": "multipass"}, set()),
-        ({}, {"program": "whitted"}, {"program", "depth", "roulette"}),
+        ({}, {"program": "whitted"}, {"program", "depth", "strategy", "roulette", *EFFECTS}),
+        ({"program": "whitted"}, {"strategy": "bsdf", "roulette": 3}, set()),  # for path alone
+        ({"program": "whitted"}, {"shadows": False}, {"shadows"}),
         ({}, {"environment": (1, 1, 1)}, {"environment", "content"}),
         ({}, {"roulette": 3}, {"roulette"}),
         ({"depth": None}, {"depth": 16}, {"roulette"}),  # who asks for a depth gets all of it
@@ -47,9 +53,27 @@ def test_what_differs_is_named(
     renderer: Renderer, given: dict[str, Any], change: dict[str, Any], names: set[str]
 ) -> None:
     before = renderer.settings
-    renderer.update(**given)
-    first = sample_settings(renderer)
-    renderer.update(**change)
-    second = sample_settings(renderer)
+    try:
+        renderer.update(**given)
+        first = sample_settings(renderer)
+        renderer.update(**change)
+        second = sample_settings(renderer)
+    finally:
+        renderer.update(settings=before)
     assert {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)} == names
-    renderer.update(settings=before)
+
+
+def test_files_that_tell_of_options_of_other_programs_go_on(device: Any, tmp_path: Path) -> None:
+    """As those did that were written when every picture told of every option."""
+    drawn = Renderer(viewer.load("cornell"), device=device, program="whitted", machine="singlepass")
+    one, both = (drawn.render((8, 8), spp=spp) for spp in (1, 2))
+    assert "strategy" not in one.depends and one.depends["shadows"] == "True"
+    one.depends |= {"strategy": "both", "roulette": "None"}
+    one.save(tmp_path / "older.exr")
+    again = drawn.render((8, 8), spp=2, resume=str(tmp_path / "older.exr"))
+    assert np.array_equal(again.linear, both.linear)
+    one.depends["shadows"] = "False"
+    one.save(tmp_path / "other.exr")
+    with pytest.raises(ViewerError, match="was rendered with shadows 'False', not 'True'"):
+        drawn.render((8, 8), spp=2, resume=str(tmp_path / "other.exr"))
+    drawn.release()

@@ -127,7 +127,7 @@ def test_help_explains_every_option() -> None:
         text = " ".join((documented.__doc__ or "").split())
         for name in names:
             option = OPTIONS[name]
-            told = f"{name} : {option.help}. " + ("" if name in ("program", "layers") else option.expected())
+            told = f"{name} : {option.about}. " + ("" if name in ("program", "layers") else option.expected())
             assert told.replace("--", "") in text and option.default_words().replace("--", "") in text
         assert "--" not in text  # Python has keywords
     assert "cast, shadow, whitted, path or photon; default: path." in (Renderer.__doc__ or "")

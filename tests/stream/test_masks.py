@@ -11,9 +11,10 @@ from toys import COLLATZ, NESTED, simulate
 
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Tiles
-from viewer.stream.machines.count import EDGE, Queries
+from viewer.stream.machines.count import Queries
 from viewer.stream.machines.mask import StencilMask
 from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.options import EDGE
 from viewer.stream.machines.policy import Naive, Sweep
 from viewer.stream.machines.tiled import TileLoop
 

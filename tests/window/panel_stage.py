@@ -35,11 +35,8 @@ class Stage:
         class View(viewport.Viewport):
             compiling = ""
 
-            def programs(self) -> list[tuple[str, bool]]:
-                return [("cast", True), ("path", False)]
-
             def available(self, action: Any) -> bool:
-                return action.requires is None
+                return True
 
             def do(self, name: str) -> None:
                 asked.append(name)

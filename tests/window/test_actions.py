@@ -86,13 +86,10 @@ def test_names_are_unique_and_motions_are_those_of_flight() -> None:
     assert held == {f"fly.{motion}" for motion in (*MOTIONS, *PACES)}
 
 
-def test_programs_light_up_by_being_registered() -> None:
-    for name in ("cast", "shadow", "whitted", "path", "photon"):
-        action = BY_NAME[f"program.{name}"]
-        assert action.available(PICTURES) == (name in PICTURES)
-        assert action.available([*PICTURES, name])
-    assert not BY_NAME["accel.next"].available([]) and BY_NAME["accel.next"].available(["accel"])
-    assert BY_NAME["help"].available([])
+def test_every_program_has_an_action_and_its_key() -> None:
+    for name, program in PICTURES.items():
+        assert BY_NAME[f"program.{name}"].help == program.help
+        assert BY_NAME[f"program.{name}"].keys == (program.key,)
 
 
 # Key texts

@@ -100,11 +100,12 @@ def use(panel_stage: Stage, scene: Any, **options: Any) -> None:
 
 def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
     from viewer.window.panels import panels
+    from viewer.window.panels.options import slider
 
     controls.show(panels._camera)
     controller = panel_stage.view.controller
     assert controls.click("Fly") == ["camera.mode"] and controls.click("Orbit") == []
-    low, high = panels.FIELDS_OF_VIEW
+    low, high = slider("fov")
     controls.click("##fov", 0.02)
     assert controller.camera.fov == pytest.approx(low, abs=0.02 * (high - low))
     controls.click("##fov", 0.5)
@@ -218,9 +219,9 @@ def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) 
     controls.show(light.draw_sampling)
     controls.click("##noise", 0.5)
     assert panel_stage.session.stop.error == pytest.approx(0.05, abs=0.003)
-    asked = [controls.click(effect) for effect in light.EFFECTS]
-    assert asked == [[{effect: False}] for effect in light.EFFECTS]
-    assert controls.click("##depth", 0.99)[-1]["depth"] == light.MOST_DEPTH
+    effects = ("shadows", "reflections", "refractions")
+    assert [controls.click(effect) for effect in effects] == [[{effect: False}] for effect in effects]
+    assert controls.click("##depth", 0.99)[-1]["depth"] == 32
     assert controls.click("##clamp", 0.5)[-1]["clamp"] == pytest.approx(50, abs=3)
     use(panel_stage, panel_stage.view.scene, program="cast")
     controls.again()
@@ -284,7 +285,7 @@ def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, control
     assert elevation == pytest.approx(45, abs=6) and azimuth == 60
     controls.click("##sun towards", 0.25)
     assert panel_stage.scene_loader.requested.sun == pytest.approx((elevation, -90), abs=12)
-    for name, value in light.ENVIRONMENTS.items():
+    for name, value in ((light.BY_SCENE, None), *((word, word) for word in ("none", "sky", "studio"))):
         controls.choose("##environment", name)
         assert panel_stage.scene_loader.requested.environment == value
 

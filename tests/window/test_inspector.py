@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import viewer
 from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.programs import PICTURES, ray_cast
+from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
+from viewer.stream.declare.program import Program
 from viewer.viewport.studies.false_color import DONE, NONE
 from viewer.viewport.studies.inspector import Heat, Inspector, heat
 
@@ -142,10 +145,13 @@ def test_every_field_of_every_stream_can_be_shown(finished: Inspector) -> None:
     assert finished.legend("hit.t").ramps[0].unit == "scene units"
 
 
+def described(traversal: TraversalStates = FLAT, layers: bool = False, first_hits: str = "rays") -> Program:
+    """The ray caster, which leaves the surfaces it sees."""
+    return ray_cast(traversal, layers=True)
+
+
 def test_another_program_brings_its_own_states_and_records(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        PICTURES, "described", lambda traversal, layers=False, first_hits="rays": ray_cast(traversal, layers=True)
-    )
+    monkeypatch.setitem(PICTURES, "described", replace(PICTURES["cast"], name="described", make=described))
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)
     assert "surface.normal" not in [channel.name for channel in inspector.channels()]

@@ -213,12 +213,13 @@ def test_every_option_of_a_structure_can_be_chosen(panel_stage, monkeypatch):
     monkeypatch.setattr(panels, "SECTIONS", (("Structure", panels._structure, True),))
     made = {
         "shape": replace(options.option("intersection"), name="shape", choices=("round", "long")),
-        "order": replace(options.option("intersection"), name="order", choices=("a-rather-long-word", "another", "b")),
+        "order": replace(
+            options.option("intersection"), name="order", choices=("a-word-that-is-rather-long", "another", "b")
+        ),
         "depth": replace(options.option("grid"), name="depth"),
     }
-    monkeypatch.setattr(options, "OPTIONS", {**options.OPTIONS, **made})
+    monkeypatch.setattr(options, "OPTIONS", made)
     panel_stage.scene_loader.requested = {"shape": "round", "order": "another", "depth": "auto"}
-    monkeypatch.setattr(panels, "RECIPE", tuple(made))
     panel_stage.draw()
     assert {"shape": "long"} in [asked for y in range(46, 70, 4) for asked in panel_stage.click(260, y)]
     listed = []
@@ -227,7 +228,7 @@ def test_every_option_of_a_structure_can_be_chosen(panel_stage, monkeypatch):
             panel_stage.click(200, y)
             listed += [asked for asked in panel_stage.click(200, y + below) if isinstance(asked, dict)]
             panel_stage.click(1000, 600)
-    assert {"order": "b"} in listed and {"order": "a-rather-long-word"} in listed
+    assert {"order": "b"} in listed and {"order": "a-word-that-is-rather-long"} in listed
     assert any(types(panel_stage, 200, y) for y in range(94, 130, 6))
     assert {"depth": "12"} in panel_stage.asked
 

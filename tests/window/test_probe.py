@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -14,11 +15,12 @@ from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.kernels import HIT, RADIANCE
 from viewer.programs import PICTURES, ray_cast
+from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
-from viewer.stream.declare.program import RETURN, Call
+from viewer.stream.declare.program import RETURN, Call, Program
 from viewer.viewport.studies.probe import COLUMNS, Probe, forget, probe, probing
 
 SIZE = (64, 48)
@@ -232,10 +234,13 @@ def test_other_tests_and_drivers_without_a_barrier(device: Any) -> None:
         assert_same(probe(renderer, renderer.camera, SIZE, pixels[0]), picture)
 
 
+def described(traversal: TraversalStates = FLAT, layers: bool = False, first_hits: str = "rays") -> Program:
+    """The ray caster, which leaves the surfaces it sees."""
+    return ray_cast(traversal, layers=True)
+
+
 def test_another_program(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        PICTURES, "described", lambda traversal, layers=False, first_hits="rays": ray_cast(traversal, layers=True)
-    )
+    monkeypatch.setitem(PICTURES, "described", replace(PICTURES["cast"], name="described", make=described))
     renderer = framed(device, program="described")
     normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
     found = probe(renderer, renderer.camera, SIZE, (32, 30))

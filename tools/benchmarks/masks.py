@@ -25,8 +25,9 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.count import EDGE, Queries
+from viewer.stream.machines.count import Queries
 from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
+from viewer.stream.machines.options import EDGE
 from viewer.stream.machines.passes import STATE
 from viewer.stream.machines.tiled import TileLoop
 

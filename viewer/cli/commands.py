@@ -19,7 +19,6 @@ from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.film.files.states import AUTO
-from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords, most_samples
 
 if TYPE_CHECKING:
@@ -32,28 +31,6 @@ if TYPE_CHECKING:
     from viewer.scene.scene import Scene
 
 GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
-
-# What the window takes of the options; the rest is the file's or the panels' business.
-VIEWED = (
-    *("program", "machine", "policy", "unroll", "fuse", "mask", "tile", "count", *keywords("prepare")),
-    *("variant", "lenient", "max_texture", "classic", "ground", "camera", "fov", "barrier", "memory", "debug"),
-)
-# What programs leave alone that add no samples.
-SAMPLED = (
-    *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
-    *(
-        "light_samples",
-        "light_candidates",
-        "light_sampler",
-        "aperture",
-        "focus",
-        "environment",
-        "environment_rotation",
-        "sun",
-        "light",
-    ),
-    *(option.name for option in PHOTONS),
-)
 
 
 def printable(text: str) -> str:
@@ -84,8 +61,7 @@ def render(arguments: Namespace) -> bool:
         progress(None, "building")
         renderer = Renderer(scene, **_named(arguments, "renderer"), progress=progress)
         _tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
-        if not renderer.progressive:
-            _tell(_unused(arguments), arguments, progress)
+        _tell(_unused(arguments), arguments, progress)
         times.append(perf_counter())
         progress(None, "compiling")
         _tell(_filled(renderer, arguments), arguments, progress)
@@ -140,7 +116,7 @@ def _filled(renderer: Renderer, arguments: Namespace) -> list[str]:
     """
     asked = arguments.environment, arguments.sun, arguments.exposure
     lit = renderer.prepared.lighting.listed.lit
-    if asked != (None, None, "auto") or not lit or not _displayed(arguments) or arguments.program == "cast":
+    if asked != (None, None, "auto") or not lit or not _displayed(arguments) or not renderer.progressive:
         return []
     from viewer.renderer.sampling.darkness import FILLED, black
 
@@ -205,8 +181,11 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
 
 
 def _unused(arguments: Namespace) -> list[str]:
-    """A remark on options that the chosen program, which adds no samples, has no use for."""
-    typed = [name for name in SAMPLED if name in arguments.typed]
+    """A remark on options that do not serve the chosen program."""
+    from viewer.programs import PICTURES
+
+    program = PICTURES[arguments.program]
+    typed = (name for name in OPTIONS if name in arguments.typed and not program.uses(name))
     given = [OPTIONS[name].flag for name in typed if getattr(arguments, name) != OPTIONS[name].default]
     return [f"program {arguments.program} makes no use of {', '.join(given)}"] if given else []
 
@@ -317,7 +296,8 @@ def view(arguments: Namespace) -> bool:
 
     if not viewer.is_builtin(arguments.scene):
         recognise(arguments.scene)
-    chosen = {name: getattr(arguments, name) for name in VIEWED if name != "debug"}
+    taken = (name for name, option in OPTIONS.items() if option.viewed and option.part != "command")
+    chosen = {name: getattr(arguments, name) for name in taken}
     if arguments.remote is not None:
         from viewer.remote.serve import serve
 

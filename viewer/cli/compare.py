@@ -124,7 +124,7 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progr
     """The picture of ``raystream render`` with these arguments, as it would write it."""
     from viewer.film.files.compare import Shown
     from viewer.film.layers import LAYERS, SERIES
-    from viewer.options.table import check
+    from viewer.options.table import check, keywords
     from viewer.renderer.renderer import Renderer
 
     check("layers", arguments.layers, (*LAYERS, *SERIES))
@@ -136,6 +136,6 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progr
     commands._tell([*renderer.notes, *commands._filled(renderer, arguments)], arguments, progress)
     picture = renderer.render(**commands._named(arguments, "render"), progress=progress)
     renderer.release()
-    typed = {name: getattr(arguments, name) for name in ("exposure", "tonemap") if name in arguments.typed}
+    typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}
     pixels = picture.linear if asked.layer is None else picture.layers[asked.layer]
     return Shown(f"render of {text}", pixels, **typed)

@@ -13,20 +13,21 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn
 
 from viewer.base import clash
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
-from viewer.cli.commands import VIEWED, printable
+from viewer.cli.commands import printable
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
 from viewer.options.remote import REMOTE
-from viewer.options.table import OPTIONS, check, with_choices
+from viewer.options.table import OPTIONS, check
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
@@ -55,8 +56,14 @@ class Command:
     pictures: bool = False  # whether it takes pictures in place of a scene
 
     def option(self, name: str) -> Option:
-        """The declaration of one of its options."""
-        return self.own.get(name) or OPTIONS[name]
+        """The declaration of one of its options, as it is registered where programs are its business."""
+        return self.own.get(name) or (self._known if "program" in self.options else OPTIONS)[name]
+
+    @cached_property
+    def _known(self) -> Mapping[str, Option]:
+        from viewer.renderer.inputs.registered import registered
+
+        return registered()
 
 
 def entry() -> NoReturn:
@@ -223,7 +230,7 @@ class _Parser(argparse.ArgumentParser):
         raise ViewerError(self.prog.removeprefix("raystream "), message, f"see {self.prog} --help")
 
 
-def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
+def _parser(name: str) -> _Parser:
     command = COMMANDS[name]
     parser = _Parser(
         command,
@@ -243,14 +250,12 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
         parser.add_argument("--json", action="store_true", help="the same as data")
     for each in command.options:
         option = command.option(each)
-        if each in choices:
-            option = with_choices(option, tuple(choices[each]))
         flags = [option.short, option.flag] if option.short else [option.flag]
         if option.switch:
-            parser.add_argument(*flags, action="store_true", help=option.help)
+            parser.add_argument(*flags, action="store_true", help=option.about)
             continue
         words, default = option.expected(), option.default_words()
-        text = option.help + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
+        text = option.about + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
         # argparse reads % in a help text as a format.
         action = "append" if option.repeats else "store"
         more: dict[str, Any] = {"nargs": "?", "const": option.bare} if option.bare else {}
@@ -284,27 +289,18 @@ def _reads(option: Option, word: str) -> bool:
     return True
 
 
-def _choices() -> dict[str, Collection[str]]:
-    """What higher floors register, by option."""
-    from viewer.film.layers import LAYERS, SERIES
-    from viewer.film.tonemap import TONEMAPS
-    from viewer.programs import PICTURES
-
-    return {"program": tuple(PICTURES), "layers": (*LAYERS, *SERIES), "tonemap": tuple(TONEMAPS)}
-
-
 def options_table() -> str:
     """The README's table of options, with what this installation registers."""
     from viewer.options.docs import markdown_table
+    from viewer.renderer.inputs.registered import registered
 
-    return markdown_table(_choices())
+    return markdown_table(registered())
 
 
 def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     """The command's arguments, every option checked. Raises ViewerError with one line that says what is wrong."""
     command = COMMANDS[name]
-    choices = _choices() if "program" in command.options else {}
-    parser = _parser(name, choices)
+    parser = _parser(name)
     words = _joined(arguments, parser)
     read = parser.parse_known_intermixed_args if command.pictures else parser.parse_known_args
     found, unknown = read(words)
@@ -326,8 +322,6 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     for each in command.options:
         value = getattr(found, each)
         option = command.option(each)
-        if each in choices:
-            option = with_choices(option, tuple(choices[each]))
         setattr(found, each, others.get(each, option.default) if value is None else option.read(option, value))
     return found
 
@@ -361,7 +355,7 @@ COMMANDS = {
         "fly through a scene in a window, or in a browser",
         "SCENE [options]",
         commands.view,
-        (*VIEWED, *REMOTE),
+        (*(name for name, option in OPTIONS.items() if option.viewed), *REMOTE),
         scene=True,
         own=REMOTE,
     ),

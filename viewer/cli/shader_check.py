@@ -28,13 +28,13 @@ from viewer.photons.keep import OUTPUTS, keep_sources
 from viewer.photons.routing import routed_sources, routing_sources
 from viewer.photons.sort import sort_sources
 from viewer.programs import (
-    DISPERSIVE,
     LEVELS,
     PICTURES,
     eye_hits,
     feature_buffers,
     photon_emission,
     photon_frame,
+    programs_with,
     trace,
 )
 from viewer.renderer.device.rasterized import raster_sources
@@ -59,8 +59,9 @@ from viewer.stream.gl.probe import probe_sources
 from viewer.stream.gl.visible import visible_source
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
-from viewer.stream.machines.count import EDGE, census_sources
+from viewer.stream.machines.count import census_sources
 from viewer.stream.machines.mask import stream_sources
+from viewer.stream.machines.options import EDGE
 from viewer.viewport.display.photons import point_sources, wire_sources
 from viewer.viewport.display.picture_texture import film_source, running_source
 
@@ -78,9 +79,7 @@ _RECIPES: tuple[dict[str, Any], ...] = (
 )
 # Programs over layered surfaces, by options.
 LAYERED: tuple[dict[str, Any], ...] = (
-    {"program": "path"},
-    {"program": "whitted"},
-    {"program": "photon"},
+    *({"program": name} for name in programs_with(lambda each: "volumes" in each.parameters)),
     {"program": "photon", "photon_map": "stencil", "estimate": "nearest"},
     {"program": "photon", "final_gather": 1},
 )
@@ -226,8 +225,9 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _all_forms(renderer, program, accel, every=accel == "bvh")
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
     traversal = LEVELS[renderer.structure.levels]
-    for name in sorted(DISPERSIVE):
-        yield from _all_forms(renderer, PICTURES[name](traversal, dispersion=True), "dispersion")
+    for make in PICTURES.values():
+        if "dispersion" in make.parameters:
+            yield from _all_forms(renderer, make(traversal, dispersion=True), "dispersion")
     gathering = PICTURES["photon"](traversal, gather=True, dispersion=True)
     yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
     yield from _all_forms(renderer, photon_frame(traversal, dispersion=True), "dispersion")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from viewer.base.errors import ViewerError
 
 LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
 
-Scope = Literal["renderer", "prepare", "render", "command"]
+Scope = Literal["renderer", "prepare", "render", "save", "command"]
 Reader = Callable[["Option", Any], Any]
 
 
@@ -46,8 +46,17 @@ class Option:
     low, high, unit : the range of a number, ends included unless ``open_range``.
     values   : the expected values in words, where range and choices do not say it; may hold {low}, {high}, {choices}.
     choices  : the words that are known; empty where higher floors hand them in.
-    scope    : who takes it: ``renderer``, ``prepare`` (what structures are built from, also the renderer's) and
-               ``render`` are Python keywords, ``command`` is the command line's alone.
+    scope    : who takes it: ``renderer``, ``prepare`` (what structures are built from, also the renderer's), ``render``
+               and ``save`` (of a picture) are Python keywords, ``command`` is the command line's alone.
+    part     : what it belongs to, see `of_part`: panels and remarks go by it.
+    programs : the programs that it serves; empty: all. A program may ask for more, see `viewer.programs.registry`.
+    sampled  : it serves programs that add samples alone.
+    slider   : the ends of its slider on a panel, where they are not those of the range.
+    zero     : stands for 0 on its slider, where 0 is no value of it or a special one.
+    words    : known words among its values, where it takes others, too.
+    unless   : another option, and values of it with which this one is of no use.
+    added    : files of pictures from before it was an option do not tell of it: nor do others that have its default.
+    viewed   : ``raystream view`` takes it, too. remote : the page of ``raystream view --remote`` offers it.
     """
 
     name: str
@@ -67,6 +76,16 @@ class Option:
     default_text: str = ""  # the default in words, where the value's own text does not say it
     bare: str = ""  # the value of an option that is typed without one, where it may be
     repeats: bool = False  # may be typed several times; the reader gets a list
+    part: str = ""
+    programs: tuple[str, ...] = ()
+    sampled: bool = False
+    slider: tuple[float, float] | None = None
+    zero: str = ""
+    words: tuple[str, ...] = ()
+    unless: tuple[str, tuple[str, ...]] | None = None
+    added: bool = False
+    viewed: bool = False
+    remote: bool = False
 
     @property
     def flag(self) -> str:
@@ -85,13 +104,24 @@ class Option:
             return self.flag
         return f"{self.flag} [{self.metavar}]" if self.bare else f"{self.flag} {self.metavar}"
 
+    @property
+    def about(self) -> str:
+        """Its help, with the programs that it serves."""
+        if not self.programs:
+            return self.help
+        return f"{self.help}; in program{'s' if len(self.programs) > 1 else ''} {listed(self.programs, 'and')}"
+
+    def useful(self, settings: Mapping[str, Any]) -> bool:
+        """Whether other options leave it something to decide."""
+        return self.unless is None or settings[self.unless[0]] not in self.unless[1]
+
     def expected(self) -> str:
         """What a right value is, for messages and tables."""
         if self.values:
             known = ", ".join(self.choices) or "the known ones"
             return self.values.format(choices=known, low=self.low, high=self.high)
         if self.choices:
-            return _listed(self.choices)
+            return listed(self.choices)
         if self.open_range:
             return f"a number of {self.unit} above {self.low:g} and below {self.high:g}"
         if self.low is not None:
@@ -117,9 +147,15 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"did you mean '{by_lower[close[0]]}'?" if close else ""
 
 
-def _listed(words: Iterable[str]) -> str:
+def of_part(part: str, *options: Option, **common: Any) -> tuple[Option, ...]:
+    """The options of a part, with what they have in common."""
+    return tuple(replace(option, part=part, **common) for option in options)
+
+
+def listed(words: Iterable[str], joint: str = "or") -> str:
+    """Words with commas, and a word before the last."""
     *most, last = list(words)
-    return f"{', '.join(most)} or {last}" if most else last
+    return f"{', '.join(most)} {joint} {last}" if most else last
 
 
 def _echo(value: Any) -> str:

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from inspect import Parameter, Signature
 from typing import Any
 
 from viewer.base.errors import keywords
 from viewer.options.declare import Option
-from viewer.options.table import OPTIONS, with_choices
+from viewer.options.table import OPTIONS
 
 WIDTH, INDENT = 96, " " * 4  # of a docstring's lines, which `help` indents once more
 
-Choices = Mapping[str, Collection[str]]
+Known = Mapping[str, Option]
 
 
-def markdown_table(choices: Choices | None = None) -> str:
-    """The README's table of options, in Markdown; ``choices`` as in `viewer.options.table.check`, by option."""
+def markdown_table(known: Known = OPTIONS) -> str:
+    """The README's table of options, in Markdown. known : the options, as they are registered."""
     rows = ["| option | values | default | what it does |", "|---|---|---|---|"]
-    for found in _known(OPTIONS, choices):
+    for found in known.values():
         typed = f"`{found.short}`, " if found.short else ""
         typed += f"`{found.typed}`"
-        cells = [typed, found.expected(), found.default_words(), found.help]
+        cells = [typed, found.expected(), found.default_words(), found.about]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(rows)
 
 
-def docstring(names: Iterable[str], choices: Choices | None = None) -> str:
+def docstring(names: Iterable[str], known: Known = OPTIONS) -> str:
     """A paragraph for each of these options, as a docstring lists keywords."""
     lines = []
-    for found in _known(names, choices):
+    for found in (known[name] for name in names):
         default = found.default_words()
         told = [found.expected()] if found.expected() else []
         told += [f"default: {default}"] if default else []
-        for text, indent in ((f"{found.name} : {found.help}.", ""), (f"{'; '.join(told)}.", INDENT)):
+        for text, indent in ((f"{found.name} : {found.about}.", ""), (f"{'; '.join(told)}.", INDENT)):
             if text != ".":
                 lines += textwrap.wrap(keywords(text), WIDTH, initial_indent=indent, subsequent_indent=INDENT)
     return "\n".join(lines)
@@ -52,9 +52,3 @@ def _plain(name: str) -> Any:
     """An option's default as one would write it."""
     default = OPTIONS[name].default
     return default if default is None or isinstance(default, (bool, int, float, str, tuple)) else str(default)
-
-
-def _known(names: Iterable[str], choices: Choices | None) -> Iterable[Option]:
-    for name in names:
-        found = OPTIONS[name]
-        yield with_choices(found, tuple(choices[name])) if choices and name in choices else found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option
+from viewer.options.declare import Affects, Option, of_part
 
-PHOTONS = (
+PHOTONS = of_part(
+    "photons",
     Option(
         "photons",
         values.read_integer,
@@ -60,6 +61,7 @@ PHOTONS = (
         "photons",
         1,
         1 << 16,
+        unless=("estimate", ("progressive",)),
     ),
     Option(
         "photon_radius",
@@ -73,6 +75,7 @@ PHOTONS = (
         high=1e18,
         values="a number from {low:g} to {high:g}; 0 chooses one",
         default_text="0",
+        zero="automatic",
     ),
     Option(
         "photon_map",
@@ -83,6 +86,7 @@ PHOTONS = (
         Affects.PROGRAM,
         "NAME",
         choices=("sort", "stencil"),
+        added=True,
     ),
     Option(
         "photon_grid",
@@ -96,6 +100,8 @@ PHOTONS = (
         1 << 16,
         values="three whole numbers such as 250x1x250, each from {low} to {high}, or auto",
         default_text="cubes, 40 along the scene's longest side",
+        added=True,
+        unless=("estimate", ("progressive",)),
     ),
     Option(
         "footprint",
@@ -107,6 +113,8 @@ PHOTONS = (
         "texels",
         1,
         16,
+        added=True,
+        unless=("photon_map", ("sort",)),
     ),
     Option(
         "redistribution",
@@ -117,6 +125,8 @@ PHOTONS = (
         Affects.UNIFORMS,
         "NAME",
         choices=("count", "power", "none"),
+        added=True,
+        unless=("photon_map", ("sort",)),
     ),
     Option(
         "photon_points",
@@ -127,6 +137,7 @@ PHOTONS = (
         Affects.MACHINE,
         "NAME",
         choices=("fetch", "read-back"),
+        unless=("photon_map", ("sort",)),
     ),
     Option(
         "final_gather",
@@ -138,6 +149,7 @@ PHOTONS = (
         "rays",
         0,
         1024,
+        added=True,
     ),
     Option(
         "photon_filter",
@@ -148,5 +160,8 @@ PHOTONS = (
         "NAME",
         values="{choices}; cone=K with 1 <= K <= 1e6 is as wide as K radii",
         choices=("constant", "cone", "epanechnikov"),
+        added=True,
     ),
+    programs=("photon",),
+    sampled=True,
 )

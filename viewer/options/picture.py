@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option
+from viewer.options.declare import Affects, Option, of_part
 
 # Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
 FEW_SAMPLES, MOST_SAMPLES = 32, 65536
 
-WHOLE = (
+WHOLE = of_part(
+    "picture",
     Option(
         "output",
         values.read_file,
@@ -47,6 +48,8 @@ WHOLE = (
         MOST_SAMPLES,
         scope="render",
         default_text=f"{FEW_SAMPLES}; with --time or --error {MOST_SAMPLES}",
+        sampled=True,
+        remote=True,
     ),
     Option(
         "time",
@@ -61,6 +64,7 @@ WHOLE = (
         values="a number of seconds from {low:g} to {high:g}",
         scope="render",
         default_text="none",
+        sampled=True,
     ),
     Option(
         "error",
@@ -75,6 +79,7 @@ WHOLE = (
         values="a number above {low:g} and below {high:g} such as 0.01",
         scope="render",
         default_text="none",
+        sampled=True,
     ),
     Option(
         "resume",
@@ -104,7 +109,8 @@ WHOLE = (
     ),
 )
 
-SHOWN = (
+SHOWN = of_part(
+    "picture",
     Option(
         "adaptive",
         values.read_on_off,
@@ -136,6 +142,7 @@ SHOWN = (
         Affects.NOTHING,
         "NAME",
         choices=("auto", "none", "shader", "oidn"),
+        remote=True,
     ),
     Option(
         "tonemap",
@@ -144,7 +151,8 @@ SHOWN = (
         "tone map of .png and .jpg, for radiance above white",
         Affects.NOTHING,
         "NAME",
-        scope="command",
+        scope="save",
+        remote=True,
     ),
     Option(
         "exposure",
@@ -158,7 +166,9 @@ SHOWN = (
         -32,
         32,
         values="auto or a number of stops from {low:g} to {high:g}",
-        scope="command",
+        scope="save",
+        slider=(-8, 8),
+        remote=True,
     ),
     Option(
         "stats",
@@ -173,7 +183,8 @@ SHOWN = (
     ),
 )
 
-MOTION = (
+MOTION = of_part(
+    "motion",
     Option(
         "frames",
         values.read_frames,
@@ -233,7 +244,8 @@ MOTION = (
     ),
 )
 
-COMMAND = (
+COMMAND = of_part(
+    "command",
     Option(
         "preset",
         values.read_optional_word,
@@ -279,5 +291,13 @@ COMMAND = (
         scope="command",
     ),
     Option("quiet", values.read_switch, False, "print nothing but errors", Affects.NOTHING, scope="command"),
-    Option("debug", values.read_switch, False, "show the traceback of an error", Affects.NOTHING, scope="command"),
+    Option(
+        "debug",
+        values.read_switch,
+        False,
+        "show the traceback of an error",
+        Affects.NOTHING,
+        scope="command",
+        viewed=True,
+    ),
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option
+from viewer.options.declare import Affects, Option, of_part
 from viewer.options.values import PolicyChoice, Unroll
 
-MACHINE = (
+MACHINE = of_part(
+    "machine",
     Option(
         "machine",
         values.read_word,
@@ -26,6 +27,7 @@ MACHINE = (
         values="{choices}, or threshold=SHARE[,active|all] with 0 < SHARE <= 1",
         choices=("sweep", "naive", "threshold", "most-work"),
         default_text="sweep",
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "unroll",
@@ -39,6 +41,7 @@ MACHINE = (
         65536,
         values="auto, a whole number, or one per looping kernel such as 4,2; each from {low} to {high}",
         default_text="auto",
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "fuse",
@@ -49,6 +52,7 @@ MACHINE = (
         Affects.MACHINE,
         "NAME",
         choices=("none", "ray", "surface"),
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "mask",
@@ -59,6 +63,7 @@ MACHINE = (
         Affects.MACHINE,
         "NAME",
         choices=("depth", "stencil", "kill", "tiles", "none"),
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "tile",
@@ -70,6 +75,7 @@ MACHINE = (
         "rays",
         4,
         256,
+        unless=("machine", ("singlepass",)),
     ),
     Option(
         "count",
@@ -79,10 +85,13 @@ MACHINE = (
         Affects.NOTHING,
         "NAME",
         choices=("query", "census"),
+        unless=("machine", ("singlepass",)),
     ),
+    viewed=True,
 )
 
-DEVICE = (
+DEVICE = of_part(
+    "device",
     Option(
         "device",
         values.read_optional_integer,
@@ -103,6 +112,7 @@ DEVICE = (
         Affects.DEVICE,
         "NAME",
         choices=("auto", "off"),
+        viewed=True,
     ),
     Option(
         "memory",
@@ -112,6 +122,7 @@ DEVICE = (
         Affects.DEVICE,
         "NAME",
         choices=("auto", "texture"),
+        viewed=True,
     ),
     Option(
         "limits",

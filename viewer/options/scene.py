@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option
+from viewer.options.declare import Affects, Option, of_part
 
-STRUCTURE = (
+STRUCTURE = of_part(
+    "structure",
     Option(
         "accel",
         values.read_word,
@@ -16,7 +17,6 @@ STRUCTURE = (
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
-        scope="prepare",
     ),
     Option(
         "top",
@@ -26,7 +26,6 @@ STRUCTURE = (
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "bvh", "grid"),
-        scope="prepare",
     ),
     Option(
         "build",
@@ -36,7 +35,6 @@ STRUCTURE = (
         Affects.STRUCTURE,
         "NAME",
         choices=("sah", "midpoint"),
-        scope="prepare",
     ),
     Option(
         "grid",
@@ -49,7 +47,6 @@ STRUCTURE = (
         1,
         1024,
         values="auto or a whole number from {low} to {high}",
-        scope="prepare",
     ),
     Option(
         "intersection",
@@ -59,7 +56,6 @@ STRUCTURE = (
         Affects.STRUCTURE,
         "NAME",
         choices=("watertight", "moller-trumbore", "planes"),
-        scope="prepare",
     ),
     Option(
         "plane_slack",
@@ -71,7 +67,7 @@ STRUCTURE = (
         low=1.0,
         high=1.1,
         values="a number from {low:g} to {high:g}",
-        scope="prepare",
+        slider=(1, 1.1),
     ),
     Option(
         "back_faces",
@@ -82,7 +78,6 @@ STRUCTURE = (
         Affects.STRUCTURE,
         "NAME",
         choices=("culled", "shown"),
-        scope="prepare",
     ),
     Option(
         "traversal",
@@ -93,11 +88,13 @@ STRUCTURE = (
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "stack", "octants", "escape", "dda", "adinetz"),
-        scope="prepare",
     ),
+    scope="prepare",
+    viewed=True,
 )
 
-VIEW = (
+SCENE = of_part(
+    "scene",
     Option(
         "variant",
         values.read_optional_name,
@@ -151,6 +148,11 @@ VIEW = (
         default_text="none",
         bare="auto",
     ),
+    viewed=True,
+)
+
+CAMERA = of_part(
+    "camera",
     Option(
         "camera",
         values.read_camera,
@@ -160,6 +162,7 @@ VIEW = (
         "CAMERA",
         values="the name of a camera, or 'ox,oy,oz tx,ty,tz [ux,uy,uz]'",
         default_text="the scene's first, or one that frames it",
+        viewed=True,
     ),
     Option(
         "fov",
@@ -173,6 +176,8 @@ VIEW = (
         180,
         open_range=True,
         default_text="the camera's",
+        slider=(5, 140),
+        viewed=True,
     ),
     Option(
         "aperture",
@@ -186,6 +191,8 @@ VIEW = (
         1e18,
         values="a number of scene units from {low:g} to {high:g}",
         default_text="the camera's",
+        sampled=True,
+        zero="pinhole",
     ),
     Option(
         "focus",
@@ -199,7 +206,12 @@ VIEW = (
         1e18,
         values="a number of scene units from {low:g} to {high:g}",
         default_text="the camera's, or its target's",
+        sampled=True,
     ),
+)
+
+FILTER = of_part(
+    "camera rays",
     Option(
         "pixel_filter",
         values.read_word,
@@ -208,10 +220,12 @@ VIEW = (
         Affects.UNIFORMS,
         "NAME",
         choices=("box", "tent", "gaussian", "point"),
+        sampled=True,
     ),
 )
 
-LIGHT = (
+LIGHT = of_part(
+    "light",
     Option(
         "environment",
         values.read_environment,
@@ -223,6 +237,9 @@ LIGHT = (
         high=1e30,
         values="none, sky, studio, the name of a file or folder, or three numbers from 0 such as 1,1,1",
         default_text="where the scene has neither emission nor lights studio for a single object, else sky; else none",
+        sampled=True,
+        remote=True,
+        words=("none", "sky", "studio"),
     ),
     Option(
         "sun",
@@ -236,6 +253,7 @@ LIGHT = (
         360,
         values="two numbers of degrees such as 40,60, the first from 0 to 90, the second from {low:g} to {high:g}",
         default_text="40,60",
+        sampled=True,
     ),
     Option(
         "environment_rotation",
@@ -249,6 +267,9 @@ LIGHT = (
         360,
         values="a number of degrees from {low:g} to {high:g}",
         default_text="0",
+        sampled=True,
+        slider=(0, 360),
+        added=True,
     ),
     Option(
         "light",
@@ -260,5 +281,6 @@ LIGHT = (
         values="the name of a light and a point such as lamp=0,2,1.5",
         default_text="where they are",
         repeats=True,
+        sampled=True,
     ),
 )

@@ -21,11 +21,16 @@ OPTIONS: dict[str, Option] = {
     entry.name: entry
     for theme in (
         picture.WHOLE,
-        tracing.TRACING,
+        tracing.PROGRAM,
+        tracing.PATHS,
+        tracing.CAMERA_RAYS,
+        tracing.ESTIMATE,
         photons.PHOTONS,
         processor.MACHINE,
         scene.STRUCTURE,
-        scene.VIEW,
+        scene.SCENE,
+        scene.CAMERA,
+        scene.FILTER,
         scene.LIGHT,
         picture.SHOWN,
         picture.MOTION,
@@ -78,3 +83,8 @@ def keywords(scope: Scope) -> list[str]:
     `viewer.renderer.inputs.prepared.prepare` takes as keywords; the renderer takes those of ``prepare`` too."""
     scopes = (scope, "prepare") if scope == "renderer" else (scope,)
     return [name for name, found in OPTIONS.items() if found.scope in scopes]
+
+
+def part(*parts: str) -> list[str]:
+    """The names of the options of these parts."""
+    return [name for name, found in OPTIONS.items() if found.part in parts]

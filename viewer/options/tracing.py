@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option
+from viewer.options.declare import Affects, Option, of_part
 
-TRACING = (
-    Option("program", values.read_word, "path", "the algorithm", Affects.PROGRAM, "NAME"),
+PROGRAM = of_part(
+    "program",
+    Option("program", values.read_word, "path", "the algorithm", Affects.PROGRAM, "NAME", viewed=True, remote=True),
+)
+
+PATHS = of_part(
+    "sampling",
     Option(
         "depth",
         values.read_optional_integer,
@@ -17,7 +22,10 @@ TRACING = (
         "surface interactions",
         0,
         1024,
-        default_text="16, of whitted and photon 4",
+        default_text="the program's",
+        sampled=True,
+        slider=(0, 32),
+        remote=True,
     ),
     *(
         Option(
@@ -29,25 +37,35 @@ TRACING = (
             "on|off",
             choices=("on", "off"),
             default_text="on",
+            programs=programs,
+            remote=True,
         )
-        for name, text in (
-            ("shadows", "shadow rays, in the programs shadow and whitted"),
-            ("reflections", "mirror reflection, in the programs whitted and photon"),
-            ("refractions", "refraction by glass, in the programs whitted and photon"),
+        for name, text, programs in (
+            ("shadows", "shadow rays", ("shadow", "whitted")),
+            ("reflections", "mirror reflection", ("whitted", "photon")),
+            ("refractions", "refraction by glass", ("whitted", "photon")),
         )
     ),
     Option(
         "light_samples",
         values.read_integer,
         1,
-        "shadow rays of a surface: to lights chosen by power, in the program photon; to what shines by its surface, in"
-        " shadow and whitted",
+        "shadow rays of a surface: to lights chosen by power where photons bring the rest, else to what shines by its"
+        " surface",
         Affects.UNIFORMS,
         "N",
         "shadow rays",
         1,
         1024,
+        sampled=True,
+        programs=("shadow", "whitted", "photon"),
+        slider=(1, 64),
+        added=True,
     ),
+)
+
+CAMERA_RAYS = of_part(
+    "camera rays",
     Option(
         "first_hits",
         values.read_word,
@@ -65,6 +83,8 @@ TRACING = (
         Affects.PROGRAM,
         "NAME",
         choices=("each", "shared"),
+        sampled=True,
+        added=True,
     ),
     Option(
         "offsets",
@@ -75,6 +95,10 @@ TRACING = (
         "NAME",
         choices=("auto", "pixel", "sample"),
     ),
+)
+
+ESTIMATE = of_part(
+    "sampling",
     Option(
         "strategy",
         values.read_word,
@@ -83,29 +107,35 @@ TRACING = (
         Affects.UNIFORMS,
         "NAME",
         choices=("both", "lights", "bsdf"),
+        sampled=True,
+        programs=("path",),
     ),
     Option(
         "light_sampler",
         values.read_word,
         "auto",
         "how one of the lights is chosen: by power alone, or down a light tree by what it may bring to the surface;"
-        " auto: a tree where there are 3 lights and more; in the programs path and photon",
+        " auto: a tree where there are 3 lights and more",
         Affects.PROGRAM,
         "NAME",
         choices=("auto", "power", "tree"),
+        sampled=True,
+        programs=("path", "photon"),
     ),
     Option(
         "light_candidates",
         values.read_integer_or_auto,
         "auto",
         "points of lights of which a surface's shadow ray goes to one, by what they would bring (resampled importance"
-        " sampling); auto: 8 where there are several lights, 2 with a light tree; in the program path",
+        " sampling); auto: 8 where there are several lights, 2 with a light tree",
         Affects.PROGRAM,
         "N|auto",
         "",
         1,
         64,
         values="auto or a whole number from {low} to {high}",
+        sampled=True,
+        programs=("path",),
     ),
     Option(
         "roulette",
@@ -118,6 +148,10 @@ TRACING = (
         1,
         1024,
         values="auto, never or a whole number from {low} to {high}",
+        sampled=True,
+        programs=("path",),
+        slider=(0, 16),
+        zero="never",
     ),
     Option(
         "clamp",
@@ -130,6 +164,9 @@ TRACING = (
         high=1e6,
         values="a number from {low:g} to {high:g}; 0 clamps nothing",
         default_text="0",
+        sampled=True,
+        slider=(0, 100),
+        zero="off",
     ),
     Option(
         "sampler",
@@ -139,6 +176,7 @@ TRACING = (
         Affects.PROGRAM,
         "NAME",
         choices=("sobol", "independent", "table"),
+        sampled=True,
     ),
     Option(
         "seed",
@@ -151,5 +189,6 @@ TRACING = (
         0,
         2**31 - 1,
         values="a whole number from {low} to {high}",
+        sampled=True,
     ),
 )

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from viewer.kernels import paths
 from viewer.kernels.records import FILM, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.lighting.path import SMOOTH
 from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.volumes import arrival, arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
@@ -73,3 +75,18 @@ def path_trace(
         resumes=True,
         stacked=("context",),  # of the surface before, which the first one has not
     )
+
+
+register(
+    PictureProgram(
+        "path",
+        path_trace,
+        "trace paths: global illumination",
+        "paths of surfaces, with light chosen at each",
+        key="4",
+        roulette=True,
+        smooth=SMOOTH,
+        noisy=True,
+        demodulates=True,
+    )
+)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from viewer.kernels import photons
 from viewer.kernels.records import MEDIA, PATH, SCENE_INTERACTION
 from viewer.kernels.whitted import ARRIVE_BRANCH
+from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.volumes import arrival, arrivals
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
@@ -172,3 +173,17 @@ def photon_map(
     if gather:
         indirect = final_gather(kind, search, dispersion, volumes, nested, apart)
     return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested)
+
+
+register(
+    PictureProgram(
+        "photon",
+        photon_map,
+        "map photons: caustics and indirect light",
+        "Whitted's tree with the radiance estimate",
+        key="5",
+        depth=DEPTH,
+        noisy=True,
+        demodulates=True,
+    )
+)

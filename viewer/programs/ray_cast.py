@@ -5,6 +5,7 @@ from __future__ import annotations
 from viewer import kernels
 from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
 from viewer.programs.first_hits import first_hit_states, first_hit_streams
+from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.kernel import Kernel
 from viewer.stream.declare.program import DONE, Call, Program, State
@@ -49,3 +50,14 @@ def trace(traversal: TraversalStates = FLAT) -> Program:
         start=Call("setup", then=DONE),
         groups=dict.fromkeys(("ray", "surface"), (traversal.group,)),
     )
+
+
+register(
+    PictureProgram(
+        "cast",
+        ray_cast,
+        "cast rays: the first surface that each pixel sees",
+        "eye rays, traversal, intersection, shading",
+        key="1",
+    )
+)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from viewer.kernels import paths, whitted
 from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def shadow_cast(traversal: TraversalStates = FLAT, depth: int = 1, first_hits: str = "rays") -> Program:
-    """Pixels and their film, to which samples are added.
-
-    depth : of no meaning beyond 1, since light comes over one surface. primary : see `viewer.programs.first_hits`.
-    """
+def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Program:
+    """Pixels and their film, to which samples are added. first_hits : see `viewer.programs.first_hits`."""
     return Program(
         "shadow",
         streams={
@@ -68,3 +66,16 @@ def shadow_cast(traversal: TraversalStates = FLAT, depth: int = 1, first_hits: s
         },
         resumes=True,
     )
+
+
+register(
+    PictureProgram(
+        "shadow",
+        shadow_cast,
+        "cast rays and shadow rays",
+        "first hits, and a shadow ray to every light",
+        key="2",
+        rasterises=True,
+        demodulates=True,
+    )
+)

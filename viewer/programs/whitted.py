@@ -18,6 +18,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels import paths, photons, whitted
 from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.volumes import arrival, arrivals
 from viewer.stream.declare.kernel import ModuleState
@@ -179,3 +180,16 @@ def whitted_trace(
         resumes=True,
         stacked=(*stack, *indirect.written),
     )
+
+
+register(
+    PictureProgram(
+        "whitted",
+        whitted_trace,
+        "Whitted: shadows, mirrors and glass",
+        "a shade tree without recursion",
+        key="3",
+        depth=DEPTH,
+        demodulates=True,
+    )
+)

@@ -8,7 +8,7 @@ from typing import Any
 from rendercanvas import http
 
 from viewer.base.errors import ViewerError
-from viewer.remote.page import CHOICES, NUMBERS, resources
+from viewer.remote.page import OFFERED, resources
 from viewer.viewport.canvas.canvas_view import OWN_EVENTS, CanvasView
 from viewer.viewport.canvas.drive import Drive
 
@@ -42,14 +42,11 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     def values(self) -> dict[str, Any]:
         """The options that the page shows, as texts."""
-        settings, view = self.view.scene_loader.requested, self.view.view
-        found = {name: getattr(settings, name) for name in (*CHOICES, "depth") if name not in ("tonemap", "spp")}
-        found |= {"tonemap": view.tonemap, "exposure": view.exposure, "spp": self.view.session.stop.spp}
-        return {name: _text(found[name]) for name in (*CHOICES, *NUMBERS)}
+        return {name: _text(self.view.value(name)) for name in OFFERED}
 
     def change(self, name: str, value: Any) -> None:
         """An option that a page has changed; a wrong value is told on it."""
-        if name not in (*CHOICES, *NUMBERS):
+        if name not in OFFERED:
             return
         try:
             self.view.update(**{name: None if value == "" else value})

@@ -8,20 +8,11 @@ from importlib.resources import files
 
 from viewer.base.paths import assets
 from viewer.options.table import OPTIONS
+from viewer.renderer.inputs.registered import registered
 from viewer.viewport.canvas.scripts import script
 from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
-# Options that can be chosen on the page, and their values.
-CHOICES = {
-    "program": ("path", "whitted", "photon", "shadow", "cast"),
-    "denoise": ("auto", "none", "shader"),
-    "tonemap": ("agx", "aces", "reinhard", "none"),
-    "environment": ("", "sky", "studio", "none"),
-    "shadows": ("on", "off"),
-    "reflections": ("on", "off"),
-    "refractions": ("on", "off"),
-}
-NUMBERS = ("spp", "depth", "exposure")
+OFFERED = tuple(name for name, option in OPTIONS.items() if option.remote)  # options that can be chosen on the page
 FINGERS = (("one finger", "orbit; look around in flight"), ("two fingers", "pan; pinch to dolly, in flight to go"))
 SCRIPTS = ("renderview.js", "renderview-client.js")
 
@@ -55,13 +46,7 @@ def _page(keymap: Keymap, performed: Collection[str], name: str, template: str) 
             rows.append(f"<h2>{escape(group)}</h2>")
         row = _row(keymap.text(action), action.help)
         rows.append(f"<p>{row}</p>" if action.hold else f'<button name="{action.name}">{row}</button>')
-    fields = []
-    for option, choices in CHOICES.items():
-        listed = "".join(f'<option value="{each}">{each or "of the scene"}</option>' for each in choices)
-        fields.append(f'<label title="{_help(option)}">{option}<select name="{option}">{listed}</select></label>')
-    number = '<input name="{0}" size="6" autocomplete="off" spellcheck="false">'
-    fields += [f'<label title="{_help(option)}">{option}{number.format(option)}</label>' for option in NUMBERS]
-    values = {"NAME": escape(name), "KEYS": "\n".join(rows), "OPTIONS": "\n".join(fields)}
+    values = {"NAME": escape(name), "KEYS": "\n".join(rows), "OPTIONS": "\n".join(map(_field, OFFERED))}
     for word, value in values.items():
         template = template.replace(f"<!--{word}-->", value)
     return template
@@ -71,5 +56,13 @@ def _row(keys: str, text: str) -> str:
     return f"<kbd>{escape(keys)}</kbd><span>{escape(text)}</span>"
 
 
-def _help(option: str) -> str:
-    return escape(OPTIONS[option].help, quote=True)
+def _field(name: str) -> str:
+    """An option as a list of its words, or to be typed; empty is its default."""
+    option = registered()[name]
+    words = option.choices or option.words
+    field = f'<input name="{name}" size="6" autocomplete="off" spellcheck="false">'
+    if words:
+        listed = ("", *words) if option.default is None else words
+        items = "".join(f'<option value="{each}">{each or "of the scene"}</option>' for each in listed)
+        field = f'<select name="{name}">{items}</select>'
+    return f'<label title="{escape(option.about, quote=True)}">{name}{field}</label>'

@@ -21,7 +21,6 @@ from viewer.film.layers import LAYERS, SERIES
 from viewer.options import table as options
 from viewer.options.declare import Affects, suggestion
 from viewer.options.docs import docstring, signature
-from viewer.programs import PICTURES
 from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene
@@ -29,6 +28,7 @@ from viewer.renderer.device.limits import check_limits
 from viewer.renderer.inputs.camera import view
 from viewer.renderer.inputs.lighting import scene_lighting
 from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
+from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings
 from viewer.renderer.inputs.validate import Given, placed, scene_given, settings_given
@@ -419,7 +419,7 @@ def _chosen(
 def _explain() -> None:
     """Docstrings and signature from the options' declaration."""
     for documented, names in ((Renderer, NAMES), (Renderer.render, options.keywords("render"))):
-        told = docstring(names, {"program": PICTURES, "layers": (*LAYERS, *SERIES)})
+        told = docstring(names, registered())
         documented.__doc__ = f"{cleandoc(documented.__doc__ or '')}\n\nOptions:\n\n{told}\n"
     own = Signature.from_callable(Renderer.__init__)
     plain = own.replace(parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty)

@@ -19,9 +19,7 @@ from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import BY_NAME
 
 ENDINGS = (".glb", ".gltf", ".ply", ".obj", ".stl")
-RUNNING = ("machine", "fuse", "policy", "mask")  # options whose next value a key chooses, beside the structures'
 UNROLLS = ("auto", "1", "4,2", "8", "32")
-EFFECTS = ("shadows", "reflections", "refractions")
 EXPOSURE_STEP = 0.25  # stops
 BOX = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))  # whose framing tells the direction of all framings
 
@@ -43,9 +41,11 @@ def picture_handlers(context: ViewportContext, clipboard: Clipboard) -> dict[str
         f"program.{name}": partial(scene_loader.set, program=name) for name in PICTURES
     }
     made |= {f"camera.{name}": partial(_view, context, name) for name in ("front", "right", "top")}
-    cycled = [name for name in (*RUNNING, *options.keywords("prepare")) if f"{name}.next" in BY_NAME]
-    made |= {f"{name}.next": partial(_cycle, context, name) for name in cycled}
-    made |= {f"{name}.toggle": partial(_effect, context, name) for name in EFFECTS if name in options.OPTIONS}
+    for name, option in options.OPTIONS.items():
+        if option.choices and f"{name}.next" in BY_NAME:
+            made[f"{name}.next"] = partial(_cycle, context, name)
+        if option.default is True and f"{name}.toggle" in BY_NAME:
+            made[f"{name}.toggle"] = partial(_effect, context, name)
     return made | {
         "object.grab": editing.grab,
         "environment.toggle": scene_loader.toggle_environment,

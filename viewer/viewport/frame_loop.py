@@ -119,7 +119,7 @@ class FrameLoop:
     def _fill(self) -> None:
         """Light for a scene whose own lights show nothing, where both light and exposure are left to Raystream."""
         view, renderer = self.view, self.view.renderer
-        if renderer is None or not isinstance(view.exposure, str) or renderer.settings.program == "cast":
+        if renderer is None or not isinstance(view.exposure, str) or not renderer.progressive:
             return
         settings, lit = self.context.scene_loader.requested, renderer.prepared.lighting.listed.lit
         if (settings.environment, settings.sun) == (None, None) and lit and black(self.canvas.linear()):

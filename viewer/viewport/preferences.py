@@ -1,35 +1,31 @@
 """What the window remembers, in a TOML file that people edit too.
 
-Saving changes only what has changed since the file was read, line by line: comments, keys that are not known here and
-what another window wrote meanwhile stay.
+Saving changes only what has changed since the file was read: comments, keys that are not known here and what another
+window wrote meanwhile stay.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import re
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
-from viewer.options.table import OPTIONS
+from viewer.options.table import MOST_SAMPLES, OPTIONS, check
 from viewer.options.values import LARGEST_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
 MOST_RECENT = 10
-MOST_SAMPLES = 1 << 16
 LARGEST_FILE = 1 << 18  # bytes; a file of settings has a few hundred
-MOST_LINES = 200  # of one value, that are kept as they are typed
+LONGEST_SHOWN = 70  # characters of a wrong value that a message repeats
 
 
 def settings_path() -> Path:
@@ -90,7 +86,7 @@ class Preferences:
             read, expected = READERS[name]
             checked = read(value)
             if checked is None:
-                raise ViewerError(place, f"{name} = {_shown(value)}", f"expected {expected}")
+                raise ViewerError(place, _shown(name, value), f"expected {expected}")
             setattr(settings, name, checked)
         settings._saved = settings._document()
         return settings
@@ -114,7 +110,8 @@ class Preferences:
         if not changed:
             return
         text = _read(target)
-        _write(target, _edited(text, _parse(target, text), changed))
+        _parse(target, text)
+        _write(target, _edited(target, text, changed))
         self._saved = now
 
     def _document(self) -> dict[str, Any]:
@@ -154,7 +151,10 @@ def _word(value: Any) -> str | None:
 
 
 def _exposure(value: Any) -> float | str | None:
-    return "auto" if isinstance(value, str) and value == "auto" else _number(-32, 32)(value)
+    try:
+        return check("exposure", value) if value == "auto" or not isinstance(value, str) else None
+    except ViewerError:
+        return None
 
 
 def _mode(value: Any) -> str | None:
@@ -182,7 +182,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "statistics": (_flag, "true or false"),
     "samples": (_count, f"a whole number from 1 to {MOST_SAMPLES}"),
     "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
-    "exposure": (_exposure, 'stops, a number from -32 to 32, or "auto"'),
+    "exposure": (_exposure, OPTIONS["exposure"].expected()),
     "tonemap": (_word, 'the name of a tone map, such as "agx"'),
     "mode": (_mode, '"orbit" or "fly"'),
     "speed": (_number(1e-4, 1e4), "a factor from 0.0001 to 10000"),
@@ -195,9 +195,15 @@ DEFAULTS: dict[str, Any] = {}
 DEFAULTS |= Preferences(path=Path())._document()
 
 
-def _shown(value: Any) -> str:
-    text = _toml(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _shown(name: str, value: Any) -> str:
+    """A key and its value in TOML's spelling, in one line."""
+    import tomlkit
+
+    try:
+        text = " ".join(tomlkit.dumps({name: value}).split())
+    except RecursionError:
+        text = f"{name}, nested deeply"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 
 # -- TOML --------------------------------------------------------------------------------------------------------------
@@ -212,7 +218,11 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         line = int(found[2]) if found and found[2] else text.count("\n") + (not text.endswith("\n"))
         raise ViewerError(f"{path}: line {line}", f"is no TOML: {what}", "mend it or remove the file") from None
     except RecursionError:
-        raise ViewerError(str(path), "is nested too deeply", "mend it or remove the file") from None
+        raise _too_deep(path) from None
+
+
+def _too_deep(path: Path) -> ViewerError:
+    return ViewerError(str(path), "is nested too deeply", "mend it or remove the file")
 
 
 def _place(path: Path, text: str, name: str) -> str:
@@ -222,84 +232,25 @@ def _place(path: Path, text: str, name: str) -> str:
     return f"{path}: line {text.count(chr(10), 0, found.start()) + 1}" if found else str(path)
 
 
-def _toml(value: Any) -> str:
-    """A value in TOML's spelling, tables inline."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        # JSON's escapes are TOML's, but for DEL.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else str(value)
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(name)} = {_toml(item)}" for name, item in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return str(value)
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
-
-
-def _dump(document: Mapping[str, Any]) -> str:
-    """A whole document: values first, then a section for each table."""
-    plain = [f"{_key(name)} = {_toml(value)}\n" for name, value in document.items() if not isinstance(value, dict)]
-    tables = [
-        f"\n[{_key(name)}]\n" + "".join(f"{_key(key)} = {_toml(item)}\n" for key, item in value.items())
-        for name, value in document.items()
-        if isinstance(value, dict)
-    ]
-    return "".join(plain + tables)
-
-
-def _edited(text: str, document: Mapping[str, Any], changed: Mapping[str, Any]) -> str:
+def _edited(path: Path, text: str, changed: Mapping[str, Any]) -> str:
     """The text with other values for the keys that changed, and everything else as it was."""
-    wanted = {**document, **changed}
-    statements = _statements(text)
-    first_table = next((k for k, words in enumerate(statements) if words.lstrip().startswith("[")), len(statements))
-    top, rest = statements[:first_table], statements[first_table:]
-    for name, value in changed.items():
-        if isinstance(value, dict):
-            continue
-        line = f"{_key(name)} = {_toml(value)}\n"
-        old = [k for k, words in enumerate(top) if re.match(rf"[ \t]*{re.escape(name)}[ \t]*=", words)]
-        if old:
-            top[old[0]] = line
-        else:
-            last = [k for k, words in enumerate(top) if words.strip() and not words.lstrip().startswith("#")]
-            top.insert(last[-1] + 1 if last else len(top), line)
-    result = "".join(top + rest)
-    for name, value in changed.items():
-        if isinstance(value, dict) and value and name not in document:
-            result += f"\n[{_key(name)}]\n" + "".join(f"{_key(k)} = {_toml(v)}\n" for k, v in value.items())
+    import tomlkit
+
     try:
-        kept = tomllib.loads(result) == {k: v for k, v in wanted.items() if v != {} or k in document}
-    except ValueError:
-        kept = False
-    return result if kept else _dump(wanted)  # an unusual spelling: the values count more than the comments
-
-
-def _statements(text: str) -> list[str]:
-    """The text in pieces of whole lines: a key with its value, a table's head, or a line of neither.
-
-    Nothing where a value has too many lines.
-    """
-    pieces: list[str] = []
-    lines: list[str] = []
-    for line in text.removesuffix("\n").split("\n") if text else []:
-        lines.append(f"{line}\n")
-        if len(lines) > MOST_LINES:
-            return []
-        try:
-            tomllib.loads("".join(lines))
-        except ValueError:
+        document = tomlkit.parse(text)
+    except (ValueError, RecursionError):  # it is TOML, but of more levels than tomlkit reads
+        raise _too_deep(path) from None
+    for name, value in changed.items():
+        held = document.get(name)
+        if not isinstance(held, MutableMapping) or not isinstance(value, Mapping):
+            document[name] = value
             continue
-        pieces.append("".join(lines))
-        lines = []
-    return pieces
+        for key in held.keys() - value.keys():
+            del held[key]
+        for key, item in value.items():
+            if key not in held or held[key] != item:
+                held[key] = item
+    return tomlkit.dumps(document)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

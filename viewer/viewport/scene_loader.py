@@ -1,4 +1,4 @@
-"""The loader: scenes and settings on their way into the viewport, prepared by a worker thread and uploaded in pieces."""
+"""Scenes and settings on their way into the viewport, prepared by a worker thread and uploaded in pieces."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.options.declare import Affects
+from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.prepared import Prepared, prepare
-from viewer.renderer.inputs.settings import RECIPE, Settings
+from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.darkness import FILLED
 from viewer.scene.camera import Camera
@@ -23,8 +24,10 @@ from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport
 
 PIECE = 0.008  # seconds of uploading in a turn
-WORKED = frozenset({Affects.STRUCTURE, Affects.LIGHTING})  # what the worker does, since it takes a while
-FIRST = ("camera", "fov")  # options of the first scene alone
+# What the worker does, since it takes a while; a ground plane is part of the structure.
+WORKED = frozenset(
+    name for name in NAMES if name == "ground" or OPTIONS[name].affects in (Affects.STRUCTURE, Affects.LIGHTING)
+)
 
 
 def work(
@@ -100,7 +103,7 @@ class SceneLoader:
     def _start(self, path: str, scene: Scene | None = None, before: Prepared | None = None) -> None:
         self._drop_coming()
         self._given = scene
-        settings = self.requested.replace(**dict.fromkeys(FIRST))
+        settings = self.requested.replace(**dict.fromkeys(VIEW))
         if scene is not None and before is not None and settings.ground != before.settings.ground:
             scene = scene.without_ground()
         self.loader.start(path, scene, settings=settings, before=before)
@@ -115,9 +118,7 @@ class SceneLoader:
         """What was asked for does not come: asked for is again what is on show."""
         if self.view.renderer is not None:
             now = self.view.renderer.settings
-            self.requested = self.requested.replace(
-                **{name: now[name] for name in (*RECIPE, "ground", "environment", "sun")}
-            )
+            self.requested = self.requested.replace(**{name: now[name] for name in WORKED})
 
     def take(self) -> None:
         """Take what the file dialog answers and what the worker has made, and go on with what is uploaded."""
@@ -183,15 +184,15 @@ class SceneLoader:
 
     def _first(self, made: Prepared, bounds: Any) -> Renderer:
         """The renderer of the first scene."""
-        asked = {name: self.requested[name] for name in FIRST}
-        self.requested = settings = self.requested.replace(**dict.fromkeys(FIRST))
+        asked = {name: self.requested[name] for name in VIEW}  # of the first scene alone
+        self.requested = settings = self.requested.replace(**dict.fromkeys(VIEW))
         if asked["camera"] is None:
             asked["camera"] = _framed(made, bounds)
         try:
             return Renderer(made, settings.replace(**asked), device=self.device)
         except ViewerError as error:
             self.faults.append(str(error))
-            return Renderer(made, settings.replace(fov=asked["fov"]), device=self.device)
+            return Renderer(made, settings.replace(**asked | {"camera": None}), device=self.device)
 
     def _show(self, path: str, renderer: Renderer, bounds: Any, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there, built or read anew."""
@@ -232,7 +233,7 @@ class SceneLoader:
         view, renderer = self.view, self.view.renderer
         asked = self.requested.replace(**changes)
         differences = self.requested.differences(asked)
-        worked = {name for name, affects in differences.items() if affects in WORKED or name == "ground"}
+        worked = WORKED & differences.keys()
         at_once = {name: asked[name] for name in differences if name not in worked}
         if renderer is not None and at_once:
             view.session.update(**at_once)

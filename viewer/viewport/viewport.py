@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from viewer.base.errors import ViewerError
-from viewer.options import table as options
-from viewer.programs import PICTURES
 from viewer.renderer.inputs.camera import exactly
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
@@ -21,7 +19,6 @@ from viewer.viewport.preferences import Preferences
 
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
 LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
-PROGRAMS = ("cast", "shadow", "whitted", "path", "photon")
 
 
 class Viewport:
@@ -143,12 +140,7 @@ class Viewport:
 
     def available(self, action: Action) -> bool:
         """Whether an action can do something now: else it is greyed."""
-        return action.available({*PICTURES, *options.OPTIONS}) and (action.hold or action.name in self.handlers)
-
-    @staticmethod
-    def programs() -> list[tuple[str, bool]]:
-        """Every program that a key stands for, and whether it is registered."""
-        return [(name, name in PICTURES) for name in dict.fromkeys((*PROGRAMS, *PICTURES))]
+        return action.hold or action.name in self.handlers
 
     # -- what is said ----------------------------------------------------------------------------------------------
 

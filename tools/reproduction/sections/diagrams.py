@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from viewer.base.paths import shaders
-from viewer.cli.graph import PROGRAMS, graph
+from viewer.cli.graph import drawings, graph
 
 from ..context import Context
 from ..counted import faults
@@ -18,7 +18,8 @@ DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
 
 
 def _program(name: str, title: str) -> Figure:
-    note = f"{PROGRAMS[name][1][0].upper()}{PROGRAMS[name][1][1:]}. {DRAWN_FROM.format(name, name)}"
+    caption = drawings()[name][1]
+    note = f"{caption[0].upper()}{caption[1:]}. {DRAWN_FROM.format(name, name)}"
     return Figure(title, svg=graph(name), note=note, alt=f"the states of program {name} and the arrows between them")
 
 
@@ -41,8 +42,8 @@ def kernel_streams(context: Context) -> Iterator[Part]:
 @section("ray_tracer_flow", paper="D 3.1, P2 fig. 2", title="The streaming ray tracer (figure 3.1)")
 def ray_tracer_flow(context: Context) -> Iterator[Part]:
     """The ray caster's kernels."""
-    yield _program("ray_cast", "Figure 3.1: eye rays, traversal, intersection, shading")
-    yield _program("ray_cast_instances", "The same over two levels of structures")
+    yield _program("cast", "Figure 3.1: eye rays, traversal, intersection, shading")
+    yield _program("cast_instances", "The same over two levels of structures")
 
 
 def listing(title: str, name: str, note: str = "") -> Listing:
@@ -85,9 +86,9 @@ def memory_layout(context: Context) -> Iterator[Part]:
 @section("data_flow", paper="D 3.3, P2 fig. 3", title="Flow of the four ray tracers (figure 3.3)", order=1)
 def data_flow(context: Context) -> Iterator[Part]:
     """Shadow caster, Whitted's tracer and path tracer; the ray caster is figure 3.1."""
-    yield _program("shadow_cast", "Shadow caster")
+    yield _program("shadow", "Shadow caster")
     yield _program("whitted", "Whitted's ray tracer")
-    yield _program("path_trace", "Path tracer")
+    yield _program("path", "Path tracer")
 
 
 @section("flow_control", paper="D 4.1", title="State of a ray, and passes (figures 4.1 to 4.3)")

@@ -35,6 +35,7 @@ from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.files import image, states
 from viewer.film.film import Film
 from viewer.options.table import OPTIONS
+from viewer.programs import PICTURES
 
 EVERY = 60.0  # seconds between two states of a long render
 PAUSE = 10.0  # times as long as saving takes, at least, until the next
@@ -93,6 +94,8 @@ def resume(
         raise ViewerError(where, f"is {width} x {height} pixels, not {size[0]} x {size[1]}", f"--size {width}x{height}")
     before = {key.removeprefix(SETTING): value for key, value in header.items() if key.startswith(SETTING)}
     for key in dict.fromkeys([*settings, *before]):
+        if key not in settings and not _serves(key, str(settings.get("program", ""))):
+            continue
         old, new = before.get(key, "none"), str(settings.get(key, "none"))
         if old != new and key == CONTENT:
             raise ViewerError(where, "was rendered from another scene, or its files have changed since", "start anew")
@@ -120,6 +123,11 @@ def resume(
     if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _sound(film):
         raise ViewerError(where, "is damaged: its film is not what was written", "start anew")
     return film
+
+
+def _serves(key: str, program: str) -> bool:
+    """Whether a setting that a file tells of serves that program: files have told of others, too."""
+    return key not in OPTIONS or program not in PICTURES or PICTURES[program].uses(key)
 
 
 def fingerprint(*parts: Any) -> str:

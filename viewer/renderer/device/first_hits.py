@@ -18,7 +18,6 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 
-RASTERISED = frozenset({"shadow"})  # programs that rasterise unless they are told otherwise
 # Rasterising costs in proportion to the triangles, traversal to the logarithm of their number: a software rasteriser is
 # slower beyond so many (tools/bench.py raster).
 MOST_IN_SOFTWARE = 10_000
@@ -68,13 +67,14 @@ def first_hits(settings: Settings, prepared: Prepared, camera: Camera, software:
     """The decision; ``software``: the device rasterises on the CPU."""
     explicit = settings.first_hits == "raster"
     requested = explicit
-    if settings.first_hits == "auto" and settings.program in RASTERISED:
+    if settings.first_hits == "auto" and settings.picture_program.rasterises:
         requested = not (software and int(prepared.starts[-1]) > MOST_IN_SOFTWARE)
-    once = settings.eye_rays == "shared" and settings.program != "cast"
+    progressive = settings.picture_program.progressive
+    once = settings.eye_rays == "shared" and progressive
     random = once and prepared.look.blend
     camera, pixel_filter = eye(settings, camera)
     shared = settings.offsets == "sample" or (settings.offsets == "auto" and requested)
-    alike = shared or pixel_filter == "point" or settings.program == "cast"
+    alike = shared or pixel_filter == "point" or not progressive
     unused = []
     if once and settings.aperture:
         unused.append(OPTIONS["aperture"].flag)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.accel.structures import Structure
 from viewer.film.device_film import Pixels
-from viewer.programs import DISPERSIVE, LEVELS, PICTURES
+from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.machine_pool import Key, MachinePool
 from viewer.renderer.device.scene_upload import replace_scene
@@ -202,17 +202,12 @@ class GpuScene:
 
 def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
     """What the chosen program takes beside traversal and first hits."""
-    form: dict[str, Any] = dict(settings.form)
-    if prepared.dispersive and settings.program in DISPERSIVE:
-        form["dispersion"] = True
-    if prepared.absorbing and settings.program in DISPERSIVE:
-        form["volumes"] = True
-    if prepared.nested and settings.program in DISPERSIVE:
-        form["nested"] = True
-    if prepared.wide and settings.program == "photon":
-        form["apart"] = True
-    if prepared.light_candidates(settings) > 1:
-        form["resampled"] = True
-    if prepared.look.principled and settings.machine == "singlepass" and form.get("gather"):
-        form["together"] = True
-    return form
+    single = prepared.look.principled and settings.machine == "singlepass"
+    return settings.form(
+        dispersion=prepared.dispersive,
+        volumes=prepared.absorbing,
+        nested=prepared.nested,
+        apart=prepared.wide,
+        resampled=prepared.light_candidates(settings) > 1,
+        together=single and settings.final_gather > 0,
+    )

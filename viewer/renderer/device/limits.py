@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 
 from viewer.base.errors import ViewerError
+from viewer.options.declare import listed
+from viewer.programs import programs_with
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.stream.declare.kernel import Module, Table, Texels, Volume
@@ -22,9 +24,9 @@ def check_limits(prepared: Prepared, settings: Settings) -> None:
     if limits is None:
         return
     flag = f"--limits {limits.name}"
-    if settings.program == "photon":
+    if settings.picture_program.maps_photons:
         what = "photon mapping came on hardware after it, whose fragments had floats of 32 bits (2003)"
-        raise ViewerError(flag, what, "take --program cast, shadow, whitted or path")
+        raise ViewerError(flag, what, f"take --program {listed(programs_with(lambda each: not each.maps_photons))}")
     wanted = list(_conflicts(settings))
     if wanted:
         what = "programs of the day have neither loops nor bits: a pass is one call of one kernel"
@@ -44,7 +46,7 @@ def _conflicts(settings: Settings) -> Iterator[str]:
         yield "--fuse none"
     if settings.unroll.counts is None:
         yield "--unroll 1"
-    if settings.program not in ("cast",) and settings.sampler != WITHOUT_BITS:
+    if settings.picture_program.progressive and settings.sampler != WITHOUT_BITS:
         yield f"--sampler {WITHOUT_BITS}"
 
 
@@ -60,7 +62,7 @@ def sizes(prepared: Prepared, settings: Settings, limits: Limits) -> Iterator[tu
 
 
 def _modules(prepared: Prepared, settings: Settings) -> list[Module]:
-    return prepared.modules(True, settings.program != "cast", settings.sampler, prepared.light_tree(settings))
+    return prepared.modules(True, settings.picture_program.progressive, settings.sampler, prepared.light_tree(settings))
 
 
 def _hint(prepared: Prepared, word: str, most: int) -> str:

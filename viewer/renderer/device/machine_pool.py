@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import Settings
@@ -15,6 +14,7 @@ from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.options import MachineOptions
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
 
@@ -107,13 +107,10 @@ class MachinePool(Mapping[Key, Machine]):
     def _make(
         self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
     ) -> Machine:
-        common: dict[str, Any] = {"resources": self.resources, "counting": key.counting, "streams": streams}
-        if not settings.stepwise:
-            common["fallback"] = lambda: self.bind(program, settings, True)
-        if settings.machine == "multipass":
-            common |= {"fuse": settings.fuse, "mask": settings.mask, "tile": settings.tile}
+        options = MachineOptions(key.counting, settings.fuse, settings.mask, settings.tile)
+        fallback = None if settings.stepwise else lambda: self.bind(program, settings, True)
         linked = self.bind(program, settings, None)
-        machine = MACHINES[settings.machine](self.device, linked, key.shape, **common)
+        machine = MACHINES[settings.machine](self.device, linked, key.shape, self.resources, streams, fallback, options)
         _schedule(machine, settings)
         return machine
 

@@ -41,7 +41,6 @@ from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
 Report = Callable[[float, str], None]
-TREES = ("path", "photon")  # programs that choose one of the lights
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Prepared:
 
     def light_candidates(self, settings: Settings) -> int:
         """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
-        if settings.program != "path" or self.nested:
+        if not settings.picture_program.uses("light_candidates") or self.nested:
             return 1
         chosen = settings.light_candidates
         if chosen != "auto":
@@ -109,9 +108,11 @@ class Prepared:
         return most if self.lighting.listed.several else 1
 
     def light_tree(self, settings: Settings) -> bool:
-        """Whether a light is chosen by a light tree, in the programs of `TREES`."""
+        """Whether a light is chosen by a light tree."""
         listed, chosen = self.lighting.listed, settings.light_sampler
-        if settings.program not in TREES or chosen == "power" or not listed.count or too_many(listed):
+        if not settings.picture_program.uses("light_sampler") or chosen == "power" or not listed.count:
+            return False
+        if too_many(listed):
             return False
         return chosen == "tree" or listed.near >= MANY_LIGHTS
 

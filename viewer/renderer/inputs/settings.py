@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from viewer.accel.structures import Recipe
 from viewer.base.errors import ViewerError
-from viewer.lighting.path import DEPTH, ROULETTE, SMOOTH, SMOOTH_OF_TREES, path_uniforms
+from viewer.lighting.path import ROULETTE, path_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.options import table as options
 from viewer.options.declare import Affects, suggestion
-from viewer.programs import DEPTHS, PICTURES
+from viewer.programs import PICTURES, PictureProgram
 
 NAMES = tuple(options.keywords("renderer"))
 RECIPE = tuple(options.keywords("prepare"))
-VIEW = ("camera", "fov", "aperture", "focus")  # what the camera follows from, with the scene
-# Who takes other options.
+MACHINE = tuple(options.part("machine"))
+PATH = tuple(name for name in signature(path_uniforms).parameters if name in NAMES)
+VIEW = tuple(options.part("camera"))  # what the camera follows from, with the scene
+# What a scene is prepared by, before any OpenGL.
+PREPARED = tuple(name for name in options.part("structure", "scene", "light") if name in NAMES)
+# Who takes other options; of the command line's, a switch of the renderer has the name of one.
 HOMES = {
     **dict.fromkeys((*options.keywords("render"), "stats"), "Renderer.render"),
-    **dict.fromkeys(("exposure", "tonemap"), "Picture.save"),
+    **dict.fromkeys(options.keywords("save"), "Picture.save"),
 }
-# What a scene is prepared by, before any OpenGL.
-PREPARED = (*RECIPE, "max_texture", "classic", "ground", "environment", "environment_rotation", "sun", "light")
 
 
 class Settings(Mapping[str, Any]):
@@ -87,19 +90,23 @@ class Settings(Mapping[str, Any]):
         """The options whose values differ, and what each affects."""
         differ = [name for name in NAMES if not _same(self._values[name], other[name])]
         found = {name: options.OPTIONS[name].affects for name in differ}
-        if "depth" in found and not {self.program, other.program}.isdisjoint(DEPTHS):
-            found["depth"] = Affects.PROGRAM  # the number of streams follows from it
-        for option, part in (("final_gather", "gather"), ("estimate", "search")):
-            if option in found and self.form.get(part) != other.form.get(part):
-                found[option] = Affects.PROGRAM
+        now, then = self.form(), other.form()
+        for name, wired in (("depth", "depth"), ("final_gather", "gather"), ("estimate", "search")):
+            if name in found and now.get(wired) != then.get(wired):
+                found[name] = Affects.PROGRAM  # states or streams follow from it
         return found
 
     # -- what follows ----------------------------------------------------------------------------------------------
 
     @property
+    def picture_program(self) -> PictureProgram:
+        """The chosen program, and what is known about it."""
+        return PICTURES[self.program]
+
+    @property
     def max_depth(self) -> int:
         """The maximum path length in surface interactions: ``depth``, or the program's own."""
-        return int(DEPTHS.get(self.program, DEPTH) if self.depth is None else self.depth)
+        return int(self.picture_program.depth if self.depth is None else self.depth)
 
     @property
     def roulette_from(self) -> int | None:
@@ -107,14 +114,14 @@ class Settings(Mapping[str, Any]):
         has asked for, one that suits it; None: never."""
         if self.roulette != "auto":
             return None if self.roulette is None else int(self.roulette)
-        return ROULETTE if self.depth is None and self.program == "path" else None
+        return ROULETTE if self.depth is None and self.picture_program.roulette else None
 
-    @property
-    def form(self) -> dict[str, Any]:
-        """What the chosen program is made with, beside how rays walk and how first hits are found."""
-        found: dict[str, Any] = {"depth": self.max_depth} if self.program in DEPTHS else {}
-        photon = {"kind": self.photon_map, "search": self.search, "gather": self.final_gather > 0}
-        return found | (photon if self.program == "photon" else {})
+    def form(self, **scene: Any) -> dict[str, Any]:
+        """The keywords that the chosen program is made with, beside how rays walk and how first hits are found: of the
+        settings, and of what the scene asks for."""
+        gather = self.final_gather > 0
+        own = {"depth": self.max_depth, "kind": self.photon_map, "search": self.search, "gather": gather}
+        return self.picture_program.arguments(**own, **scene)
 
     @property
     def search(self) -> str:
@@ -129,9 +136,16 @@ class Settings(Mapping[str, Any]):
     @property
     def passes(self) -> tuple[str, ...]:
         """What decides the passes that a program is cut into."""
-        if self.machine == "singlepass":
-            return ("singlepass",)
-        return "multipass", self.fuse, self.mask, str(self.tile)
+        return tuple(str(self[name]) for name in self._machine() if options.OPTIONS[name].affects == Affects.MACHINE)
+
+    def _machine(self) -> list[str]:
+        """The machine's options that are of use to the chosen one."""
+        return [name for name in MACHINE if options.OPTIONS[name].useful(self)]
+
+    @property
+    def decided(self) -> dict[str, Any]:
+        """The values of options that the program decides where they are left to it."""
+        return {"depth": self.max_depth, "roulette": self.roulette_from}
 
     def recipe(self) -> Recipe:
         """How structures are built and traversed."""
@@ -145,19 +159,16 @@ class Settings(Mapping[str, Any]):
         shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
         counts, in surface interactions; None: all. first : the number of the first sample.
         """
-        names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions", "light_samples")
-        chosen = {name: self._values[name] for name in names}
-        chosen["roulette"] = self.roulette_from
-        if self.program == "photon":
+        chosen = {name: self._values[name] for name in PATH} | self.decided
+        if self.picture_program.maps_photons:
             chosen["strategy"] = "lights"  # what chance finds, photons bring
-        chosen["smooth"] = SMOOTH if self.program == "path" else SMOOTH_OF_TREES
-        paths = path_uniforms(depth=self.max_depth, shared=shared, samples=samples, bounce=bounce, **chosen)
+        chosen["smooth"] = self.picture_program.smooth
+        paths = path_uniforms(shared=shared, samples=samples, bounce=bounce, **chosen)
         return {**paths, **sampler_uniforms(self.seed, first)}
 
     def facts(self) -> dict[str, str]:
         """What a picture says of the machine that made it."""
-        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask", "tile", "count")
-        return {name: str(self._values[name]) for name in ("program", "machine", *names)}
+        return {name: str(self._values[name]) for name in ("program", *self._machine())}
 
 
 def checked(name: str, value: Any) -> Any:

@@ -198,7 +198,7 @@ class PhotonMap:
 
     def remark(self, settings: Settings) -> str:
         """A remark where the last picture's map holds no photon; else nothing."""
-        if settings.program != "photon" or not self.traced or self.stored:
+        if not settings.picture_program.maps_photons or not self.traced or self.stored:
             return ""
         lighting = self.scene.prepared.lighting
         if not lighting.listed.count and not lighting.listed.environment_levels:

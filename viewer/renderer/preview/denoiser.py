@@ -27,7 +27,6 @@ from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
 
-NOISY = ("path", "photon")  # programs whose first samples cannot be read
 MOST_FEATURES = 16  # samples whose features are worth their time
 FIRST_RATE = 2e6  # camera rays a second, and pixels drawn up, before any have been seen
 LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture that it is drawn up to

@@ -22,12 +22,16 @@ MOST_FEATURES = 64  # samples whose features are worth their time
 
 
 def check_denoiser(settings: Settings, progressive: bool = True) -> None:
-    """Raises ViewerError for a denoiser that is not installed, and for a program that has no samples to denoise."""
+    """Raises ViewerError for a denoiser that is not installed, and for a program that has no samples to denoise, or a
+    film that it takes for another."""
     if settings.denoise in UNASKED:
         return
     if not progressive:
         what = f"program {settings.program} has no noise: it adds no samples"
         raise ViewerError(f"--denoise {settings.denoise}", what, "leave it out, or take --program path")
+    if settings.denoise == "shader" and not settings.picture_program.demodulates:
+        what = f"divides by the albedo, and the film of program {settings.program} is not albedo times light"
+        raise ViewerError("--denoise shader", what, "leave it out, or take --denoise oidn")
     if settings.denoise == "oidn":
         oidn.check_installed()
 

@@ -11,20 +11,12 @@ from viewer.base.version import __version__
 from viewer.film.files.checkpoint import CONTENT, DRIVER
 from viewer.film.film import Film
 from viewer.options.declare import Affects
-from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.settings import VIEW
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture
 from viewer.scene.edits.culling import culls
 from viewer.stream.machines.counters import Stats
-
-MAPPED = tuple(option.name for option in PHOTONS)  # of no meaning to other programs
-# Options that older files do not tell of.
-LATER = (
-    *("environment_rotation", "eye_rays", "light_samples", "photon_map", "photon_grid", "footprint", "redistribution"),
-    *("photon_filter", "final_gather"),
-)
 
 
 def picture(
@@ -59,11 +51,10 @@ def _samples(film: Film) -> int | str:
 
 
 def sampling_facts(renderer: RendererParts) -> dict[str, str]:
-    """The settings that samples depend on, as texts: all options that affect what a sample is, but for the view."""
+    """The settings that samples depend on, as texts: all of the program that affect samples, but for the view."""
     settings = renderer.settings
     decided = {
-        "depth": settings.max_depth,
-        "roulette": settings.roulette_from,
+        **settings.decided,
         "offsets": "sample" if renderer.first_hits.shared else "pixel",
         "light_candidates": renderer.prepared.light_candidates(settings),
         "light_sampler": "tree" if renderer.prepared.light_tree(settings) else "power",
@@ -71,12 +62,11 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
     found = {}
     for name, value in settings.items():
         option = OPTIONS[name]
-        if option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program"):
+        shapes = option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program")
+        if shapes and settings.picture_program.uses(name):
             if (name, decided.get(name)) in (("light_candidates", 1), ("light_sampler", "power")):
                 continue  # as before it was an option
-            if name in LATER and value == option.default:
-                continue  # files from before it was told apart
-            if name in MAPPED and settings.program != "photon":
+            if option.added and value == option.default:
                 continue
             found[name] = str(decided.get(name, value))
     return {**found, "environment": renderer.prepared.lighting.environment.name}

@@ -55,7 +55,7 @@ class Compiling(Shown):
         """The settings of light of few pixels while the camera moves, where a machine of its own serves it best: of a
         software driver, which waits for every pass, one that has a single pass."""
         renderer, wanted = self._tracer, self._filter is not None
-        if not wanted or not renderer.device.software or renderer.settings.program != "path":
+        if not wanted or not renderer.device.software or renderer.settings.picture_program.maps_photons:
             return None
         return of_motion(renderer.settings).replace(machine="singlepass")
 

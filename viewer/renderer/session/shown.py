@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from viewer.base.lock import FairLock, exclusive
 from viewer.film.film import Film
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.preview.denoiser import NOISY, ScreenDenoiser
+from viewer.renderer.preview.denoiser import ScreenDenoiser
 from viewer.renderer.preview.frame import Round
 from viewer.renderer.preview.screen import Screen
 from viewer.renderer.sampling.parts import RendererParts
@@ -97,7 +97,7 @@ class Shown:
     def _filter(self) -> ScreenDenoiser | None:
         """What denoises the pictures on the screen; None where they are shown as they are."""
         settings = self._tracer.settings
-        wanted = settings.denoise != "none" and settings.program in NOISY
+        wanted = settings.denoise != "none" and settings.picture_program.noisy and settings.picture_program.demodulates
         return self._denoiser if wanted else None
 
     def _show_denoiser(self) -> None:

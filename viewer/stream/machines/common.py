@@ -21,6 +21,7 @@ from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.choice import Choice
 from viewer.stream.machines.counters import KernelTotal, Stats
+from viewer.stream.machines.options import DEFAULTS, MachineOptions
 
 STATE_WORDS = 2  # state and return state
 COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words of two states"))
@@ -36,10 +37,11 @@ class Progress:
 
 
 class Machine:
-    """Runs a linked program over W x H rays. ``counting`` keeps exact counters, which makes the host wait per pass.
+    """Runs a linked program over W x H rays.
 
     streams : inputs and results by name, of this size or (those that are gathered) any other; a machine makes those
-    that it is not lent, and the ones in between.
+    that it is not lent, and the ones in between. fallback : the program for passes of one kernel each, see `_again`.
+    options : how it runs; ``chosen`` are fields of these by name, over them.
     """
 
     name = "machine"
@@ -50,12 +52,14 @@ class Machine:
         linked: LinkedProgram,
         size: tuple[int, int],
         resources: Resources | None = None,
-        counting: bool = False,
-        fallback: Callable[[], LinkedProgram] | None = None,
         streams: Mapping[str, Stream] | None = None,
+        fallback: Callable[[], LinkedProgram] | None = None,
+        options: MachineOptions = DEFAULTS,
+        **chosen: Any,
     ) -> None:
-        self.device, self.linked, self.size, self.counting = device, linked, size, counting
-        self.fallback = fallback or (lambda: linked)  # the program for passes of one kernel each, see `_again`
+        self.device, self.linked, self.size, self.options = device, linked, size, replace(options, **chosen)
+        self.counting = self.options.counting
+        self.fallback = fallback or (lambda: linked)
         self.resources = resources or Resources(device)
         self.streams: dict[str, Stream] = dict(streams or {})
         self._own: dict[str, Stream] = {}  # those that it has made
@@ -67,6 +71,11 @@ class Machine:
         self.warmed = False  # `warm` has come to its end
         self.chosen: Stream | None = None  # of `CHOICE`: the rays that the next runs are of; None: all
         self._choice: Choice | None = None
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Make what the machine runs by; once."""
+        raise NotImplementedError
 
     def _make_streams(self, records: Mapping[str, Record]) -> None:
         """Make the streams that it has not been lent."""
@@ -173,7 +182,7 @@ class Machine:
             raise DeviceError(self.device.name, what, "use --machine multipass --fuse none")
         lent = {name: self.streams[name] for name in (*program.inputs, *program.results)}
         if self.spare is None:
-            self.spare = make(self.device, self.fallback(), self.size, self.resources, self.counting, streams=lent)
+            self.spare = make(self.device, self.fallback(), self.size, self.resources, lent, counting=self.counting)
         spare = self.spare
         spare.borrow(lent)
         spare.set(self.values)

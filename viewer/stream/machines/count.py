@@ -22,7 +22,6 @@ from viewer.stream.machines.common import COUNTS
 from viewer.stream.machines.mask import Mask, step_source
 
 COUNT_MODES = ("query", "census")
-EDGE = 16  # rays along a tile's edge
 MANY = 0.9  # of the tiles: then one square is drawn faster than they are
 
 

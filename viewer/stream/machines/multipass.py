@@ -10,19 +10,15 @@ tiles that still hold rays.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 import moderngl
 import numpy as np
 
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Progress
-from viewer.stream.machines.count import EDGE, MANY, Census, waiting
+from viewer.stream.machines.count import MANY, Census, waiting
 from viewer.stream.machines.counters import Stats
-from viewer.stream.machines.passes import Passes, Unroll
+from viewer.stream.machines.passes import Passes
 from viewer.stream.machines.policy import Policy, Sweep
 from viewer.stream.machines.step_pass import StepPass
 from viewer.stream.machines.tiled import TileLoop
@@ -34,35 +30,15 @@ LATE = 1  # rounds after which a round's queries are read, so that the device is
 
 
 class Multipass(Passes):
-    """Host loop over passes.
-
-    fuse, mask, unroll, tile : see `Passes`. count : ``query`` or ``census``. policy, unroll, count : the host's alone,
-    and may be set between two runs.
-    """
+    """Host loop over passes."""
 
     name = "multipass"
 
-    def __init__(
-        self,
-        device: Device,
-        linked: LinkedProgram,
-        size: tuple[int, int],
-        resources: Resources | None = None,
-        counting: bool = False,
-        fallback: Callable[[], LinkedProgram] | None = None,
-        streams: Mapping[str, Stream] | None = None,
-        fuse: str = "none",
-        policy: Policy | None = None,
-        unroll: Unroll = "auto",
-        mask: str = "depth",
-        count: str = "query",
-        tile: int = EDGE,
-    ) -> None:
-        super().__init__(
-            device, linked, size, resources, counting, fallback, streams, fuse=fuse, unroll=unroll, mask=mask, tile=tile
-        )
-        self.policy, self.count = policy or Sweep(), count
-        self.stages = [[self.passes[step] for step in stage] for stage in linked.stages(self.steps)]
+    def _set_up(self) -> None:
+        super()._set_up()
+        self.policy: Policy = self.options.policy or Sweep()
+        self.count = self.options.count
+        self.stages = [[self.passes[step] for step in stage] for stage in self.linked.stages(self.steps)]
         self._census: Census | None = None
 
     @property

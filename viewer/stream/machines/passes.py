@@ -5,7 +5,7 @@ Purcell 2004, chapters 4 and 5; `viewer.stream.machines.multipass` chooses which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 
 import moderngl
@@ -13,60 +13,41 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.stream.compile.inline import origin
-from viewer.stream.compile.link import LinkedProgram, Step
+from viewer.stream.compile.link import Step
 from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Tiles
-from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.copies import Snapshot
-from viewer.stream.machines.count import EDGE, Queries
+from viewer.stream.machines.count import Queries
 from viewer.stream.machines.counters import Pass
 from viewer.stream.machines.mask import MASKS
+from viewer.stream.machines.options import Unroll
 from viewer.stream.machines.step_pass import StepPass
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
 UNLIMITED = 1 << 20
 TURNS = 32  # of a whole program in one pass: few enough to be short, so many that lanes rarely wait for each other
 
-Unroll = int | Sequence[int] | str
-
 
 class Passes(Machine):
     """A machine whose rays keep their state in a stream between the passes that it draws.
 
-    fuse   : what makes one pass each (`LinkedProgram.steps`). mask : a key of `viewer.stream.machines.mask.MASKS`.
-    unroll : most calls of a looping kernel in one pass: a number, a number for each looping state in the program's
-    order, or 'auto'. tile : edge of the tiles, rays.
     Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
     """
 
-    def __init__(
-        self,
-        device: Device,
-        linked: LinkedProgram,
-        size: tuple[int, int],
-        resources: Resources | None = None,
-        counting: bool = False,
-        fallback: Callable[[], LinkedProgram] | None = None,
-        streams: Mapping[str, Stream] | None = None,
-        fuse: str = "none",
-        unroll: Unroll = "auto",
-        mask: str = "depth",
-        tile: int = EDGE,
-    ) -> None:
-        super().__init__(device, linked, size, resources, counting, fallback, streams)
-        self.unroll = unroll
+    def _set_up(self) -> None:
+        device, linked, size = self.device, self.linked, self.size
+        self.unroll = self.options.unroll
         self.barrier = device.texture_barrier
         self.copies = self.barrier is None
-        self.steps = linked.steps(fuse)
+        self.steps = linked.steps(self.options.fuse)
         self._make_streams(self._stored(self.steps))
         self.state = self.streams["state"] = self._own["state"] = Stream(device, STATE, size, channels=2)
         self._make_counts()
-        self.tiles = Tiles(device, size, tile)
+        self.tiles = Tiles(device, size, self.options.tile)
         self.tiles.keep(None)
-        self.mask = MASKS[mask](device, linked, self.steps, self.state, self.tiles)
+        self.mask = MASKS[self.options.mask](device, linked, self.steps, self.state, self.tiles)
         self.passes = {
             step: StepPass(self, self.mask, self.tiles, self.copies, step, number)
             for number, step in enumerate(self.steps, 1)

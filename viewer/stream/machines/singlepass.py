@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import moderngl
 
 from viewer.stream.compile.generate import Form
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Tiles
-from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine, Progress
 from viewer.stream.machines.counters import Pass, Stats
@@ -18,31 +15,18 @@ from viewer.stream.machines.multipass import Multipass
 
 
 class Singlepass(Machine):
-    """One generated fragment program: a loop over states that loop inside; streams in between are local variables.
-
-    bands : horizontal strips that a run is drawn in, so that a caller may stop between them.
-    """
+    """One generated fragment program: a loop over states that loop inside; streams in between are local variables."""
 
     name = "singlepass"
 
-    def __init__(
-        self,
-        device: Device,
-        linked: LinkedProgram,
-        size: tuple[int, int],
-        resources: Resources | None = None,
-        counting: bool = False,
-        fallback: Callable[[], LinkedProgram] | None = None,
-        streams: Mapping[str, Stream] | None = None,
-        bands: int = 1,
-    ) -> None:
-        super().__init__(device, linked, size, resources, counting, fallback, streams)
+    def _set_up(self) -> None:
+        device, linked, size = self.device, self.linked, self.size
         self.step = linked.single()
         self.form = Form(scheduled=False)
         names = dict.fromkeys((*linked.program.inputs, *linked.program.results))
         self._make_streams({name: linked.records[name] for name in names})
         self._make_counts()
-        self.bands = bands
+        self.bands = self.options.bands
         tiles = Tiles(device, size, max(size))
         tiles.keep(None)
         self.drawing = Drawing(device, self._compile(self.step, self.form), tiles)

@@ -50,7 +50,8 @@ BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
 TAKEN = ("variant", "lenient", "up")  # how a source is taken
 OWN_EVENTS = ("focus_out", "pinch")  # of `assets/canvas/hands.js`, and what rendercanvas itself does not pass on
-OWN = (*VIEW, "spp", "error", "exposure", "tonemap", "mode")  # options that are not the stage's
+ENDS = ("spp", "error")  # options of renders that end a session
+OWN = (*VIEW, *ENDS, *options.keywords("save"), "mode")  # options that are not the loader's
 
 
 class CanvasView:
@@ -238,6 +239,12 @@ class CanvasView:
                 self.scene_loader.change(**changes)
             self._apply(own)
         self.view.wake()
+
+    def value(self, name: str) -> Any:
+        """An option of `update`, as it is."""
+        view, stop = self.view, self.session.stop
+        own = {"spp": stop.spp, "error": stop.error, "exposure": view.exposure, "tonemap": view.tonemap}
+        return own[name] if name in own else self.scene_loader.requested[name]
 
     def _apply(self, own: dict[str, Any]) -> None:
         """Options of the view, which are checked."""

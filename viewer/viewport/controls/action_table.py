@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
+
+from viewer.programs import PICTURES
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,6 @@ class Action:
     group    : its heading in the help.
     hold     : it lasts as long as the key is held (``fly.*``).
     repeat   : the keyboard's repetition performs it again.
-    requires : the program or option of that name must be known, else it is greyed.
     """
 
     name: str
@@ -25,35 +25,24 @@ class Action:
     group: str
     hold: bool = False
     repeat: bool = False
-    requires: str | None = None
-
-    def available(self, known: Collection[str]) -> bool:
-        """Whether what it requires is among the names of programs and options that are ``known``."""
-        return self.requires is None or self.requires in known
 
 
 def _group(title: str, *rows: tuple[str, ...], hold: bool = False) -> tuple[Action, ...]:
-    """Actions of a group; a row is (name, keys with blanks between, help, "repeat" or what it requires)."""
-    made = []
-    for name, keys, text, *more in rows:
-        repeat, requires = "repeat" in more, next((word for word in more if word != "repeat"), None)
-        made.append(Action(name, tuple(keys.split()), text, title, hold, repeat, requires))
-    return tuple(made)
+    """Actions of a group; a row is (name, keys with blanks between, help, perhaps "repeat")."""
+    return tuple(
+        Action(name, tuple(keys.split()), text, title, hold, "repeat" in more) for name, keys, text, *more in rows
+    )
 
 
 ACTIONS: tuple[Action, ...] = (
     *_group(
         "Program",
-        ("program.cast", "1", "cast rays: the first surface that each pixel sees", "cast"),
-        ("program.shadow", "2", "cast rays and shadow rays", "shadow"),
-        ("program.whitted", "3", "Whitted: shadows, mirrors and glass", "whitted"),
-        ("program.path", "4", "trace paths: global illumination", "path"),
-        ("program.photon", "5", "map photons: caustics and indirect light", "photon"),
-        ("photons.points", "Shift+5", "photons as points, coloured by their power", "photon"),
-        ("photons.cells", "Ctrl+5", "cells of the photon map's grid, coloured by their photons", "photon"),
-        ("shadows.toggle", "L", "shadows on and off", "shadows"),
-        ("reflections.toggle", "R", "reflections on and off", "reflections"),
-        ("refractions.toggle", "B", "refractions on and off", "refractions"),
+        *((f"program.{name}", program.key, program.help) for name, program in PICTURES.items()),
+        ("photons.points", "Shift+5", "photons as points, coloured by their power"),
+        ("photons.cells", "Ctrl+5", "cells of the photon map's grid, coloured by their photons"),
+        ("shadows.toggle", "L", "shadows on and off"),
+        ("reflections.toggle", "R", "reflections on and off"),
+        ("refractions.toggle", "B", "refractions on and off"),
     ),
     *_group(
         "Stream processor",
@@ -62,7 +51,7 @@ ACTIONS: tuple[Action, ...] = (
         ("policy.next", "Y", "policy that chooses the next state"),
         ("unroll.next", "U", "calls of a looping kernel in one pass"),
         ("mask.next", "Shift+K", "mask that keeps rays in other states from running"),
-        ("accel.next", "Shift+V", "acceleration structure", "accel"),
+        ("accel.next", "Shift+V", "acceleration structure"),
         ("inspector.show", "I", "inspector: streams and passes of a frame"),
         ("inspector.step", "N", "inspector: one pass", "repeat"),
         ("inspector.run", "Shift+N", "inspector: all passes that are left"),

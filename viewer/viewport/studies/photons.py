@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.options.declare import listed
+from viewer.programs import programs_with
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
@@ -43,9 +45,10 @@ class PhotonView:
 
     def _mapped(self) -> Renderer:
         renderer, _ = self.view.shown()
-        if renderer.settings.program != "photon":
-            key = self.view.keymap.text("program.photon")
-            raise ViewerError("photons", f"program {renderer.settings.program} has none", f"{key} maps them")
+        if not renderer.settings.picture_program.maps_photons:
+            mapping = programs_with(lambda each: each.maps_photons)
+            keys = listed(self.view.keymap.text(f"program.{name}") for name in mapping)
+            raise ViewerError("photons", f"program {renderer.settings.program} has none", f"{keys} maps them")
         return renderer
 
     def _compile(self) -> None:
@@ -65,7 +68,9 @@ class PhotonView:
     def renderer(self) -> Renderer | None:
         """Whose photons there are to show; None where there are none."""
         renderer = self.view.renderer
-        mapped = renderer is not None and renderer.settings.program == "photon" and renderer.photon_map.streams
+        mapped = (
+            renderer is not None and renderer.settings.picture_program.maps_photons and renderer.photon_map.streams
+        )
         return renderer if mapped else None
 
     def scene(self) -> tuple[Camera, Stream | None] | None:

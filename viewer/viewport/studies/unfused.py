@@ -41,7 +41,7 @@ class OneByOne:
 def program_form(renderer: Renderer) -> tuple[Any, ...]:
     """What tells machines for the renderer's program apart, beside their size and schedule."""
     settings = renderer.settings
-    return settings.program, settings.sampler, *settings.form.items()
+    return settings.program, settings.sampler, *settings.form().items()
 
 
 def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:

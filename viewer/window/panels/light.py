@@ -7,21 +7,17 @@ from typing import Any
 from imgui_bundle import ImVec2, imgui
 
 from viewer.options import table as options
+from viewer.options.table import MOST_SAMPLES
 from viewer.scene.edits.movable import Movable
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.sky import SUN
 from viewer.viewport.context import ViewportContext
-from viewer.viewport.preferences import MOST_SAMPLES
-from viewer.window.panels.options import checkbox, choice, combo, slider
+from viewer.window.panels.options import choice, combo, draw_part, slider, whole
 from viewer.window.panels.theme import ACCENT, color, units
 from viewer.window.panels.widgets import LABELS, about, label, press, shares, tip
 
-EFFECTS = ("shadows", "reflections", "refractions")
-WHITTED = {"shadow": EFFECTS[:1], "whitted": EFFECTS, "photon": EFFECTS[1:]}  # program -> what it can leave out
-MOST_DEPTH, MOST_ROULETTE = 32, 16  # on sliders
 MOST_LISTED = 50  # lights, in the list
-PATHS = ("strategy", "sampler")
-ENVIRONMENTS = {"by the scene": None, "none": "none", "sky": "sky", "studio": "studio"}
+BY_SCENE = "by the scene"
 CLAMPED = imgui.SliderFlags_.always_clamp
 
 
@@ -31,46 +27,20 @@ def draw_sampling(context: ViewportContext) -> None:
     if renderer is None or not renderer.progressive:
         imgui.text_disabled("one sample through each pixel's centre")
         return
-    program, settings = renderer.settings.program, renderer.settings
     session = context.view.session
-    samples = slider(context, "samples", session.stop.spp, 1, MOST_SAMPLES, "of each pixel, to stop at")
-    if samples is not None:
+    label("samples")
+    changed, samples = whole("##samples", session.stop.spp, 1, MOST_SAMPLES)
+    tip("of each pixel, to stop at")
+    if changed:
         session.stop_at(samples, session.stop.error or 0.0)
+        context.view.wake()
     label("noise")
     changed, share = imgui.slider_float("##noise", 100 * (session.stop.error or 0.0), 0.0, 10.0, "%.2f %%")
     tip("estimated relative error to stop at; 0: never")
     if changed:
         session.stop_at(session.stop.spp, max(0.0, share / 100))
         context.view.wake()
-    if program != "shadow":
-        depth = slider(context, "depth", settings.max_depth, 0, MOST_DEPTH)
-        if depth is not None:
-            context.scene_loader.set(depth=depth)
-    if program == "path":
-        _path(context)
-    for name in WHITTED.get(program, ()):
-        checkbox(context, name, settings[name])
-        if name != WHITTED[program][-1]:
-            imgui.same_line()
-    label("clamp")
-    changed, most = imgui.slider_float("##clamp", settings.clamp, 0.0, 100.0, "%.1f" if settings.clamp else "off")
-    tip(options.option("clamp").help)
-    if changed:
-        context.scene_loader.set(clamp=max(0.0, most))
-    label("seed")
-    changed, seed = imgui.input_int("##seed", settings.seed)
-    if changed and seed >= 0:
-        context.scene_loader.set(seed=seed)
-
-
-def _path(context: ViewportContext) -> None:
-    assert context.view.renderer is not None
-    settings = context.view.renderer.settings
-    for name in PATHS:
-        choice(context, name, settings[name], fold=False)
-    roulette = slider(context, "roulette", settings.roulette_from or 0, 0, MOST_ROULETTE, none="never")
-    if roulette is not None:
-        context.scene_loader.set(roulette=roulette or None)
+    draw_part(context, "sampling", renderer.settings)
 
 
 def draw_lens(context: ViewportContext) -> None:
@@ -81,9 +51,14 @@ def draw_lens(context: ViewportContext) -> None:
     camera, reach = controller.camera, controller.natural_speed
     label("aperture")
     changed, radius = imgui.drag_float(
-        "##aperture", camera.aperture, reach * 1e-3, 0.0, reach, "%.4g" if camera.aperture else "pinhole"
+        "##aperture",
+        camera.aperture,
+        reach * 1e-3,
+        0.0,
+        reach,
+        "%.4g" if camera.aperture else options.option("aperture").zero,
     )
-    tip(options.option("aperture").help)
+    tip(options.option("aperture").about)
     if changed:
         controller.set_lens(max(0.0, radius), camera.focus)
     if camera.aperture > 0:
@@ -91,10 +66,10 @@ def draw_lens(context: ViewportContext) -> None:
         changed, distance = imgui.drag_float(
             "##focus", camera.focus_distance, reach * 5e-3, reach * 1e-4, reach * 1e3, "%.4g"
         )
-        tip(f"{options.option('focus').help}; F focuses the point under the cursor")
+        tip(f"{options.option('focus').about}; F focuses the point under the cursor")
         if changed and distance > 0:
             controller.set_lens(camera.aperture, distance)
-    choice(context, "pixel_filter", renderer.settings.pixel_filter, fold=False)
+    choice(context, "pixel_filter", renderer.settings.pixel_filter)
 
 
 def draw_lights(context: ViewportContext) -> None:
@@ -123,22 +98,23 @@ def draw_environment(context: ViewportContext) -> None:
     """What surrounds the scene, where its sun is, and how it is turned."""
     scene_loader, now = context.scene_loader, context.view.environment
     label("around")
-    chosen = combo("environment", list(ENVIRONMENTS), now.name)
-    tip(options.option("environment").help, about(context, "environment.toggle")[1])
+    option = options.option("environment")
+    chosen = combo("environment", [BY_SCENE, *option.words], now.name)
+    tip(option.about, about(context, "environment.toggle")[1])
     if chosen:
-        scene_loader.light_by(ENVIRONMENTS[chosen])
+        scene_loader.light_by(None if chosen == BY_SCENE else chosen)
     if now.name == "sky":
         for name, place, low, high in (("sun height", 0, 0.0, 90.0), ("sun towards", 1, -180.0, 180.0)):
             label(name)
             sun = list(scene_loader.requested.sun or SUN)
             changed, sun[place] = imgui.slider_float(f"##{name}", sun[place], low, high, "%.0f\u00b0", CLAMPED)
-            tip(options.option("sun").help)
+            tip(options.option("sun").about)
             if changed:
                 scene_loader.set(sun=tuple(sun))
     if isinstance(now, ImageEnvironment):
         label("rotation")
         turned = scene_loader.requested.environment_rotation
-        changed, degrees = imgui.slider_float("##rotation", turned, 0.0, 360.0, "%.0f\u00b0")
+        changed, degrees = imgui.slider_float("##rotation", turned, *slider("environment_rotation"), "%.0f\u00b0")
         tip("about the vertical; Shift+right drag in the picture")
         if changed:
             context.editing.turn_environment(degrees - turned)

@@ -8,36 +8,51 @@ from typing import Any
 from imgui_bundle import imgui
 
 from viewer.options import table as options
+from viewer.options.declare import Option
 from viewer.options.values import PhotonFilter, PolicyChoice, Unroll
+from viewer.renderer.inputs.settings import Settings
 from viewer.viewport.context import ViewportContext
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import LABELS, about, label, segments, tip
 
+MANY, MOST_TO_SLIDE = 100, 1 << 24  # values from which on a slider is logarithmic, and from which there is none
 UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
+
+
+def draw_part(context: ViewportContext, part: str, settings: Settings) -> None:
+    """The widgets of a part's options that serve the program; greyed where others leave them nothing to decide."""
+    for name in options.part(part):
+        if settings.picture_program.uses(name):
+            imgui.begin_disabled(not options.option(name).useful(settings))
+            draw_option(context, name, settings.decided.get(name, settings[name]))
+            imgui.end_disabled()
 
 
 def draw_option(context: ViewportContext, name: str, current: Any) -> None:
     """The widget for an option by its declaration and its present value; what is chosen is asked for."""
+    option = options.option(name)
     if isinstance(current, PolicyChoice):
         _policy(context, current)
     elif isinstance(current, Unroll):
         _unroll(context, current)
     elif isinstance(current, bool):
         checkbox(context, name, current)
-    elif options.option(name).choices:
+    elif option.choices:
         choice(context, name, current.name if isinstance(current, PhotonFilter) else current)
+    elif option.slider is not None or isinstance(option.default, (int, float)):
+        _number(context, option, current)
     else:
         _typed(context, name, current)
 
 
-def choice(context: ViewportContext, name: str, current: str, fold: bool = True) -> None:
-    """One of an option's words: side by side, or with ``fold`` in a list where there is no room for that."""
+def choice(context: ViewportContext, name: str, current: str) -> None:
+    """One of an option's words: side by side, or in a list where there is no room for that."""
     option = options.option(name)
     label(name.replace("_", " "))
-    tip(option.help, about(context, f"{name}.next")[1])
+    tip(option.about, about(context, f"{name}.next")[1])
     imgui.same_line(units(LABELS))
-    room = imgui.get_content_region_avail().x / len(option.choices) - units(8)
-    if not fold or all(imgui.calc_text_size(word).x < room for word in option.choices):
+    needed = sum(imgui.calc_text_size(word).x + units(14) for word in option.choices)
+    if needed < imgui.get_content_region_avail().x:
         chosen = segments(name, option.choices, current)
     else:
         imgui.set_next_item_width(-1)
@@ -49,26 +64,52 @@ def choice(context: ViewportContext, name: str, current: str, fold: bool = True)
 def checkbox(context: ViewportContext, name: str, current: bool) -> None:
     """An option that is on or off."""
     changed, on = imgui.checkbox(name, current)
-    tip(options.option(name).help, about(context, f"{name}.toggle")[1])
+    tip(options.option(name).about, about(context, f"{name}.toggle")[1])
     if changed:
         context.scene_loader.set(**{name: on})
 
 
-def slider(
-    context: ViewportContext, name: str, current: int, low: int, high: int, text: str = "", none: str = ""
-) -> int | None:
-    """A whole number on a slider; logarithmic where there are many. The number that was chosen, if one was.
+def _number(context: ViewportContext, option: Option, current: float | None) -> None:
+    """A number on a slider; of lengths one that is dragged, and of too many to slide over one that is typed."""
+    low, high = option.slider or (option.low, option.high)
+    assert low is not None and high is not None
+    label(option.name.replace("_", " "))
+    kind, at = f"##{option.name}", current or 0
+    shown = option.zero if option.zero and not at else ""
+    if isinstance(option.default, float):
+        changed, value = _real(context, option, float(at), low, high, shown or "%.4g")
+    elif high - low > MOST_TO_SLIDE:
+        changed, value = imgui.input_int(kind, int(at))
+        changed = changed and low <= value <= high
+    else:
+        changed, value = whole(kind, int(at), int(low), int(high), shown)
+    tip(option.about)
+    if changed:  # an option that begins above 0 has none there
+        nothing = value == 0 and option.low is not None and option.low > 0
+        context.scene_loader.set(**{option.name: None if nothing else value})
 
-    text : the tooltip, else the help of the option of that name. none : stands for 0.
-    """
-    label(name)
-    flags = imgui.SliderFlags_.always_clamp | (imgui.SliderFlags_.logarithmic if high > 1000 else 0)
-    shown = none if none and not current else "%d"
-    changed, value = imgui.slider_int(f"##{name}", min(current, high), low, high, shown, flags)
-    tip(text or options.option(name).help)
-    if changed:
-        context.view.wake()
-    return value if changed else None
+
+def _real(
+    context: ViewportContext, option: Option, current: float, low: float, high: float, shown: str
+) -> tuple[bool, float]:
+    if option.slider is not None:
+        return imgui.slider_float(f"##{option.name}", current, low, high, shown, imgui.SliderFlags_.always_clamp)
+    assert context.view.controller is not None
+    step = 1e-3 * context.view.controller.natural_speed
+    return imgui.drag_float(f"##{option.name}", current, step, low, high, shown, imgui.SliderFlags_.always_clamp)
+
+
+def slider(name: str) -> tuple[float, float]:
+    """The ends of an option's slider."""
+    ends = options.option(name).slider
+    assert ends is not None
+    return ends
+
+
+def whole(name: str, current: int, low: int, high: int, shown: str = "") -> tuple[bool, int]:
+    """A whole number on a slider, logarithmic where there are many."""
+    flags = imgui.SliderFlags_.always_clamp | (imgui.SliderFlags_.logarithmic if high - low > MANY else 0)
+    return imgui.slider_int(name, min(current, high), low, high, shown or "%d", flags)
 
 
 def combo(name: str, values: list[str], current: str) -> str | None:
@@ -96,7 +137,7 @@ def _typed(context: ViewportContext, name: str, current: Any) -> None:
     label(name.replace("_", " "))
     flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
     entered, text = imgui.input_text(f"##{name}", str(current), flags)
-    tip(f"{option.help}: {option.expected()}", about(context, f"{name}.next")[1])
+    tip(f"{option.about}: {option.expected()}", about(context, f"{name}.next")[1])
     if entered:
         context.scene_loader.set(**{name: text.strip()})
 
@@ -105,7 +146,7 @@ def _policy(context: ViewportContext, current: PolicyChoice) -> None:
     option = options.option("policy")
     label("policy")
     chosen = combo("policy", list(option.choices), current.name)
-    tip(option.help, about(context, "policy.next")[1])
+    tip(option.about, about(context, "policy.next")[1])
     if chosen:
         context.scene_loader.set(policy=replace(current, name=chosen))
     if current.name != "threshold":

@@ -12,15 +12,15 @@ from imgui_bundle import ImVec2, imgui
 
 from viewer.film.exposure import AUTO
 from viewer.film.tonemap import TONEMAPS
-from viewer.options.processor import MACHINE
-from viewer.renderer.inputs.settings import RECIPE
+from viewer.options import table as options
+from viewer.programs import PICTURES
 from viewer.scene.scene import Scene
 from viewer.viewport.context import ViewportContext
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_motion, draw_sampling
-from viewer.window.panels.options import choose, combo, draw_option
+from viewer.window.panels.options import choose, combo, draw_option, draw_part, slider
 from viewer.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
 from viewer.window.panels.photons import draw_photons
 from viewer.window.panels.probe import draw_probe
@@ -29,8 +29,6 @@ from viewer.window.panels.widgets import about, fact, grouped, label, memory, pr
 
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
 HANDLE = 90.0  # width of the button that opens the panels, and its room
-EXPOSURES = (-8.0, 8.0)  # stops
-FIELDS_OF_VIEW = (5.0, 140.0)  # degrees, on the slider
 MOST_NOTES = 12
 FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.WindowFlags_.no_title_bar
 
@@ -39,7 +37,7 @@ FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.Window
 class _Shown:
     """What was last on show."""
 
-    program: str = ""
+    mapped: bool = False  # a program with a photon map
 
 
 _shown = _Shown()
@@ -93,10 +91,10 @@ def _draw_side(context: ViewportContext, size: ImVec2) -> None:
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
-        program = context.view.renderer.settings.program if context.view.renderer is not None else ""
+        mapped = context.view.renderer is not None and context.view.renderer.settings.picture_program.maps_photons
         for title, draw, shown in SECTIONS:
             flags = imgui.TreeNodeFlags_.default_open if shown else imgui.TreeNodeFlags_.none
-            if title == "Photons" and program == "photon" != _shown.program:
+            if title == "Photons" and mapped and not _shown.mapped:
                 imgui.set_next_item_open(True)
             imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(units(3), units(3)))
             opened = imgui.collapsing_header(title, flags)
@@ -106,7 +104,7 @@ def _draw_side(context: ViewportContext, size: ImVec2) -> None:
                 draw(context)
                 imgui.pop_id()
                 imgui.dummy(ImVec2(0, units(2)))
-        _shown.program = program
+        _shown.mapped = mapped
     imgui.end()
 
 
@@ -117,26 +115,16 @@ def _render(context: ViewportContext) -> None:
     """The machine that runs the program."""
     if context.view.renderer is None:
         return
-    settings = context.view.renderer.settings
-    first, *others = (option.name for option in MACHINE)
-    draw_option(context, first, settings[first])
-    imgui.begin_disabled(settings.machine != "multipass")
-    for name in others:
-        draw_option(context, name, settings[name])
-    imgui.end_disabled()
+    draw_part(context, "machine", context.view.renderer.settings)
 
 
 def _programs(context: ViewportContext) -> None:
-    known = dict(context.view.programs())
-
-    def describe(name: str) -> tuple[str, str]:
-        text, key = about(context, f"program.{name}")
-        return (text or name) + ("" if known[name] else " (not there yet)"), key
-
     imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, units(5)))
     current = context.view.renderer.settings.program if context.view.renderer is not None else ""
-    titles = [name.capitalize() for name in known]
-    chosen = segments("program", list(known), current, titles, enabled=known.__getitem__, describe=describe)
+    titles = [name.capitalize() for name in PICTURES]
+    chosen = segments(
+        "program", list(PICTURES), current, titles, describe=lambda name: about(context, f"program.{name}")
+    )
     imgui.pop_style_var()
     if chosen:
         context.view.do(f"program.{chosen}")
@@ -161,7 +149,7 @@ def _progress(context: ViewportContext) -> None:
 
 def _structure(context: ViewportContext) -> None:
     """Every option that structures are built from; the worker builds them anew."""
-    for name in RECIPE:
+    for name in options.part("structure"):
         draw_option(context, name, context.scene_loader.requested[name])
     if context.view.renderer is not None:
         structure = context.view.renderer.structure
@@ -194,7 +182,7 @@ def _camera(context: ViewportContext) -> None:
         if chosen is not None:
             context.scene_loader.show_camera(chosen)
     label("field of view")
-    changed, fov = imgui.slider_float("##fov", controller.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
+    changed, fov = imgui.slider_float("##fov", controller.camera.fov, *slider("fov"), "%.1f\u00b0")
     if changed:
         controller.set_fov(fov)
         context.view.wake()
@@ -224,7 +212,7 @@ def _picture(context: ViewportContext) -> None:
     label("exposure")
     automatic = isinstance(context.view.exposure, str)
     form = "auto (%+.2f)" if automatic else "%+.2f stops"
-    changed, exposure = imgui.slider_float("##exposure", context.view.stops, *EXPOSURES, form)
+    changed, exposure = imgui.slider_float("##exposure", context.view.stops, *slider("exposure"), form)
     tip("Ctrl+click to type a number; double-click: by the picture's own luminance")
     if imgui.is_item_active() and imgui.get_io().mouse_clicked_last_count[0] >= 2:  # until the button is released
         context.view.exposure = AUTO

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from imgui_bundle import imgui
 
-from viewer.options.declare import Option
-from viewer.options.photons import PHOTONS
+from viewer.options import table as options
+from viewer.options.declare import listed
+from viewer.programs import programs_with
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.viewport.context import ViewportContext
 from viewer.window.panels.inspector import draw_legend
 from viewer.window.panels.options import draw_option
-from viewer.window.panels.widgets import fact, grouped, label, press, shares, tip
-
-MANY = 100  # values from which on a slider is logarithmic
-# Options -> another option, and its values that have no use for them.
-UNUSED = {
-    **dict.fromkeys(("nearest", "photon_grid"), ("estimate", ("progressive",))),
-    **dict.fromkeys(("footprint", "redistribution", "photon_points"), ("photon_map", ("sort",))),
-}
+from viewer.window.panels.widgets import fact, grouped, press, shares
 
 
 def draw_photons(context: ViewportContext) -> None:
@@ -28,14 +20,14 @@ def draw_photons(context: ViewportContext) -> None:
     if renderer is None:
         return
     settings = renderer.settings
-    mapped = settings.program == "photon"
+    mapped = settings.picture_program.maps_photons
     if not mapped:
-        imgui.text_disabled(f"for program photon, key {context.view.keymap.text('program.photon')}")
+        there = (context.view.keymap.text(f"program.{name}") for name in programs_with(lambda each: each.maps_photons))
+        imgui.text_disabled(f"for programs with a photon map, key {listed(there)}")
     imgui.begin_disabled(not mapped)
-    for option in PHOTONS:
-        decides, without = UNUSED.get(option.name, ("estimate", ()))
-        imgui.begin_disabled(settings[decides] in without)
-        _draw(context, option, settings[option.name])
+    for name in options.part("photons"):
+        imgui.begin_disabled(not options.option(name).useful(settings))
+        draw_option(context, name, settings[name])
         imgui.end_disabled()
     wide, shown = shares(2), context.debug_views.photons
     press(context, "Points", "photons.points", wide, on=shown.points)
@@ -57,28 +49,3 @@ def figures(made: PhotonMap) -> list[tuple[str, str]]:
     else:
         cells = " x ".join(map(str, grid.resolution))
     return [("stored", f"{grouped(made.stored)}, {grouped(made.sent)} traced"), ("cells", cells)]
-
-
-def _draw(context: ViewportContext, option: Option, current: Any) -> None:
-    """A slider for a whole number in a range, what can be dragged for another one; else as everywhere."""
-    number = option.low is not None and option.high is not None and not option.choices
-    if not number or not isinstance(current, (int, float)) or isinstance(current, bool):
-        draw_option(context, option.name, current)
-        return
-    assert option.low is not None and option.high is not None
-    label(option.name.replace("_", " ").removeprefix("photon "))
-    flags = imgui.SliderFlags_.always_clamp
-    value: int | float
-    if isinstance(option.default, int):
-        if option.high - option.low > MANY:
-            flags |= imgui.SliderFlags_.logarithmic
-        low, high = int(option.low), int(option.high)
-        changed, value = imgui.slider_int(f"##{option.name}", int(current), low, high, "%d", flags)
-    else:
-        assert context.view.controller is not None
-        step = 1e-3 * context.view.controller.natural_speed
-        text = "%.4g" if current else "automatic"
-        changed, value = imgui.drag_float(f"##{option.name}", current, step, option.low, option.high, text, flags)
-    tip(option.help)
-    if changed:
-        context.scene_loader.set(**{option.name: value})

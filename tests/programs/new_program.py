@@ -1,0 +1,155 @@
+"""A picture program that only this file knows, and what the house then knows of it, printed as JSON.
+
+Run by `test_new_program.py` in a process of its own: tables are made once, when they are imported.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from viewer.kernels import paths
+from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.registry import PICTURES, PictureProgram, register
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.program import DONE, Call, Program, State
+
+NAME, KEY, HELP, CAPTION = "emission", "6", "the lights that are seen", "eye rays, and what shines where they arrive"
+SIZE = (16, 12)
+
+
+def emission(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Program:
+    """Pixels and their film, to which samples of emission are added."""
+    begin = State("begin", paths.BEGIN, {"ray": Call("setup", then="arrive"), "done": DONE})
+    turn = ("->arrive", "arrive", "finish", "begin")
+    return Program(
+        NAME,
+        streams={
+            **{"pixel": PIXEL, "film": FILM, **first_hit_streams(first_hits), **traversal.streams},
+            **{"path": PATH, "radiance": RADIANCE, "interaction": SCENE_INTERACTION},
+        },
+        inputs=("pixel", "film", *first_hit_streams(first_hits)),
+        results=("film",),
+        states=(
+            *first_hit_states(first_hits, begin),
+            *traversal.states,
+            State("arrive", paths.ARRIVE, {"surface": "finish", "end": "finish"}),
+            State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        order=(*extra_states(first_hits), *turn),
+        groups={"ray": (("->arrive", "arrive"),), "surface": ((*extra_states(first_hits), *turn),)},
+        resumes=True,
+    )
+
+
+def said(*words: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command."""
+    from viewer.cli.main import main
+
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(words)
+    return code, out.getvalue(), err.getvalue()
+
+
+def command_line(folder: Path) -> dict[str, Any]:
+    """Help, diagram, pictures and refusals."""
+    render = ("render", "cornell", "--program", NAME, "--size", "8x8", "--spp", "1", "-o", str(folder / "a.png"))
+    return {
+        "help": " ".join(said("render", "--help")[1].split()),
+        "graph": said("graph", NAME, "-o", "-"),
+        "rendered": said(*render, "--strategy", "bsdf", "--seed", "3"),
+        "denoised": said(*render, "--denoise", "shader"),
+    }
+
+
+def pictures() -> dict[str, Any]:
+    """Of both machines, and of the path tracer that goes no further; with what is known of how they were made."""
+    from viewer import Renderer
+
+    made = {}
+    settings = {"program": NAME, "machine": "singlepass"}, {"program": NAME}, {"program": "path", "depth": 0}
+    for name, given in zip(("single", "multi", "path"), settings, strict=True):
+        renderer = Renderer("cornell", **given)
+        made[name] = renderer.render(SIZE, spp=2)
+        renderer.release()
+    return {
+        "bits": {name: picture.linear.tobytes().hex() for name, picture in made.items()},
+        "metadata": made["single"].metadata,
+        "depends": made["single"].depends,
+    }
+
+
+def viewed() -> dict[str, Any]:
+    """Keys, the page of a browser, and the inspector."""
+    from viewer.remote.page import resources
+    from viewer.viewport.canvas.canvas_view import CanvasView
+    from viewer.viewport.controls.keymap import BY_NAME, markdown_table
+    from viewer.viewport.studies.inspector import Inspector
+
+    view = CanvasView("cornell", SIZE, program="cast")
+    view.wait()
+    view.handle({"event_type": "key_down", "key": KEY, "modifiers": []})
+    renderer = view.view.renderer
+    assert renderer is not None
+    page = resources(view.view.keymap, view.view.handlers, "cornell")["index.html"][1]
+    inspector = Inspector(renderer, SIZE)
+    inspector.begin(renderer.camera)
+    found = {
+        "action": [BY_NAME[f"program.{NAME}"].help, list(BY_NAME[f"program.{NAME}"].keys)],
+        "keys": markdown_table(),
+        "chosen": renderer.settings.program,
+        "page": page,
+        "channels": [channel.name for channel in inspector.channels()],
+    }
+    inspector.release()
+    view.release()
+    return found
+
+
+def panels() -> list[str]:
+    """The programs that a panel offers."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "window"))
+    from panel_stage import Stage
+
+    from viewer.stream.gl.device import shared_device
+    from viewer.window.panels import panels as drawn
+
+    offered: list[str] = []
+    segments = drawn.segments
+
+    def listening(name: str, values: Any, *more: Any, **named: Any) -> Any:
+        if name == "program":
+            offered[:] = values
+        return segments(name, values, *more, **named)
+
+    drawn.segments = listening
+    with shared_device().current():
+        Stage(shared_device()).draw(1)
+    return offered
+
+
+def checked() -> list[str]:
+    """Names of what the shader check assembles, of the program and of one more."""
+    from viewer.cli import shader_check
+    from viewer.stream.gl.device import shared_device
+
+    shader_check._RECIPES, shader_check.TESTS, shader_check.LAYERED = (), ("watertight",), ()
+    shader_check.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}
+    with shared_device().current():
+        for name, _ in shader_check._sources(shared_device()):
+            if name.startswith(NAME):
+                return [name]
+    return []
+
+
+if __name__ == "__main__":
+    register(PictureProgram(NAME, emission, HELP, CAPTION, key=KEY))
+    told = {"line": command_line(Path(sys.argv[1])), "pictures": pictures(), "view": viewed()}
+    print(json.dumps({**told, "panels": panels(), "checked": checked()}))

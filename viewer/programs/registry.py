@@ -1,0 +1,104 @@
+"""Picture programs by name: each registers itself here, once, with all that the rest of the house asks about it.
+
+Command line, keys, panels, remote page, diagrams, metadata and shader check are made from these records; none of them
+names a program. What follows from a program's wiring (the keywords of its maker, the streams it starts from) is read
+there and not declared again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+from typing import Any
+
+from viewer.lighting.path import DEPTH, SMOOTH_OF_TREES
+from viewer.options.table import OPTIONS
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.program import Program
+
+
+@dataclass(frozen=True)
+class PictureProgram:
+    """A program whose result is a picture; called as its maker is.
+
+    name     : as in ``--program``. make : wires it for a traversal, by how first hits are found (``first_hits``) and
+               whichever it has of the keywords that `arguments` lists.
+    help     : one line, of its key. caption : of its diagram.
+    key      : of the window, by which programs are ordered, too.
+    options  : options declared for other programs (`viewer.options.declare.Option.programs`) that serve it as well.
+    depth    : maximum path length in surface interactions where ``--depth`` does not say.
+    roulette : Russian roulette ends paths where ``--depth`` does not say. smooth : roughness below which a glossy lobe
+               counts as a mirror.
+    rasterises : first hits are rasterised unless ``--first-hits`` says otherwise.
+    noisy    : its first samples cannot be read, so that a window denoises them.
+    demodulates : its film is albedo times light plus emission, of the surfaces that the camera sees or that they
+               mirror: denoisers may divide by the albedo. Nothing is assumed unless a program says so.
+    """
+
+    name: str
+    make: Callable[..., Program]
+    help: str
+    caption: str
+    key: str = ""
+    options: tuple[str, ...] = ()
+    depth: int = DEPTH
+    roulette: bool = False
+    smooth: float = SMOOTH_OF_TREES
+    rasterises: bool = False
+    noisy: bool = False
+    demodulates: bool = False
+
+    def __call__(self, traversal: TraversalStates = FLAT, **form: Any) -> Program:
+        return self.make(traversal, **form)
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The keywords of its maker, and their defaults."""
+        return {name: each.default for name, each in signature(self.make).parameters.items()}
+
+    @cached_property
+    def _inputs(self) -> tuple[str, ...]:
+        return self.make().inputs
+
+    @property
+    def progressive(self) -> bool:
+        """Whether it adds samples to a film; else one run makes the whole picture."""
+        return "film" in self._inputs
+
+    @property
+    def maps_photons(self) -> bool:
+        """Whether it reads a photon map."""
+        return "photons" in self._inputs
+
+    def arguments(self, **known: Any) -> dict[str, Any]:
+        """Those of these keywords that its maker has, where they are not its defaults."""
+        own = self.parameters
+        return {name: value for name, value in known.items() if name in own and value != own[name]}
+
+    def uses(self, option: str) -> bool:
+        """Whether an option, by its name, serves it."""
+        declared = OPTIONS[option]
+        named = option in self.options or self.name in (declared.programs or (self.name,))
+        return named and (self.progressive or not declared.sampled)
+
+
+PICTURES: dict[str, PictureProgram] = {}  # in the order of their keys, those without one at the end
+
+
+def register(program: PictureProgram) -> None:
+    """Make a program known. Raises ValueError for a name or key that another one has, and for an unknown option."""
+    for other in PICTURES.values():
+        if program.name == other.name or (program.key and program.key == other.key):
+            raise ValueError(f"programs {other.name} and {program.name}: one name, or one key {program.key}")
+    if unknown := set(program.options) - OPTIONS.keys():
+        raise ValueError(f"program {program.name}: no options {', '.join(sorted(unknown))}")
+    known = sorted((*PICTURES.values(), program), key=lambda each: (not each.key, each.key, each.name))
+    PICTURES.clear()
+    PICTURES.update({each.name: each for each in known})
+
+
+def programs_with(fact: Callable[[PictureProgram], bool]) -> list[str]:
+    """The names of the programs of which something is so."""
+    return [name for name, program in PICTURES.items() if fact(program)]

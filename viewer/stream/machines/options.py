@@ -1,0 +1,42 @@
+"""The options of the machines: one value for all of them, of which each takes what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from viewer.stream.machines.policy import Policy
+
+EDGE = 16  # rays along a tile's edge
+Unroll = int | Sequence[int] | str
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """How a machine runs a program.
+
+    counting : exact counters are kept, which makes the host wait for every pass.
+
+    Of `viewer.stream.machines.multipass.Multipass`:
+    fuse     : what makes one pass each (`LinkedProgram.steps`). mask : a key of `viewer.stream.machines.mask.MASKS`.
+    tile     : edge of the tiles, rays.
+    policy   : which state is served next; None: a `Sweep`. unroll : most calls of a looping kernel in one pass: a
+               number, a number for each looping state in the program's order, or ``auto``. count : ``query`` or
+               ``census``. These three are the host's alone, and a machine has them as attributes that may change
+               between two runs.
+
+    Of `viewer.stream.machines.singlepass.Singlepass`:
+    bands    : horizontal strips that a run is drawn in, so that a caller may stop between them.
+    """
+
+    counting: bool = False
+    fuse: str = "none"
+    mask: str = "depth"
+    tile: int = EDGE
+    policy: Policy | None = None
+    unroll: Unroll = "auto"
+    count: str = "query"
+    bands: int = 1
+
+
+DEFAULTS = MachineOptions()
