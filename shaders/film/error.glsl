@@ -10,13 +10,13 @@ uniform sampler2D in_1;
 uniform sampler2D in_half;
 uniform int halves;  // 1: there is a first half
 layout(location = 0) out vec4 sums;
-layout(location = 1) out vec4 beside;  // across, of the means and of their halves' differences; down, of both
+layout(location = 1) out vec4 neighbours;  // across, of the means and of their halves' differences; down, of both
 
 void main() {
     ivec2 low = ivec2(gl_FragCoord.xy) * EDGE;
     ivec2 high = min(low + EDGE, textureSize(in_0, 0));
     sums = vec4(0.0);
-    beside = vec4(0.0);
+    neighbours = vec4(0.0);
     vec2 above[EDGE];  // the mean, and the difference of the halves' means
     for (int y = low.y; y < high.y; ++y) {
         vec2 left = vec2(0.0);
@@ -33,7 +33,7 @@ void main() {
                 vec2 here = vec2(total / max(film.count, 1.0), apart);
                 vec2 across = x > low.x ? here - left : vec2(0.0), down = y > low.y ? here - above[x - low.x] : vec2(0.0);
                 sums.w += apart * apart;
-                beside += vec4(across * across, down * down);
+                neighbours += vec4(across * across, down * down);
                 left = here;
                 above[x - low.x] = here;
             }

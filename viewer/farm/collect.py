@@ -56,7 +56,7 @@ def _whole(made: Film, parts: list[tuple[Unit, Halves]]) -> Halves | None:
         {level: sum(share * of[level] for share, of in zip(pixels, each, strict=True)) for level in _common(each)}
         for each in ([halves.differences for halves in told], [halves.variances for halves in told])
     )
-    return Halves(total, count, differences, variances, _doubts(told, pixels, variances))
+    return Halves(total, count, differences, variances, _relative_std_errors(told, pixels, variances))
 
 
 def _common(each: list[dict[int, float]]) -> list[int]:
@@ -64,10 +64,12 @@ def _common(each: list[dict[int, float]]) -> list[int]:
     return sorted(set.intersection(*map(set, each)))
 
 
-def _doubts(told: list[Halves], pixels: list[float], variances: dict[int, float]) -> dict[int, float]:
+def _relative_std_errors(told: list[Halves], pixels: list[float], variances: dict[int, float]) -> dict[int, float]:
     """The relative standard errors of the roots of the variances: tiles err independently."""
     found = {}
-    for level in _common([halves.doubts for halves in told]):
-        errors = [share * of.variances[level] * of.doubts[level] for share, of in zip(pixels, told, strict=True)]
+    for level in _common([halves.relative_std_errors for halves in told]):
+        errors = [
+            share * of.variances[level] * of.relative_std_errors[level] for share, of in zip(pixels, told, strict=True)
+        ]
         found[level] = math.hypot(*errors) / variances[level] if variances[level] > 0 else 0.0
     return found

@@ -116,7 +116,7 @@ def _film(
     made = Film(*size) if film is None else film
     if made.count.min() >= samples:
         return made, []
-    made.halves = made.account = None  # of samples one after the other
+    made.halves = made.sample_budget = None  # of samples one after the other
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:

@@ -1,8 +1,8 @@
-"""How far two pictures are apart: FLIP, relative error, largest difference, and the share of pixels that differ.
+"""Differences between two pictures: FLIP, relative error, largest difference, and the share of differing pixels.
 
-Two linear pictures are compared as radiance. Where one has 8 or 16 bits to be displayed, the other one is displayed as
-well, and sRGB values of 0 to 1 are compared. FLIP (P. Andersson et al., "FLIP: A Difference Evaluator for Alternating
-Images", 2020) always looks at displayed pictures; linear ones are displayed by the first one's exposure.
+Two linear pictures are compared as radiance. If one has 8 or 16 bits for display, the other is displayed as well, and
+sRGB values of 0 to 1 are compared. FLIP (P. Andersson et al., "FLIP: A Difference Evaluator for Alternating Images",
+2020) always compares displayed pictures; linear ones by the first one's exposure.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from viewer.formats.image.images import decode as decode_image
 from viewer.options.table import OPTIONS
 from viewer.scene.light import LUMINANCE
 
-DARKEST = 0.1  # of the first picture's mean: the least that a difference is divided by
-TOLERANCE = 0.01  # of a component: a pixel that differs by more counts as different
+DARKEST = 0.1  # times the first picture's mean: the smallest divisor of a relative difference
+TOLERANCE = 0.01  # of a component, beyond which a pixel counts as different
 FIGURES = ("flip", "error", "largest", "share")
 ZIP = b"PK\x03\x04"
 INSTALL = "pip install 'raystream[diff]'"
@@ -39,11 +39,11 @@ INSTALL = "pip install 'raystream[diff]'"
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A picture to compare. pixels : (H, W, 3) float32, row 0 on top: linear sRGB, or of a ``displayed`` one sRGB
-    values of 0 to 1; of a layer (H, W) or (H, W, 3), in its own unit.
+    """A picture to compare. pixels : (H, W, 3) float32, row 0 on top: linear sRGB, or for a ``displayed`` one sRGB
+    values of 0 to 1; for a layer (H, W) or (H, W, 3) in its own unit.
 
-    exposure, tonemap : how it is displayed (of a displayed one: was, where its file tells); None: by the other one's,
-    or else by Raystream's defaults. layers : the names of those that its file has.
+    exposure, tonemap : of its display; for a displayed one from its file; None: those of the other picture, or else
+    Raystream's defaults. layers : the layer names of its file.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How far the second of two pictures is from the first.
+    """The difference of the second of two pictures from the first.
 
     kind    : ``linear``, ``displayed``, or the name of a layer.
     flip    : mean FLIP, 0 to 1; None of a layer, and where flip-evaluator is not installed.
@@ -80,10 +80,9 @@ class Comparison:
 
 
 def read(path: str | os.PathLike[str], layer: str | None = None) -> Shown:
-    """The picture of a PNG, JPEG, WebP, EXR, Radiance or NPZ file, found by content, or one of its layers.
+    """A picture file, PNG, JPEG, WebP, EXR, Radiance or NPZ by content, or one of its layers.
 
-    Opacity is left out. Raises ViewerError for what cannot be read, for a number that is none, and for a layer that
-    the file has not.
+    Opacity is left out. Raises ViewerError for an unreadable file, NaN or infinite pixels, and an unknown layer.
     """
     name, data = os.fspath(path), read_file(Path(path))
     if data.startswith(ZIP):
@@ -156,15 +155,15 @@ def relative_error(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def has_flip() -> bool:
-    """Whether flip-evaluator is installed."""
+    """Whether flip-evaluator is importable."""
     from importlib.util import find_spec
 
     return find_spec("flip_evaluator") is not None
 
 
 def flip_map(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(H, W): FLIP of the pixels of two pictures (H, W, 3) as they are displayed, sRGB values of 0 to 1, at the
-    evaluator's own 67 pixels a degree.
+    """(H, W): FLIP of two displayed pictures (H, W, 3), sRGB values of 0 to 1, at the evaluator's default of 67 pixels
+    per degree.
 
     Raises ViewerError where the evaluator is not installed.
     """
@@ -182,7 +181,7 @@ def flip(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
 
 
 def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Of (H, W), or of vectors (H, W, 3) by their lengths; equal infinities, as depths of nothing hit, are no error."""
+    """Of (H, W), or of vectors (H, W, 3) by length; equal infinities, as depths of misses, count as equal."""
     one, other = (each.reshape(*each.shape[:2], -1) for each in (one, other))
     both = (np.isfinite(one) & np.isfinite(other)).all(axis=-1)
     if not (both | (one == other).all(axis=-1)).all():
@@ -196,7 +195,7 @@ def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def _apart(one: NDArray, other: NDArray) -> NDArray[np.float64]:
-    """(H, W): the largest difference of a component; 0 of equal infinities, and of two that are no numbers."""
+    """(H, W): the largest difference of a component; 0 for equal infinities and for two NaN."""
     one, other = (np.asarray(each, np.float64).reshape(*each.shape[:2], -1) for each in (one, other))
     with np.errstate(invalid="ignore"):
         off = np.abs(other - one)
@@ -206,7 +205,7 @@ def _apart(one: NDArray, other: NDArray) -> NDArray[np.float64]:
 
 
 def _displayed(first: Shown, second: Shown) -> list[NDArray[np.uint8]]:
-    """Both as 8-bit sRGB: linear ones by one exposure and tone map."""
+    """Both as 8-bit sRGB: linear ones with the same exposure and tone map."""
     exposure = next((each.exposure for each in (first, second) if each.exposure is not None), AUTO)
     tonemap = next((each.tonemap for each in (first, second) if each.tonemap is not None), OPTIONS["tonemap"].default)
     linear = [each for each in (first, second) if not each.displayed]
@@ -246,20 +245,20 @@ def _finite(shown: Shown) -> Shown:
 
 
 def _display(data: bytes) -> tuple[float | None, str | None]:
-    """The exposure and the tone map that an 8-bit file of Raystream says of itself."""
+    """Exposure and tone map from the metadata of an 8-bit file of Raystream."""
     from PIL import Image
 
-    with Image.open(io.BytesIO(data)) as opened:  # was read before
-        told: dict[str, object] = {str(key): value for key, value in opened.info.items()}
-    comment = told.get("comment", b"")
+    with Image.open(io.BytesIO(data)) as opened:  # already read once
+        metadata: dict[str, object] = {str(key): value for key, value in opened.info.items()}
+    comment = metadata.get("comment", b"")
     if isinstance(comment, bytes):
         comment = comment.decode(errors="replace")
-    told |= dict(line.split(": ", 1) for line in str(comment).splitlines() if ": " in line)
+    metadata |= dict(line.split(": ", 1) for line in str(comment).splitlines() if ": " in line)
     try:
-        exposure = float(str(told.get("exposure", "")).split(" ")[0])
+        exposure = float(str(metadata.get("exposure", "")).split(" ")[0])
     except ValueError:
         exposure = math.nan
-    tonemap = told.get("tonemap")
+    tonemap = metadata.get("tonemap")
     return (exposure if abs(exposure) <= 32 else None), (str(tonemap) if tonemap in TONEMAPS else None)
 
 

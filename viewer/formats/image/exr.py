@@ -72,7 +72,7 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
     """
     try:
         if data[:4] != MAGIC:
-            raise ViewerError(where, "is no EXR picture")
+            raise ViewerError(where, "is not an EXR picture")
         version = struct.unpack_from("<I", data, 4)[0]
         if version & 0xFF != 2:
             raise ValueError(f"version {version & 0xFF}")

@@ -12,7 +12,7 @@ from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.adaptive import LEAST, first_decision
 from viewer.film.device_film import Buffer, FilmBuffer, FilmError
-from viewer.film.error.convergence import ends, kept
+from viewer.film.error.convergence import ends, is_half
 from viewer.kernels.records import FILM, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, eye_hits, feature_buffers
@@ -167,10 +167,10 @@ class Tracer(RayTracer):
             if goal is None:
                 film.even()
         before = min(film.samples, samples - 1)
-        if film.account is None:
+        if film.sample_budget is None:
             most = samples if goal is None else min(samples, first_decision(film.samples))
             for end in range(before + 1, samples + 1) if each else ends(before, most) if before < most else ():
-                if kept(film.samples):
+                if is_half(film.samples):
                     with self.device.current():
                         film.keep(self._film_error)
                 yield end
