@@ -122,5 +122,5 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(ViewerError, match=r"pixel \(2, 1\) is not finite"):
         read(tmp_path / "c.npz")
     (tmp_path / "d.png").write_text("no picture")
-    with pytest.raises(ViewerError, match="no PNG, JPEG or WebP"):
+    with pytest.raises(ViewerError, match="unreadable PNG, JPEG or WebP"):
         read(tmp_path / "d.png")

@@ -28,7 +28,7 @@ def bare(folder: Path, count: int) -> Path:
 def test_they_count_by_what_the_file_holds(tmp_path) -> None:
     path = bare(tmp_path, 16_800_000)
     assert path.stat().st_size == 714
-    with pytest.raises(ViewerError, match="unfolds into far more data than it holds"):
+    with pytest.raises(ViewerError, match="expands to far more data than it holds"):
         load(path)
 
 

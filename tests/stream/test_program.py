@@ -80,7 +80,7 @@ FAULTS = {
         "state make",
         "stream 'a' serves two",
     ),
-    "read before written": (lambda: program(start="use"), "state make|state use", "never reached|reads stream 'b'"),
+    "read before written": (lambda: program(start="use"), "state make|state use", "cannot be reached|reads stream 'b'"),
     "read before written on one way": (
         lambda: program(
             State("pick", Kernel("pick", (IN("a", A),), ("left", "right")), {"left": "make", "right": "use"}),
@@ -95,10 +95,10 @@ FAULTS = {
         "toy",
         "result 'b'",
     ),
-    "return nobody called": (
+    "return without a call": (
         lambda: program(MADE, State("use", USE, {"again": "use", "back": RETURN})),
         "state use",
-        "nobody called",
+        "returns without a call",
     ),
     "return also without a call": (
         lambda: program(
@@ -106,7 +106,7 @@ FAULTS = {
             State("use", USE, {"again": "use", "back": RETURN}),
         ),
         "state use",
-        "nobody called",
+        "arrive without a call",
     ),
     "call inside a call": (
         lambda: program(

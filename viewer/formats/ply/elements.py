@@ -21,14 +21,14 @@ DAMAGED = "the file is damaged or truncated"
 
 @dataclass
 class Lists:
-    """One list property of all entries: lengths (N,) int64, and the values in a row."""
+    """One list property of all entries: lengths (N,) int64, and the values concatenated."""
 
     lengths: NDArray[np.int64]
     values: NDArray
 
 
 class _Reader:
-    """Goes through a file's body, element by element."""
+    """Reads a file's body, element by element."""
 
     def __init__(self, data: bytes, header: Header, path: Path) -> None:
         self.data = data
@@ -43,13 +43,13 @@ class _Reader:
         return self._fail(element, f"says {element.count:,} entries, but only {left:,} bytes are left")
 
     def _whole(self, element: Element, found: Lists) -> Lists:
-        """The list with values of an integer type."""
+        """The list with integer values."""
         if found.values.dtype.kind != "f":
             return found
-        # float64 holds every number of 32 bits; what is not finite is out of any range.
+        # float64 holds every 32-bit integer; non-finite values are out of range.
         whole = np.where(np.abs(found.values) < 2**53, found.values, -(2.0**53))
         if (whole != np.floor(whole)).any():
-            raise self._fail(element, "has a vertex number that is not whole")
+            raise self._fail(element, "has a fractional vertex number")
         return Lists(found.lengths, whole.astype(np.int64))
 
 
@@ -75,7 +75,7 @@ class BinaryReader(_Reader):
         return columns
 
     def lists(self, element: Element, name: str | None) -> Lists:
-        """One list property; at one go where all lists of a property are equally long, as they mostly are."""
+        """One list property; vectorised where all its lists are equally long, the usual case."""
         if name is None:
             return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
         uniform = self._uniform(element, name)
@@ -106,7 +106,7 @@ class BinaryReader(_Reader):
         return rows
 
     def _uniform(self, element: Element, name: str) -> Lists | None:
-        """The list where every row has lists of the first row's lengths; None otherwise."""
+        """The list if every row has lists of the first row's lengths; None otherwise."""
         fields: list[tuple] = []
         at = self.at
         lengths = {}
@@ -139,7 +139,7 @@ class BinaryReader(_Reader):
         return Lists(np.full(element.count, lengths[name], np.int64), rows[name].reshape(-1))
 
     def _walk(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the wanted properties of every row begin, and their lengths: (wanted, count) int64 each."""
+        """Offsets of the wanted properties in every row, and their lengths: (wanted, count) int64 each."""
         smallest = sum(np.dtype(p.length_type or p.type).itemsize for p in element.properties)
         if element.count * smallest > len(self.data) - self.at:
             raise self._short(element)
