@@ -82,7 +82,7 @@ def test_draco_damaged(tmp_path):
         ({"attributes": {"POSITION": 99}}, r"attributes.POSITION: names attribute 99, and there are \["),
         ({"attributes": []}, "attributes: expected an object"),
         ({"attributes": {"POSITION": -1}}, "is not in 0"),
-        ({"attributes": {}}, "unfolds|names vertex|POSITION"),
+        ({"attributes": {}}, "expands to|names vertex|POSITION"),
     ],
 )
 def test_draco_malformed(change, words, tmp_path):

@@ -320,7 +320,7 @@ def test_faults_are_told():
     assert np.array_equal(scene.pose(0.0).transforms[10], np.diag([2.0, 2.0, 2.0, 1.0]))
     del scene.instances[3:]
     with pytest.raises(
-        ViewerError, match="nodes for 10 instances, 4 cameras and 0 lights, of which there are 3, 5 and 2"
+        ViewerError, match="nodes for 10 instances, 4 cameras and 0 lights, but the scene has 3, 5 and 2"
     ):
         scene.pose(0.0)
 

@@ -123,7 +123,7 @@ FAULTS = {
     "unreachable": (
         lambda: program(*STATES, State("spare", USE, {"again": DONE, "back": DONE})),
         "state spare",
-        "never reached",
+        "cannot be reached",
     ),
     "nothing after a call that never returns": (
         lambda: program(
@@ -132,7 +132,7 @@ FAULTS = {
             State("after", USE, {"again": DONE, "back": DONE}),
         ),
         "state after",
-        "never reached",
+        "cannot be reached",
     ),
     "no end": (
         lambda: program(State("make", MAKE, {"go": "make", "stop": "make"})),
@@ -188,7 +188,7 @@ def test_what_one_caller_has_written_is_not_asked_of_another():
     parts = {"streams": {"a": A, "b": B, "c": A}, "inputs": ("a",), "results": ("c",), "start": "first"}
     assert Program("calls", states=states, **parts).successors("walk") == ("walk", "write", "use")
     swapped = (replace(states[0], exits={"go": Call("walk", then="use")}), *states[1:])
-    with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*never reached"):
+    with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*cannot be reached"):
         Program("calls", states=swapped, **parts)
 
 

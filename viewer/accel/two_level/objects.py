@@ -226,7 +226,7 @@ def world_boxes(
         if any(_beyond(corners[of[k]], linear[k], place[k]) for k in at[far]):  # boxes are wider than what they hold
             raise ViewerError(
                 "instances",
-                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",
+                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
                 "scale the model down",
             )
         low[at] = np.nextafter(least.astype(np.float32), np.float32(-np.inf))

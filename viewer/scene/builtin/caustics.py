@@ -1,8 +1,8 @@
-"""The scenes of photon mapping on the fragment processor, in stand-ins: T. J. Purcell et al., "Photon Mapping on
-Programmable Graphics Hardware" (2003), section 3.1.
+"""Stand-ins for the scenes of T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), section
+3.1.
 
-The paper gives what each shows, its light and its grid, but no geometry, materials, powers or cameras: these are our
-own. The floor's length is the unit; +Y is up. Spheres and rings are quadrics, as in the paper (section 2.4).
+The paper describes contents, light and grid, but no geometry, materials, powers or cameras: these are our own. The
+floor's length is the unit; +Y is up. Spheres and rings are quadrics, as in the paper (section 2.4).
 """
 
 from __future__ import annotations
