@@ -1,15 +1,15 @@
-// What nested volumes do to a ray.
+// Nested media along a ray.
 #include "interface/geometry.glsl"
 #include "interface/media.glsl"
 #include "lib/offset_origin.glsl"
 
-// What is left of light on a ray to its hit, and whether the surface there is none, since a medium that wins is on both of
-// its sides; the ray then begins behind it. Of volumes without a rank, what their backs say.
+// Transmittance of a ray up to its hit, and whether the surface there is void, as a winning medium is on both of its
+// sides; the ray then continues behind it. Volumes without priority are recognised by their back faces.
 bool cross_media(inout Ray ray, Hit hit, inout int inside, out vec3 transmittance) {
     Geometry at = geometry_at(ray, hit);
     Principled own = fetch_principled(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-    // A ray that began within a volume learns of it where it leaves.
+    // A ray that starts within a volume detects it at its exit.
     if (own.medium > 0 && !front && !media_hold(inside, own.medium)) inside = media_with(inside, own.medium);
     transmittance = medium_transmittance(media_top(inside), hit.t);
     if (own.medium == 0 && !front && own.thickness > 0.0) transmittance *= exp(-own.attenuation * hit.t);

@@ -1,5 +1,4 @@
-// What the light tree knows of the surface that light is looked for at; of unlike kinds those that let light through are
-// lit from both sides.
+// The light tree's data on a receiving surface; transmissive BSDFs are lit from both sides.
 #include "interface/interaction.glsl"
 
 vec4 receiver_of(Interaction at) {

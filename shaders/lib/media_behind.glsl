@@ -2,7 +2,7 @@
 #include "interface/interaction.glsl"
 #include "interface/media.glsl"
 
-// The media that a ray is within which leaves a surface in a direction.
+// The media of a ray that leaves a surface in a direction.
 int media_behind(int inside, Interaction at, vec3 direction) {
     int medium = fetch_principled(interaction_material(at)).medium;
     float here = dot(at.normal, at.wo), there = dot(at.normal, direction);

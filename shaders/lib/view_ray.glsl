@@ -1,4 +1,4 @@
-// Rays that the camera sees along: from it, and on by mirrors and through glass. They pass through back faces that are
-// culled (glTF 2.0, 3.9.5); shadow rays, and those of scattered light, meet them.
+// Rays of the camera's view: from the camera, and on through mirrors and glass. They pass through culled back faces
+// (glTF 2.0, 3.9.5); shadow rays and scattered rays hit them.
 
 const int RAY_VIEW = 131072;  // of Ray.any_hit, above the sample's number; viewer/kernels/records.py has it, too

@@ -225,7 +225,7 @@ def test_statistics_are_plain_numbers() -> None:
 
 @pytest.mark.parametrize("bad", [0, -3, 2.5, "fine", (1, 2), (4, 0, 4), True, None])
 def test_what_is_no_resolution_is_refused(bad: object) -> None:
-    with pytest.raises(ViewerError, match="no resolution"):
+    with pytest.raises(ViewerError, match="grid: resolution"):
         build(soup("random", np.random.default_rng(0)), bad)  # type: ignore[arg-type]
 
 

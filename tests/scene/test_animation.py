@@ -313,7 +313,7 @@ def test_faults_are_told():
     scene.hierarchy.translation[2:4] *= 1e10
     scene.hierarchy.local[2:4, :3, 3] *= 1e10
     scene.pose(0.0)
-    with pytest.raises(ViewerError, match=r"'grow': at 1 s a transform is beyond"):
+    with pytest.raises(ViewerError, match=r"'grow': at 1 s a transform overflows"):
         scene.pose(1.0)
     scene.instances.append(Instance(0, np.diag([2.0, 2.0, 2.0, 1.0])))  # stands in the world
     scene.cameras.append(scene.cameras[0])
