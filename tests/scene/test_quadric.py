@@ -124,8 +124,8 @@ def test_area_lights() -> None:
         (lambda: Quadric.sphere(radius=-1), "radius -1"),
         (lambda: Quadric.sphere(radius=float("nan"), name="ball"), "ball.*radius nan"),
         (lambda: Quadric.sphere(radius="wide"), "radius wide"),  # type: ignore[arg-type]
-        (lambda: Quadric.sphere((0, np.inf, 0)), "center.*no point.*three finite numbers"),
-        (lambda: Quadric.sphere((0, 0)), "center.*no point"),
+        (lambda: Quadric.sphere((0, np.inf, 0)), "center.*not a point.*three finite numbers"),
+        (lambda: Quadric.sphere((0, 0)), "center.*not a point"),
         (lambda: Quadric.cylinder((1, 1, 1), (1, 1, 1)), "start and end are the same"),
         (lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1.0, 1.0), "end_radius 1.0"),
         (lambda: Quadric.disk((0, 0, 0), (0, 0, 0)), "a normal of length 0"),

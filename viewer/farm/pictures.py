@@ -1,4 +1,4 @@
-"""Pictures and frames of motion by the workers of a cluster."""
+"""Pictures and animation frames rendered by the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ def render(scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: 
 
     scene   : as of `viewer.render`.
     cluster : ``local`` (as many processes as cores), ``local:N``, the address of a scheduler of dask.distributed, or
-              the file that it has written.
-    unit    : ``tiles`` of the picture, or ranges of ``samples``, whose bits are those of ``sample_range`` in one
-              process.
-    mix_builds : workers of different versions and drivers are taken.
-    given   : options of `Renderer` and of `Renderer.render`, but for ``time`` and ``error``.
+              its file.
+    unit    : ``tiles`` of the picture, or ranges of ``samples``, with the bits of ``sample_range`` in one process.
+    mix_builds : accept workers of different versions and drivers.
+    given   : options of `Renderer` and of `Renderer.render`, except ``time`` and ``error``.
 
-    A script that calls this begins with ``if __name__ == "__main__":``, as all that start processes do.
+    Like all code that starts processes, a calling script needs ``if __name__ == "__main__":``.
 
-    Raises ViewerError for a wrong option, a scheduler that does not answer, and workers of different builds.
+    Raises ViewerError for a wrong option, an unresponsive scheduler, and workers of different builds.
     """
     found = scene_of(scene, given.pop("variant", None), bool(given.pop("lenient", False)))
     drawn = {name: given.pop(name) for name in RENDER_KEYWORDS if name in given}
@@ -68,10 +67,10 @@ def render_on(
     seen: Callable[[Unit, Traced, float], None] | None = None,
     **drawn: Any,
 ) -> Picture:
-    """`render` with the scene and settings of a renderer. told : is called with remarks on workers. seen : with each
-    unit that is done, what came of it, and the seconds from its being given to a worker to its end.
+    """`render` with the scene and settings of a renderer. told : called with remarks on workers. seen : called with
+    each finished unit, its result, and the seconds from its assignment to its end.
 
-    The samples are the cluster's; layers and the denoiser's features are made here.
+    Samples come from the cluster; layers and the denoiser's features are made here.
     """
     size = options.check("size", drawn.get("size", options.OPTIONS["size"].default))
     time, error = (options.check(name, drawn.get(name)) for name in ("time", "error"))
@@ -112,7 +111,7 @@ def _film(
     told: Callable[[str], None] | None,
     seen: Callable[[Unit, Traced, float], None] | None,
 ) -> tuple[Film, list[str]]:
-    """The film of a picture, and the drivers that made it."""
+    """The film of a picture, and the drivers of its samples."""
     made = Film(*size) if film is None else film
     if made.count.min() >= samples:
         return made, []
@@ -157,8 +156,8 @@ def _film(
 
 
 def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
-    """The settings for other machines, and the environment that goes as a picture, once, in place of the name of its
-    file, or out of the settings."""
+    """The settings for other machines, and the environment sent once as a picture, in place of its file's name or out
+    of the settings."""
     value = settings.environment
     named = isinstance(value, str) and value not in ("none", "sky", "studio")
     found = environment_of(value)[0] if named else value
@@ -187,9 +186,9 @@ def render_frames(
     told: Callable[[str], None] | None = None,
     **given: Any,
 ) -> Generator[Frame, None, None]:
-    """`viewer.render_frames` by the workers of a cluster: a frame is a unit, and they come in their order.
+    """`viewer.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order.
 
-    cluster, mix_builds : as of `render`. films : the frames' pictures keep their films, for .exr.
+    cluster, mix_builds : as of `render`. films : keep the frames' films, for .exr.
     """
     motion = FrameSequence(scene, frames, fps, turntable, camera, given)
     settings, environment = travelling(Settings(**given))

@@ -52,7 +52,7 @@ class Budget:
 class Accessors:
     """The arrays of a document, each read once.
 
-    Raises ViewerError for references out of range, data beyond the end of a buffer, and buffers that cannot be had.
+    Raises ViewerError for references out of range, data beyond the end of a buffer, and unavailable buffers.
     """
 
     def __init__(self, document: Object, path: Path, binary: bytes | None, budget: Budget) -> None:
@@ -67,9 +67,9 @@ class Accessors:
         self._arrays: dict[tuple[int, bool], NDArray] = {}
 
     def floats(self, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False) -> NDArray[np.float32]:
-        """The accessor that ``owner[key]`` names, as (count, width) float32.
+        """The accessor of ``owner[key]``, as (count, width) float32.
 
-        Normalised integers become -1 .. 1 or 0 .. 1 (3.6.2.2); ``normalize``: all integers are taken as such.
+        Normalised integers become -1 .. 1 or 0 .. 1 (3.6.2.2); ``normalize``: for all integers.
         """
         number = owner.index(key, len(self.accessors), "accessor")
         cached = self._arrays.get((number, normalize))

@@ -173,7 +173,7 @@ class Lower:
         return scaled if left else graph.node("Floor", (scaled,), number.width)
 
     def matrix(self, name: str, args: Sequence[Value]) -> Value:
-        """Products of matrices, which are tuples of columns, by dot products; transposed they are read otherwise."""
+        """Products of matrices (tuples of columns) by dot products; transposed ones are read by rows."""
         graph = self.graph
         if name == "Transpose":
             return self.transposed(args[0])
@@ -196,7 +196,7 @@ class Lower:
         return tuple(self.graph.compose([column[k] for column in each]) for k in range(len(each[0])))
 
     def function(self, name: str, args: Sequence[Value], width: int) -> Value:
-        """Of GLSL's built-in functions."""
+        """A built-in function of GLSL."""
         graph = self.graph
         if name in ("Determinant", "MatrixInverse"):
             size = len(args[0])

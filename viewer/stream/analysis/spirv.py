@@ -1,7 +1,7 @@
 """SPIR-V of generated programs, by glslangValidator, read into functions of blocks of instructions.
 
-No Python package of a SPIR-V compiler is kept up with wheels for the platforms that this project runs on, so that the
-system's tool is used (Debian and Ubuntu: glslang-tools; others: the Vulkan SDK).
+No Python package of a SPIR-V compiler has current wheels for this project's platforms, so the system's tool is used
+(Debian and Ubuntu: glslang-tools; others: the Vulkan SDK).
 
 Khronos Group, "SPIR-V Specification", section 2.3 (physical layout) and 3 (binary form).
 """

@@ -14,9 +14,9 @@ OPACITY = 0.55  # of a cell's edges
 
 
 def occupied(positions: NDArray, grid: PhotonGrid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cells (N, 3) with photons at these positions (P, 3), and how many each has (N,), the fullest first.
+    """Cells (N, 3) with photons at these positions (P, 3), and the count (N,) of each, fullest first.
 
-    Of a hash these are the cells of space, not the buckets that several may share.
+    For a hashed grid these are cells of space, not the buckets that several may share.
     """
     cells = grid.cells_of(positions)
     found, counts = np.unique(cells, axis=0, return_counts=True)
