@@ -1,7 +1,7 @@
-"""What a mask costs, and what early tests buy: every mask, over the share of active rays and over unrolling.
+"""Cost of masks and gain of early tests: every mask, by share of active rays and by unrolling.
 
-First one pass alone: a kernel of a fixed length on a given share of the rays, in blocks of 4 x 4 rays (coherent) or
-singly (scattered), with what its mask needs; then whole runs of the ray caster.
+First one pass alone: a kernel of fixed length on a given share of the rays, in blocks of 4 x 4 rays (coherent) or
+singly (scattered), including its mask; then whole runs of the ray caster.
 """
 
 from __future__ import annotations
@@ -127,13 +127,13 @@ class _Bench:
         return (stream.back if back else stream.textures)[0]
 
     def activate(self, active: NDArray[np.bool_]) -> None:
-        """Which rays wait for the kernel; the others are done. active: (edge, edge)."""
+        """Set the rays (edge, edge) that wait for the kernel; the others are done."""
         state = np.zeros((self.edge, self.edge, 2), np.float32)
         state[..., 0] = active
         self.streams["state"].write_texels([state])
 
     def run(self) -> None:
-        """Mask and kernel, so many times; waited for."""
+        """Mask and kernel, repeated, then a wait for the device."""
         context = self.device.context
         loop = TileLoop(self.tiles, self.queries, 1)
         for _ in range(REPEATS):
