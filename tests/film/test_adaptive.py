@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep, next_run, variances
+from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep_halves, next_run, variances
 from viewer.film.device_film import FilmBuffer
 from viewer.film.error.convergence import Halves
 from viewer.film.error.sample_budget import SampleBudget
@@ -161,7 +161,7 @@ def test_halves_are_kept_of_those_that_go_on() -> None:
     going = np.zeros(film.count.shape, bool)
     going[:, EDGE:] = True  # whole blocks, as all decisions are
     told = variances(film)
-    keep(film, going)
+    keep_halves(film, going)
     assert (film.halves.count[:, EDGE:] == 64).all() and (film.halves.count[:, :EDGE] == 32).all()
     # What is known of a pixel before its next samples is what its halves have told.
     np.testing.assert_allclose(variances(film)[:, EDGE:], told[:, EDGE:], rtol=1e-5)  # kept in float32
@@ -173,7 +173,7 @@ def test_without_halves_samples_are_taken_for_independent() -> None:
     film.halves = None
     np.testing.assert_array_equal(variances(film), film.variance())
     decide(film, 0.03)
-    keep(film, granted(film) > film.count)
+    keep_halves(film, granted(film) > film.count)
     assert film.halves is not None
 
 
@@ -221,7 +221,7 @@ def test_the_mean_stays_where_it_is() -> None:
         chosen, end = next_run(film.count, granted(film), 2 * LEAST)
         if not end:
             break
-        keep(film, chosen)
+        keep_halves(film, chosen)
         add(chosen, end - int(film.count[chosen].max()))
     assert len(np.unique(film.count)) > 3  # there was something to decide
     # Three times the spread over seeds, 1.5 % of some 1,600 bright samples.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.film.adaptive import LEAST, decide, keep, next_run
+from viewer.film.adaptive import LEAST, decide, keep_halves, next_run
 from viewer.film.film import Film
 
 GOAL = 0.02
@@ -35,7 +35,7 @@ def test_noise_that_no_neighbours_tell_of_comes_to_an_end() -> None:
     for _ in range(40):
         chosen, end = next_run(film.count, film.sample_budget.granted, 4096)
         if end:
-            keep(film, chosen)
+            keep_halves(film, chosen)
             add(chosen, end - int(film.count[chosen].max()))
             continue
         decide(film, GOAL)

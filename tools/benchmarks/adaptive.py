@@ -26,7 +26,7 @@ from .common import Options, Result, Table, facts, say
 from .errors import LUMINANCE, Reference
 from .scenes import Absent, _file, shared
 
-ABOUT = "the error's estimate beside the error, where renders stop by it, and what adaptive sampling saves"
+ABOUT = "error estimates, renders that stop by them, and savings of adaptive sampling"
 
 # Reference -> scene, seeds of estimates, and of renders that stop at an error. Errors of few pixels, as at the edges of
 # the Cornell box's lamp, differ more among seeds.

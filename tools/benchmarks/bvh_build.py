@@ -102,7 +102,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     columns += ("per leaf", "depth", "SAH cost")
     note = (
         f"Median of {data['runs']} builds in turn after {data['warm_up']}. Peak: of the builder's arrays, beside the "
-        f"triangles' corners. SAH cost: what a random line through the box is expected to cost, "
+        f"triangles' corners. SAH cost: expected cost of a random line through the box, "
         f"{TRAVERSAL:g} per inner node and {TEST:g} per triangle tested."
     )
     goals = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]

@@ -237,7 +237,7 @@ def _camera_text(each: View) -> tuple[str, float]:
     return camera.text(), camera.fov
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:

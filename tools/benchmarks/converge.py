@@ -215,7 +215,7 @@ def _summary(process: Process, climbs: list[Climb], agreement: dict[str, Any]) -
     }
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
@@ -243,7 +243,7 @@ def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tup
     note = (
         f"{width} x {height}, {scene['triangles']:,} triangles, {scene['surfaces']} surfaces, {data['threads']} "
         f"threads, median of {data['seeds']} seeds, of pixels the first. Relative RMS error in luminance of the means "
-        "of blocks so many pixels wide, each by the reference's block or a tenth of the picture's mean; wall time of "
+        "of blocks of that width, each by the reference's block or a tenth of the picture's mean; wall time of "
         "the call that renders a picture of the samples that it takes. start: process, imports, scene, compilation, "
         f"first sample. CPU s: user and system, all threads, at {SHOWN}. -: not reached. The reference's own noise "
         f"({floors}) is taken off."

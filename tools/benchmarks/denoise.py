@@ -136,7 +136,7 @@ def _table(data: dict[str, Any]) -> Table:
     columns[1], columns[5], columns[9] = "FLIP: none", "error %: none", "mean %: bilateral"
     note = (
         "FLIP against the converged picture, both as they are shown. Error: root mean square of pixels' luminance, "
-        "relative to the converged one's. Mean: what denoising adds to the light of the same samples."
+        "relative to the converged one's. Mean: relative change of the mean by denoising."
     )
     return Table("denoised pictures", columns, rows, note)
 

@@ -90,7 +90,7 @@ def _deaths(renderer: viewer.Renderer, deaths: int) -> dict[str, Any]:
                     pids.clear()
 
             picture = render_on(
-                renderer, cluster.scheduler_address, size=SMALL, spp=FEW, progress=kill, told=told.append
+                renderer, cluster.scheduler_address, size=SMALL, spp=FEW, progress=kill, notify=told.append
             )
             killed, lost, same = killed + (not pids), lost + len(told), same + _same(picture.film, alone.film)
     return {"pictures": deaths, "killed": killed, "seen before the end": lost, "same bits": same}

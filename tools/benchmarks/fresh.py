@@ -108,7 +108,7 @@ def _medians(several: list[dict[str, float]]) -> dict[str, float]:
     return {key: statistics.median(each[key] for each in several) for key in several[0]}
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:

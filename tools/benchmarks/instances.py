@@ -20,7 +20,7 @@ from viewer.scene.scene import Instance, Scene
 from . import plots
 from .common import Options, Result, Table, facts, interleave, say
 
-ABOUT = "instances: 100 million triangles in the memory of their meshes, beside flat; and what moving costs"
+ABOUT = "instances: 100 million triangles in the memory of their meshes, beside flat; cost of movement"
 
 TREES, FEW_TREES, QUICK_TREES = 200_000, 2_000, 200
 MOVING = 1000  # instances

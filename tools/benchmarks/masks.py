@@ -35,7 +35,7 @@ from .common import Options, Result, Table, facts, interleave, say
 from .machines import Setting, make, whole_run
 from .scenes import Absent, View, view
 
-ABOUT = "what masks cost and early-z buys, by share of active rays and by unroll"
+ABOUT = "cost of masks and gain of early-z, by share of active rays and by unroll"
 
 SHARES = (0.0, 0.01, 0.06, 0.25, 1.0)
 BLOCKS = {"4 x 4 blocks": 4, "single rays": 1}
@@ -217,7 +217,7 @@ def _whole(each: View, device: Device, edge: int, unrolls: tuple[str, ...], runs
     return rows
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:

@@ -95,7 +95,7 @@ def _samples(scene: Scene, size: int, runs: int, device: Any) -> dict[str, Any]:
     return {"samples": {machine: timing.to_json() for machine, timing in interleave(cases, runs).items()}}
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _compile_seconds(parts: dict[str, float]) -> float:

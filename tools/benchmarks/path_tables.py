@@ -94,7 +94,7 @@ def _kernel_table(name: str, kernels: list[dict[str, Any]]) -> Table:
     ]
     note = "Of a sample with a pass for each kernel (--fuse none): calls counted, device time by timer queries."
     columns = ("state", "kernel", "calls per pixel", "ns per call", "% of time", "words fetched", "state bytes")
-    return Table(f"{name}: what the time goes into", columns, rows, note)
+    return Table(f"{name}: time by kernel", columns, rows, note)
 
 
 def _choice_table(data: dict[str, Any]) -> Table:

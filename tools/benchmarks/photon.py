@@ -215,7 +215,7 @@ def _instructions(device: Device) -> tuple[dict[str, dict[str, int]], str]:
     return {name: {part: getattr(each, part) for part in Row._fields} for name, each in found.items()}, ""
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:

@@ -150,7 +150,7 @@ def _check(renderer: Renderer, size: tuple[int, int]) -> dict[str, dict[str, Any
     return out
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _best(scene: dict[str, Any], of: str) -> tuple[int, int]:
@@ -238,7 +238,7 @@ def _note(data: dict[str, Any]) -> str:
     if late_scenes:
         lines.append(
             f"20 % of all rays takes over twice the least passes for {', '.join(late_scenes)}: once fewer rays than "
-            "that are active, no threshold is met, and intersection waits until no ray walks."
+            "that are active, no threshold is met, and intersection waits until no ray traverses."
         )
     flat = [n for n, s in data["scenes"].items() if s["policies"]["naive"]["over_bound"] < 1.2]
     if flat:

@@ -151,7 +151,7 @@ def over_bvh(
     )
 
 
-def over_nothing(
+def brute_force(
     corners: NDArray[np.float32],
     recipe: Recipe,
     progress: Progress | None = None,
@@ -325,7 +325,7 @@ def _share(progress: Progress, before: float, of: float, share: float, text: str
     progress(before + of * share, text)
 
 
-FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": over_nothing}
+FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": brute_force}
 MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
 TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the objects' structure
 # A scene is traversed in one level, which is faster, unless it has more triangles than this, about a gibibyte, and at

@@ -77,8 +77,8 @@ def _windows() -> int | None:
         ]
 
     status = Status(length=ctypes.sizeof(Status))
-    told = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
-    return int(status.free) if told else None
+    succeeded = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
+    return int(status.free) if succeeded else None
 
 
 def _lines(path: Path) -> list[str]:

@@ -44,8 +44,8 @@ def check_builds(builds: Mapping[str, Build], mixed: bool) -> None:
         kinds.setdefault(build, []).append(worker)
     if len(kinds) < 2 or mixed:
         return
-    told = "; ".join(f"{build} on {_listed(workers)}" for build, workers in kinds.items())
-    raise ViewerError("--cluster", f"its workers would give different bits: {told}", "--mix-builds takes them all")
+    listing = "; ".join(f"{build} on {_listed(workers)}" for build, workers in kinds.items())
+    raise ViewerError("--cluster", f"its workers would give different bits: {listing}", "--mix-builds takes them all")
 
 
 def _listed(workers: list[str]) -> str:

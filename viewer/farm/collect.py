@@ -51,12 +51,12 @@ def _whole(made: Film, parts: list[tuple[Unit, Halves]]) -> Halves | None:
     if not count.size or count.min() == 0 or count.min() < count.max() or made.count.min() < made.count.max():
         return None
     pixels = [unit.width * unit.height / count.size for unit, _ in parts]
-    told = [halves for _, halves in parts]
+    of_tiles = [halves for _, halves in parts]
     differences, variances = (
         {level: sum(share * of[level] for share, of in zip(pixels, each, strict=True)) for level in _common(each)}
-        for each in ([halves.differences for halves in told], [halves.variances for halves in told])
+        for each in ([halves.differences for halves in of_tiles], [halves.variances for halves in of_tiles])
     )
-    return Halves(total, count, differences, variances, _relative_std_errors(told, pixels, variances))
+    return Halves(total, count, differences, variances, _relative_std_errors(of_tiles, pixels, variances))
 
 
 def _common(each: list[dict[int, float]]) -> list[int]:
@@ -64,12 +64,13 @@ def _common(each: list[dict[int, float]]) -> list[int]:
     return sorted(set.intersection(*map(set, each)))
 
 
-def _relative_std_errors(told: list[Halves], pixels: list[float], variances: dict[int, float]) -> dict[int, float]:
+def _relative_std_errors(of_tiles: list[Halves], pixels: list[float], variances: dict[int, float]) -> dict[int, float]:
     """Relative standard errors of the variances' roots: tiles' errors are independent."""
     found = {}
-    for level in _common([halves.relative_std_errors for halves in told]):
+    for level in _common([halves.relative_std_errors for halves in of_tiles]):
         errors = [
-            share * of.variances[level] * of.relative_std_errors[level] for share, of in zip(pixels, told, strict=True)
+            share * of.variances[level] * of.relative_std_errors[level]
+            for share, of in zip(pixels, of_tiles, strict=True)
         ]
         found[level] = math.hypot(*errors) / variances[level] if variances[level] > 0 else 0.0
     return found

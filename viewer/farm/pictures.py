@@ -63,11 +63,11 @@ def render_on(
     resume: str | None = None,
     state: Checkpoint | None = None,
     progress: Report | None = None,
-    told: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
     seen: Callable[[Unit, Traced, float], None] | None = None,
     **drawn: Any,
 ) -> Picture:
-    """`render` with the scene and settings of a renderer. told : called with remarks on workers. seen : called with
+    """`render` with the scene and settings of a renderer. notify : called with remarks on workers. seen : called with
     each finished unit, its result, and the seconds from its assignment to its end.
 
     Samples come from the cluster; layers and the denoiser's features are made here.
@@ -87,7 +87,7 @@ def render_on(
     film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
     stats = Stats()
     film, drivers = _film(
-        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, told, seen
+        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, notify, seen
     )
     picture = renderer.render(film=film, state=state, progress=progress, **drawn)
     picture.stats.add(stats)
@@ -108,7 +108,7 @@ def _film(
     stats: Stats,
     state: Checkpoint | None,
     progress: Report | None,
-    told: Callable[[str], None] | None,
+    notify: Callable[[str], None] | None,
     seen: Callable[[Unit, Traced, float], None] | None,
 ) -> tuple[Film, list[str]]:
     """The film of a picture, and the drivers of its samples."""
@@ -119,7 +119,7 @@ def _film(
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
-        work = Work(client, mixed=mixed, told=told)
+        work = Work(client, mixed=mixed, notify=notify)
         settings, environment = travelling(renderer.settings)
         scene = work.hold(renderer.prepared.given, environment)
         recipe = Recipe(scene, settings, renderer.camera)
@@ -183,7 +183,7 @@ def render_frames(
     cluster: str = "local",
     mix_builds: bool = False,
     films: bool = False,
-    told: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
     **given: Any,
 ) -> Generator[Frame, None, None]:
     """`viewer.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order.
@@ -195,7 +195,7 @@ def render_frames(
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
-        work = Work(client, mixed=mix_builds, told=told)
+        work = Work(client, mixed=mix_builds, notify=notify)
         held = work.hold(scene, environment)
         recipe = Recipe(held, settings)
         tasks = [

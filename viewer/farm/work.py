@@ -76,7 +76,7 @@ class Work:
     """Runs tasks on the workers of a cluster.
 
     patience : least seconds of a unit before its worker counts as hanging. mixed : accept workers of different builds.
-    told : called with a remark on each lost worker.
+    notify : called with a remark on each lost worker.
 
     lost : workers so far. sent : transfers of a scene to the cluster. seconds : duration by task number, transfers
     included.
@@ -88,9 +88,9 @@ class Work:
         *,
         mixed: bool = False,
         patience: float = LEAST_PATIENCE,
-        told: Callable[[str], None] | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
-        self.client, self.mixed, self.patience, self._told = client, mixed, patience, told
+        self.client, self.mixed, self.patience, self._notify = client, mixed, patience, notify
         self.workers: dict[str, _Worker] = {}
         self._drivers: dict[str, None] = {}  # in order of appearance
         self.lost = self.sent = 0
@@ -148,7 +148,7 @@ class Work:
                         each.busy.future.cancel(force=True)
                     each.busy = None
 
-    # -- who is there ----------------------------------------------------------------------------------------------
+    # -- the workers -----------------------------------------------------------------------------------------------
 
     def _look(self, waiting: deque[Task]) -> None:
         """Note new, lost and hanging workers, from time to time."""
@@ -185,8 +185,8 @@ class Work:
             self._again(each.busy.task, waiting, address, how)
             with suppress(Exception):
                 each.busy.future.cancel(force=True)
-        if self._told is not None:
-            self._told(f"worker {address} {how}; its work is repeated")
+        if self._notify is not None:
+            self._notify(f"worker {address} {how}; its work is repeated")
 
     def _again(self, task: Task | None, waiting: deque[Task], address: str, how: str) -> None:
         """Put a task at the head of the queue."""
@@ -204,7 +204,7 @@ class Work:
         with suppress(Exception):  # without a nanny it is left alone
             self.client.restart_workers([address], timeout=10, raise_for_error=False)
 
-    # -- what they do ----------------------------------------------------------------------------------------------
+    # -- their jobs -------------------------------------------------------------------------------------------------
 
     def _give(self, address: str, each: _Worker, scene: str, waiting: deque[Task]) -> None:
         """The next job for an idle worker."""

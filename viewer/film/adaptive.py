@@ -65,7 +65,7 @@ def decide(film: Film, goal: float) -> None:
     granted = film.count.copy()
     if error > goal:
         if mean > 0:
-            deviation = np.sqrt(film.count * _around(variance))
+            deviation = np.sqrt(film.count * _surrounding_mean(variance))
             needed = deviation * (float(np.mean(deviation)) / (goal * mean) ** 2)
         else:
             needed = np.zeros_like(variance)
@@ -95,7 +95,7 @@ def variances(film: Film) -> NDArray[np.float64]:
     if halves is None:
         return spread
     out = spread.copy()
-    apart, whole = _apart(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
+    apart, whole = _half_difference(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
     mean = luminance(film.sum) / np.maximum(film.count, 1)
     previous = None if film.sample_budget is None else film.sample_budget.apart.astype(np.float64)
     for samples in np.unique(film.count[whole]).tolist():
@@ -154,7 +154,7 @@ def next_run(count: NDArray[np.float32], granted: NDArray[np.float32], most: int
     return waiting & (count < end), end
 
 
-def keep(film: Film, going: NDArray[np.bool_]) -> None:
+def keep_halves(film: Film, going: NDArray[np.bool_]) -> None:
     """Store the sums of the pixels (H, W) about to get more samples, at powers of two, as first halves."""
     budget = film.sample_budget
     assert budget is not None
@@ -163,13 +163,13 @@ def keep(film: Film, going: NDArray[np.bool_]) -> None:
     halves = film.halves
     going = going & (np.exp2(np.round(np.log2(np.maximum(film.count, 1)))) == film.count) & (halves.count < film.count)
     whole = going & (halves.count * 2 == film.count)
-    apart = np.where(whole, _apart(film, halves), 0).astype(np.float32)
+    apart = np.where(whole, _half_difference(film, halves), 0).astype(np.float32)
     film.sample_budget = replace(budget, apart=np.where(going, apart, budget.apart))
     total, count = np.where(going, luminance(film.sum), halves.sum), np.where(going, film.count, halves.count)
     film.halves = Halves(total, count, halves.differences)
 
 
-def _apart(film: Film, halves: Halves) -> NDArray[np.float64]:
+def _half_difference(film: Film, halves: Halves) -> NDArray[np.float64]:
     """(H, W) luminance difference of the means of the first and the second half of the samples."""
     first = np.maximum(halves.count, 1).astype(np.float64)
     rest = np.maximum(film.count - halves.count, 1)
@@ -185,7 +185,7 @@ def _granted(count: NDArray[np.float32], needed: NDArray[np.float64], most: int)
     return np.maximum(count, np.ceil(wanted / step) * step).astype(np.float32)
 
 
-def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _surrounding_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(H, W) for the pixels of each block the mean over the pixels around it, `EDGE` / 2 far, without its own; in a
     picture of one block the block's own mean."""
     half, (height, width) = EDGE // 2, values.shape

@@ -13,7 +13,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.adaptive import decide, keep, next_run
+from viewer.film.adaptive import decide, keep_halves, next_run
 from viewer.film.error.convergence import ConvergenceHistory, Halves, is_half, last_of, variance_of_mean
 from viewer.film.error.neighbour_variance import EDGE, neighbour_variances, relative_std_error
 from viewer.film.error.sample_budget import SampleBudget
@@ -238,7 +238,7 @@ class FilmBuffer(Buffer):
         if not end:
             return 0
         film = film or self.film()
-        keep(film, chosen)
+        keep_halves(film, chosen)
         self.sample_budget, self._held = film.sample_budget, film.halves
         self.chosen = self.chosen or Buffer(self.device, CHOICE, self.size)
         records = np.zeros(self.size[::-1], CHOICE.dtype)

@@ -31,7 +31,7 @@ def stops(exposure: float | str, linear: ArrayLike) -> float:
     Raises ViewerError for anything else.
     """
     exposure = check("exposure", exposure)
-    return suiting(block_means(linear)) if exposure == AUTO else float(exposure)
+    return automatic_exposure(block_means(linear)) if exposure == AUTO else float(exposure)
 
 
 def block_edge(size: tuple[int, int]) -> int:
@@ -54,7 +54,7 @@ def block_means(linear: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(sums / (tall[:, None] * wide))
 
 
-def suiting(luminance: NDArray[np.float64]) -> float:
+def automatic_exposure(luminance: NDArray[np.float64]) -> float:
     """Exposure in stops for mean luminances of blocks, any shape; 0 for a black picture."""
     lit = luminance[luminance > 1 / BRIGHTEST]
     if not lit.size:
@@ -66,6 +66,6 @@ def suiting(luminance: NDArray[np.float64]) -> float:
     return min(max(LEEWAY * math.tanh(away / LEEWAY) - away, -limit), limit)
 
 
-def words(exposure: float | str, shown: float) -> str:
+def exposure_text(exposure: float | str, shown: float) -> str:
     """The exposure of a picture's metadata: stops, and whether they are automatic."""
     return f"{shown:.4g} ({AUTO})" if exposure == AUTO else f"{shown:g}"

@@ -70,7 +70,7 @@ _NAN = np.frombuffer(b"nan", np.uint8).copy()
 def number(data, at, end):
     """(value, end of the number) of the decimal number at ``at``; (0, -1) without one.
 
-    A number ends with its characters; the caller checks what follows. nan and inf in any case are numbers. Up to 15
+    A number ends with its characters; the caller checks the rest. nan and inf in any case are numbers. Up to 15
     digits with exponents within 22 give the nearest double (Clinger 1990); longer ones are within a few units of the
     last place, far below float32's.
     """

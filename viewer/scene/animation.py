@@ -94,9 +94,9 @@ class Poser:
             moving[level] |= moving[hierarchy.parents[level]]
         self._levels = [level[moving[level]] for level in by_depth]
         self._rest = hierarchy.world()
-        self.instances = _hanging(hierarchy.instance_nodes, moving)
-        self.cameras = _hanging(hierarchy.camera_nodes, moving)
-        self.lights = _hanging(hierarchy.light_nodes, moving)
+        self.instances = _on_moving_nodes(hierarchy.instance_nodes, moving)
+        self.cameras = _on_moving_nodes(hierarchy.camera_nodes, moving)
+        self.lights = _on_moving_nodes(hierarchy.light_nodes, moving)
 
     def world(self, seconds: float) -> Float:
         """(N, 4, 4) float64: every node's transform to the world at a time; not finite on overflow."""
@@ -146,7 +146,7 @@ class Poser:
         return Pose(moved, placed, emitting)
 
 
-def _hanging(nodes: Index, moving: NDArray[np.bool_]) -> Index:
+def _on_moving_nodes(nodes: Index, moving: NDArray[np.bool_]) -> Index:
     """The indices (K,) of objects on moving nodes."""
     return np.flatnonzero((nodes >= 0) & moving[nodes]) if len(moving) else np.zeros(0, np.int64)
 

@@ -126,7 +126,7 @@ class ImageEnvironment:
 Environment = ConstantEnvironment | ImageEnvironment
 
 
-def once_for_the_same(make: Callable[[ImageEnvironment], Result]) -> Callable[[ImageEnvironment], Result]:
+def cached_by_pixels(make: Callable[[ImageEnvironment], Result]) -> Callable[[ImageEnvironment], Result]:
     """Cache the last result of ``make``, a function of an image's pixels alone, for the same image and its rotations.
     Only results for read-only pixels are cached, such as the default sky's, shared by successive renderers."""
     kept = lru_cache(maxsize=1)(make)

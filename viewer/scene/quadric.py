@@ -52,11 +52,11 @@ class QuadricShape:
     flipped: bool = False
 
     def __post_init__(self) -> None:
-        told = f"coefficients ({', '.join(f'{c:g}' for c in (*self.squares, self.linear, self.constant))})"
+        equation = f"coefficients ({', '.join(f'{c:g}' for c in (*self.squares, self.linear, self.constant))})"
         if not np.isfinite([*self.squares, self.linear, self.constant]).all():
-            raise ViewerError("quadric", f"{told} are not finite", "give finite numbers")
+            raise ViewerError("quadric", f"{equation} are not finite", "give finite numbers")
         if not any(self.squares) and self.linear == 0.0:
-            raise ViewerError("quadric", f"{told} describe no surface", "give a coefficient besides the constant")
+            raise ViewerError("quadric", f"{equation} describe no surface", "give a coefficient besides the constant")
         if self.linear and self.squares[1]:
             hint = "move it along y, so that one of the two is 0"
             raise ViewerError("quadric", f"both y^2 ({self.squares[1]:g}) and y ({self.linear:g})", hint)
@@ -64,7 +64,7 @@ class QuadricShape:
         if (low > high).any():
             raise ViewerError("quadric", "no part of it is within its box and radii", "change low, high or ring")
         if not np.isfinite([low, high]).all():
-            raise ViewerError("quadric", f"{told} and the box leave it unbounded", "clip it")
+            raise ViewerError("quadric", f"{equation} and the box leave it unbounded", "clip it")
 
     @property
     def whole_sphere(self) -> bool:

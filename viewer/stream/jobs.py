@@ -121,14 +121,14 @@ class Executor:
         answer: Any = None
         share = 0.0
         while True:
-            with self._under_way(number):
+            with self._job_context(number):
                 try:
                     step = job.send(answer)
                 except StopIteration:
                     self._begin(None)
                     return
             if isinstance(step, Stage):
-                with self._under_way(number):
+                with self._job_context(number):
                     self._begin(step.name)
                 answer = None
             elif isinstance(step, Run):
@@ -136,7 +136,7 @@ class Executor:
                     yield share
                 answer, share = self.machine, 1.0
             else:
-                with self._under_way(number):
+                with self._job_context(number):
                     answer = self._do(step)
             yield share
 
@@ -157,7 +157,7 @@ class Executor:
         self._job += 1
 
     @contextmanager
-    def _under_way(self, number: int) -> Iterator[None]:
+    def _job_context(self, number: int) -> Iterator[None]:
         """The context for a step of that job."""
         with self.device.current():
             if number != self._job:
@@ -181,7 +181,7 @@ class Executor:
         return copies.to_rows(step.rectangle, step.rows, step.corner, step.size)
 
     def _run(self, step: Run, number: int) -> Iterator[float]:
-        with self._under_way(number):
+        with self._job_context(number):
             machine = self.machine = self._machine_of(step)
             machine.borrow(step.streams)
             machine.set(step.uniforms)
@@ -190,7 +190,7 @@ class Executor:
                 step.fill(machine)
         passes = machine.run(None if step.rays == machine.rays else step.rays)
         while True:
-            with self._under_way(number):
+            with self._job_context(number):
                 state: Progress | None = next(passes, None)
             if state is None:
                 break

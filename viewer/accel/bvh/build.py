@@ -150,17 +150,17 @@ def _build(
         raise ViewerError("bvh", f"{total:,} triangles, and addresses end at {LIMIT:,}")
     if not isinstance(leaf, (int, np.integer)) or isinstance(leaf, bool) or not 1 <= leaf <= LARGEST_LEAF:
         raise ViewerError("bvh", f"leaf size {leaf!r}", f"give a number from 1 to {LARGEST_LEAF}")
-    tell = progress or (lambda share, text: None)
+    report = progress or (lambda share, text: None)
     small = total <= SMALL
     refs, known = np.empty((total + 1, 8), np.float32), np.empty(12)
     used = run(gather, *given, refs, known, small=small)
     if used == 0:
-        tell(1.0, BUILDING)
+        report(1.0, BUILDING)
         return _empty(total, begin)
     boxes, links = np.empty((2 * used, 8), np.float32), np.empty((2 * used, 4), np.int32)
     root = _Part(0, used, 0, known)
     rule = _Rule(midpoint, int(leaf), TEST if used <= CACHED else FAR_TEST)
-    _grow(root, refs, rule, boxes, links, tell, small)
+    _grow(root, refs, rule, boxes, links, report, small)
     bvh = _assemble(root, refs, rule, boxes, links, small)
     held = (refs, boxes, links)
     nbytes = sum(array.nbytes for array in vars(bvh).values() if isinstance(array, np.ndarray))
@@ -171,11 +171,13 @@ def _build(
         peak_bytes=nbytes + sum(array.nbytes for array in held),  # without the input
         seconds=time.perf_counter() - begin,
     )
-    tell(1.0, BUILDING)
+    report(1.0, BUILDING)
     return bvh
 
 
-def _grow(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, tell: Progress, small: bool) -> None:
+def _grow(
+    root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, report: Progress, small: bool
+) -> None:
     """Split the large parts, one job each, and grow the others, until all are done."""
 
     def job(part: _Part) -> None:
@@ -202,7 +204,7 @@ def _grow(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArra
                 future.result()
                 if part.halves is None:
                     done += part.last - part.first
-                    tell(done / root.last, BUILDING)
+                    report(done / root.last, BUILDING)
                 else:
                     waiting.update((pool.submit(job, half), half) for half in part.halves)
 

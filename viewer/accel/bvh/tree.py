@@ -61,7 +61,9 @@ LINK = Record("BvhLink", Field("missed", "int", about="the next node after a mis
 ROOT = Record(
     "BvhRoot",
     Field("root", "int", about="an object's first node or pair; with a count minus its first triangle"),
-    Field("count", "int", about="for the walk with a stack: triangles of a tree that is one leaf, -1: of none; else 0"),
+    Field(
+        "count", "int", about="for the stack traversal: triangles of a single-leaf tree, -1: of an empty one; else 0"
+    ),
 )
 
 

@@ -98,7 +98,7 @@ class _Entries:
 
 
 @dataclass(frozen=True)
-class _Crew:
+class _Workers:
     """The workers: a `map` over threads or the built-in one, and the range of triangles of each worker."""
 
     map: Callable[[Callable, Iterable], Iterator]
@@ -125,24 +125,24 @@ def build(
     Source: Purcell, "Ray tracing on a stream processor" (2004), 5.2.1 and figure 5.1.
     """
     begin = time.perf_counter()
-    tell = progress or (lambda share: None)
+    report = progress or (lambda share: None)
     wanted = parse(resolution)
     if np.ndim(corners) != 3 or np.shape(corners)[1:] != (3, 3):
         raise ViewerError("grid", f"corners have shape {np.shape(corners)}, expected (T, 3, 3)")
     corners = np.require(corners, np.float32, ["C", "W"])  # one layout, so that one compiled variant serves all
-    with _crew(len(corners)) as crew:
-        soup = _survey(crew, corners)
+    with _workers(len(corners)) as workers:
+        soup = _survey(workers, corners)
         if soup.survey.count == 0:
             return empty(len(corners), begin)
         if soup.survey.count >= LIMIT:
             raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {LIMIT:,}")
         if boxed is not None:
             soup.keep[boxed & (soup.keep == 1)] = overlap.BOX
-        tell(0.1)
-        entries = at_resolution(soup.survey, wanted, partial(_enter_at, crew, soup))
-        tell(0.7)
-        lists = _fill(crew, entries)
-    tell(1.0)
+        report(0.1)
+        entries = at_resolution(soup.survey, wanted, partial(_enter_at, workers, soup))
+        report(0.7)
+        lists = _fill(workers, entries)
+    report(1.0)
     nx, ny, nz = entries.resolution
     pointers = entries.pointers.reshape(nz, ny, nx)
     statistics = _statistics(soup, entries, lists) | {"seconds": time.perf_counter() - begin}
@@ -179,22 +179,22 @@ def rounding_margin(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @contextmanager
-def _crew(triangles: int) -> Iterator[_Crew]:
+def _workers(triangles: int) -> Iterator[_Workers]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = max(1, min(cores, MOST_WORKERS, triangles // TRIANGLES_PER_WORKER))
     ranges = _ranges(triangles, -(-triangles // workers))
     if workers == 1:
-        yield _Crew(map, ranges)
+        yield _Workers(map, ranges)
         return
     with ThreadPoolExecutor(workers) as pool:
-        yield _Crew(pool.map, ranges)
+        yield _Workers(pool.map, ranges)
 
 
 def _ranges(count: int, step: int) -> list[tuple[int, int]]:
     return [(first, min(first + step, count)) for first in range(0, count, max(step, 1))]
 
 
-def _survey(crew: _Crew, corners: NDArray[np.float32]) -> _Soup:
+def _survey(workers: _Workers, corners: NDArray[np.float32]) -> _Soup:
     """The hittable triangles, their bounds, and the survey for the resolution."""
     loops = overlap.PLAIN if len(corners) <= PLAIN_TRIANGLES else overlap.COMPILED
     keep = np.zeros(len(corners), np.uint8)
@@ -205,7 +205,7 @@ def _survey(crew: _Crew, corners: NDArray[np.float32]) -> _Soup:
         return bounds, sums
 
     # Fixed parts on any number of cores: the sums' rounding, and so the resolution, is the same on every machine.
-    parts = list(crew.map(part, _ranges(len(corners), 2 * TRIANGLES_PER_WORKER)))
+    parts = list(workers.map(part, _ranges(len(corners), 2 * TRIANGLES_PER_WORKER)))
     count = int(np.count_nonzero(keep))
     if count == 0:
         nothing = Survey(0, np.zeros(3), np.zeros(3), np.ones(3), np.ones(3, np.int64))
@@ -278,18 +278,18 @@ def extent(bounds: NDArray[np.float64], what: str) -> tuple[NDArray[np.float64],
     return box, np.maximum(box / (8.0 * margin), 1.0).astype(np.int64)
 
 
-def _enter_at(crew: _Crew, soup: _Soup, resolution: Resolution) -> _Entries | None:
+def _enter_at(workers: _Workers, soup: _Soup, resolution: Resolution) -> _Entries | None:
     """Triangles listed in voxels; None beyond the limits."""
     if not within_limits(resolution):
         return None
     low, voxel, margin = space(soup.bounds, soup.survey.box, resolution)
     place = low.astype(np.float64), voxel.astype(np.float64), margin, np.array(resolution, np.int64)
     voxels = int(np.prod(resolution))
-    counts = np.zeros((len(crew.ranges), voxels), np.int32)
+    counts = np.zeros((len(workers.ranges), voxels), np.int32)
     loops = _loops(soup.survey, resolution)
 
     def part(worker: int) -> list[NDArray[np.int32]] | None:
-        first, last = crew.ranges[worker]
+        first, last = workers.ranges[worker]
         blocks, references, size = [], 0, min(NEXT_BLOCK, 4 * (last - first) + FIRST_BLOCK)
         while first < last:
             block = np.empty(size, np.int32)
@@ -304,8 +304,8 @@ def _enter_at(crew: _Crew, soup: _Soup, resolution: Resolution) -> _Entries | No
             blocks.append(block[:used])
         return blocks
 
-    blocks = [blocks for blocks in crew.map(part, range(len(crew.ranges))) if blocks is not None]
-    if len(blocks) < len(crew.ranges):
+    blocks = [blocks for blocks in workers.map(part, range(len(workers.ranges))) if blocks is not None]
+    if len(blocks) < len(workers.ranges):
         return None
     pointers = np.empty(voxels, np.float32)
     length, full, longest = map(int, loops.address(counts, pointers))
@@ -320,7 +320,7 @@ def _loops(survey: Survey, resolution: Resolution) -> overlap.Loops:
     return overlap.PLAIN if few else overlap.COMPILED
 
 
-def _fill(crew: _Crew, entries: _Entries) -> NDArray[np.float32]:
+def _fill(workers: _Workers, entries: _Entries) -> NDArray[np.float32]:
     """Fill the lists; entries without a triangle terminate a list."""
     lists = np.full(entries.length, -1.0, np.float32)
     few = entries.length <= PLAIN_ENTRIES
@@ -330,7 +330,7 @@ def _fill(crew: _Crew, entries: _Entries) -> NDArray[np.float32]:
         for block in entries.blocks[worker]:
             loops.fill(block, entries.cursors[worker], lists)
 
-    for _ in crew.map(part, range(len(entries.blocks))):
+    for _ in workers.map(part, range(len(entries.blocks))):
         pass
     return lists
 

@@ -96,19 +96,19 @@ def variance_of_mean(
     def fitted(k: float) -> float:
         return float(a * rates[0] ** k + b * rates[1] ** k)
 
-    last, turned = int(levels[-1]), 1.0
+    last, correction = int(levels[-1]), 1.0
     if fitted(last) > 0 and (variances or {}).get(last, 0.0) > 0:
-        turned = _turned(variances or {}, fitted, last)
+        correction = _measured_ratio(variances or {}, fitted, last)
     elif fitted(last) > 0 and last - STEPS in levels:
-        turned = math.sqrt(_by_last(differences, last) / fitted(last))
+        correction = math.sqrt(_by_last(differences, last) / fitted(last))
 
     def of_power(k: float) -> float:
-        return turned * fitted(k)
+        return correction * fitted(k)
 
     return min(_between(of_power, samples), spread) if a + b > 0 else spread
 
 
-def _turned(variances: Mapping[int, float], fitted: Callable[[float], float], last: int) -> float:
+def _measured_ratio(variances: Mapping[int, float], fitted: Callable[[float], float], last: int) -> float:
     """Ratio of the measured to the fitted variances up to 2^last samples: a geometric mean in which each measurement
     leaves the earlier ones the share `EARLIER`."""
     found = 0.0

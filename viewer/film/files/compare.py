@@ -130,7 +130,7 @@ def compare(first: Shown, second: Shown, layer: str | None = None, tolerance: fl
             error = relative_error(one, other)
         flip_errors = flip_map(*looks) if has_flip() else None
         shown = dict(zip(("first", "second"), codes, strict=True))
-    apart = _apart(one, other)
+    apart = _largest_difference(one, other)
     row, column = divmod(int(np.argmax(apart)), apart.shape[1])
     errors: NDArray | None = apart / apart.max() if flip_errors is None and 0 < apart.max() < math.inf else flip_errors
     return Comparison(
@@ -194,7 +194,7 @@ def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return math.inf if not scale.all() else float(np.sqrt(((apart / scale) ** 2).sum() / both.size))
 
 
-def _apart(one: NDArray, other: NDArray) -> NDArray[np.float64]:
+def _largest_difference(one: NDArray, other: NDArray) -> NDArray[np.float64]:
     """(H, W): the largest difference of a component; 0 for equal infinities and for two NaN."""
     one, other = (np.asarray(each, np.float64).reshape(*each.shape[:2], -1) for each in (one, other))
     with np.errstate(invalid="ignore"):

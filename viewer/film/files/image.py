@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base import part_file
 from viewer.base.errors import ViewerError
 from viewer.base.textfile import is_stream
-from viewer.film.exposure import stops, words
+from viewer.film.exposure import exposure_text, stops
 from viewer.film.files.encode import write_jpeg, write_png
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
@@ -73,7 +73,7 @@ def save(
                 seen = stops(exposure, picture)
                 pixels = srgb8(picture, seen, tonemap)
                 with open(part, "wb") as file:
-                    shown = {"exposure": words(exposure, seen), "tonemap": tonemap}
+                    shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
                     DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
                 _write_exr(part, picture, extra, texts)

@@ -60,7 +60,7 @@ def environment_of(
         other = "sky or none" if alone else "none for darkness"
         notes.append(f"the scene has no lights and is {where} (--environment {other})")
     if sun is not None and value != "sky":
-        notes.append("--sun applies to the sky alone: add --environment sky")
+        notes.append("--sun needs --environment sky")
     if value is None or value == "none":
         return DARKNESS, notes
     if value in ("sky", "studio") and isinstance(value, str):

@@ -118,7 +118,7 @@ class Pixels:
 
         self._input: Any = None
         stream = source if isinstance(source, str) else io.BytesIO(source)
-        with self._told():
+        with self._library_errors():
             if hasattr(OpenEXR, "InputFile"):
                 self._input = OpenEXR.InputFile(stream)
                 return
@@ -134,7 +134,7 @@ class Pixels:
         Raises ViewerError where they cannot be decoded, or have fewer samples than pixels.
         """
         size = last - first, self.part.width
-        with self._told():
+        with self._library_errors():
             if any(self.part.channels[name][1:] != (1, 1) for name in names):
                 raise ValueError("channels are of another size than the picture")
             if self._input is None:
@@ -158,7 +158,7 @@ class Pixels:
             self._input.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _library_errors(self) -> Iterator[None]:
         """The library's exceptions as one line, its own messages suppressed."""
         try:
             with quiet():

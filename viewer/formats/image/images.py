@@ -36,7 +36,7 @@ def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMA
     if deep is not None:
         _check_size(*deep, where, most)
         return Image(png16.read(data, where), name)
-    with _damage_told(where), _opened(data) as opened:
+    with _decoding_errors(where), _opened(data) as opened:
         _check_size(*opened.size, where, most)
         opened.load()
         return Image(_rgba(opened), name)
@@ -46,14 +46,14 @@ def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, in
     """Width and height from the header, for `decode`. Raises ViewerError as it does."""
     found = png16.size(data)
     if found is None:
-        with _damage_told(where), _opened(data) as opened:
+        with _decoding_errors(where), _opened(data) as opened:
             found = opened.size
     _check_size(*found, where, most)
     return found
 
 
 @contextmanager
-def _damage_told(where: str) -> Iterator[None]:
+def _decoding_errors(where: str) -> Iterator[None]:
     from PIL import Image as Library
 
     try:

@@ -14,7 +14,7 @@ FLOOR_HEIGHT = 0.1  # of the scene's height: a floor lies in this lowest part
 FLOOR_SHARE = 0.5  # of the scene's floor plan, covered by a floor
 
 
-def stands_alone(scene: Scene) -> bool:
+def is_single_object(scene: Scene) -> bool:
     """Whether the scene is a single object: of few parts, and without a floor over half of its floor plan.
 
     An animated scene is judged at its beginning, so that all frames agree.

@@ -222,7 +222,7 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, pre
             add(f"    {record.name} s_{stream};", f"stream {stream}")
     for each in prepared:
         for stream in each.streams if len(each.streams) > 1 else ():
-            add(f"    {each.prepared.type} {each.kept(stream)};", f"prepared {stream}")
+            add(f"    {each.prepared.type} {each.variable(stream)};", f"prepared {stream}")
         for stream in each.loads:
             add(f"    {each.make(stream)}", f"prepared {stream}")
     for k in form.counts:
@@ -234,7 +234,7 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, pre
         head, tail = f"if ({within}) {{", "}"
         if loops:
             add("    int turn = 0;", f"state {alone}")
-            head, tail = _around(served, f"turn < unroll && {within}")
+            head, tail = _loop_lines(served, f"turn < unroll && {within}")
         add("    " + head, f"state {alone}")
         _add_call(source, linked, served, form, "        ", prepared)
         add(("        ++turn;\n    " if loops else "    ") + tail, f"state {alone}")
@@ -290,13 +290,13 @@ def _add_element(
         return
     state, within = program.by_name[element], f"state == {state_constant(element)}"
     loops = element in state.exits.values()
-    head, tail = _around(state, within) if loops else (f"if ({within}) {{", "}")
+    head, tail = _loop_lines(state, within) if loops else (f"if ({within}) {{", "}")
     source.add(indent + head, f"state {element}")
     _add_call(source, linked, state, form, indent + "    ", prepared)
     source.add(indent + tail, f"state {element}")
 
 
-def _around(state: State, within: str) -> tuple[str, str]:
+def _loop_lines(state: State, within: str) -> tuple[str, str]:
     """Head and tail of a state's loop. Normally it tests at its end, one test fewer per ray. Where iterations have
     outputs without inputs it tests at its start: llvmpipe (Mesa 22.3) else takes the last iteration's outputs of all
     lanes, even for lanes that had left the loop."""

@@ -166,7 +166,7 @@ class LinkedProgram:
         order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0], rank=rank)
         turns = not whole and len(inside) == len(program.states) > 1 and len(order) == 1
         if turns:  # where an iteration ends, the next pass begins
-            entered += [s for s in self._turned(order[0]) if s not in entered]
+            entered += [s for s in self._reentered(order[0]) if s not in entered]
         touched = [program.by_name[s] for s in inside]
         if whole:
             read = {stream for s in touched for stream in s.reads()}
@@ -217,7 +217,7 @@ class LinkedProgram:
             stream: {s.name for s in states if stream in (*s.reads(), *s.writes())} for stream in self.program.stacked
         }
 
-    def _turned(self, loop: Element) -> list[str]:
+    def _reentered(self, loop: Element) -> list[str]:
         """The states of a loop reached from a later one in its order: possible states of a ray after an iteration."""
         if isinstance(loop, str):
             return []

@@ -32,24 +32,24 @@ class Preparation:
         copied = [stream for pair in self.copies.values() for stream in pair]
         return tuple(dict.fromkeys((*self.asks.values(), *copied)))
 
-    def kept(self, stream: str) -> str:
+    def variable(self, stream: str) -> str:
         """The variable of a stream's prepared value."""
         return self.prepared.variable if len(self.streams) == 1 else f"{self.prepared.variable}_{stream}"
 
     def make(self, stream: str) -> str:
         """The statement that prepares a stream."""
-        return f"{self.kept(stream)} = {self.prepared.function}(s_{stream});"
+        return f"{self.variable(stream)} = {self.prepared.function}(s_{stream});"
 
     def behind(self, state: str) -> list[str]:
         """The statements after a state's call."""
-        moved = [f"{self.kept(to)} = {self.kept(of)};" for of, to in filter(None, [self.copies.get(state)])]
+        moved = [f"{self.variable(to)} = {self.variable(of)};" for of, to in filter(None, [self.copies.get(state)])]
         return moved + [self.make(stream) for stream in self.writes.get(state, ())]
 
     def take(self, state: str) -> str:
         """The statement before a state's call, possibly empty."""
         if state not in self.asks or len(self.streams) == 1:
             return ""
-        return f"{self.prepared.variable} = {self.kept(self.asks[state])};"
+        return f"{self.prepared.variable} = {self.variable(self.asks[state])};"
 
 
 def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:

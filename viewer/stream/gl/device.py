@@ -27,7 +27,7 @@ from viewer.stream.gl.samplers import set_samplers
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
-_ENDED = "VTK's windows do, of PyVista's Plotter too; what was on the device is gone: make another Renderer"
+_ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 # Texels: drivers with smaller limits get 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the 32,768th
 # of the 65,536 that OpenGL 3.3 guarantees, and scenes outgrow those anyway.
@@ -61,7 +61,7 @@ class _Process:
         cls.forked = cls.opened
         if cls.forked and sys.platform.startswith("linux"):
             library = ctypes.CDLL(None)
-            if hasattr(library, "on_exit"):  # of glibc, which gives what is registered the exit status
+            if hasattr(library, "on_exit"):  # of glibc; its handlers get the exit status
                 # Mesa's own exit handler, registered before, would wait for threads lost in the fork.
                 library.on_exit(library._exit, None)
 

@@ -139,7 +139,7 @@ class Mask:
         self.counts += 1
 
     def release(self) -> None:
-        """Free what it draws to."""
+        """Free its target."""
         if self.depth is not None:
             self.depth.release()
 

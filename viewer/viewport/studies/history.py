@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.viewport.studies.false_color import FARTHEST
 
-COLUMNS = ("pass", "state", "kernel", "exit", "next", "what changed")
+COLUMNS = ("pass", "state", "kernel", "exit", "next", "changes")
 
 
 @dataclass(frozen=True)

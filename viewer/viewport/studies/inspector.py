@@ -163,7 +163,7 @@ class Inspector:
                 self._machine.release()
         self._machine, self._run = None, None
 
-    # -- what there is to see --------------------------------------------------------------------------------------
+    # -- channels -------------------------------------------------------------------------------------------------
 
     @property
     def machine(self) -> Multipass:

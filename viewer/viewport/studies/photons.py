@@ -54,7 +54,7 @@ class PhotonView:
         if not renderer.coarse_hits_ready():
             self.view.compile("the rays that hide photons", lambda: self._surfaces(self._camera()))
 
-    # -- what is drawn ---------------------------------------------------------------------------------------------
+    # -- drawing ----------------------------------------------------------------------------------------------------
 
     def _camera(self) -> Camera | None:
         """The camera of the current picture."""

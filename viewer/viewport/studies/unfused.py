@@ -19,7 +19,7 @@ from viewer.stream.machines.policy import Policy
 from viewer.stream.machines.policy import policy as make_policy
 
 
-class OneByOne:
+class SingleStep:
     """Another policy's choices, one step at a time, so that the machine stops after every pass."""
 
     counts: ClassVar[bool] = True
@@ -56,7 +56,7 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
         renderer.resources,
         counting=True,
         fuse="none",
-        policy=OneByOne(make_policy(policy.name, policy.share, policy.of)),
+        policy=SingleStep(make_policy(policy.name, policy.share, policy.of)),
         unroll="auto" if unroll.counts is None else unroll.counts,
     )
     for _ in machine.warm():
