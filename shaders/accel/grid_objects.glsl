@@ -2,10 +2,9 @@
 // Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): many grids in one texture, in blocks of
 // 16^3. Rays are in the object's space, with directions of any length.
 //
-// As grid_adinetz.glsl, in voxels of the object's grid, except for coordinates: the corner is subtracted before
-// scaling, which keeps all digits of objects far from their origin, and the state holds the ray's origin in voxels, so
-// that a step need not read the whole header. A step fetches the header's resolution and table, the tile's corner, and
-// the voxel.
+// As grid_adinetz.glsl, in voxels of the object's grid, except for coordinates. The corner is subtracted before
+// scaling, which keeps all digits of objects far from their origin. The state holds the ray's origin in voxels, so that
+// a step need not read the whole header: it fetches resolution and table, the tile's corner, and the voxel.
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "accel/grid_lists.glsl"

@@ -1,9 +1,8 @@
 // The watertight ray/triangle test of Woop, Benthin and Wald (JCGT 2, 1, 2013): corners are sheared so that the ray is
 // the z axis, and the signs of the 2-D edge functions decide.
-// Where the paper repeats a zero edge function in double precision, missing in GLSL 3.30, an edge function within its
-// own rounding error counts as zero, so that a ray on an edge or a corner hits every triangle there. triangle_scale, a
-// power of two, scales the scene to about unit size across the ray, so that products of two lengths stay within float32
-// for any unit.
+// Where the paper repeats a zero edge function in double precision, missing in GLSL 3.30, one within its own rounding
+// error counts as zero. A ray on an edge or a corner then hits every triangle there. triangle_scale, a power of two,
+// scales the scene to about unit size across the ray: products of two lengths stay within float32.
 #include "interface/triangle.glsl"
 #include "lib/nearer.glsl"
 #ifdef HAVE_CULLED

@@ -1,9 +1,9 @@
 """Photon mapping in the window: time from key 5 to a recognisable caustic, and frame rates with a moving camera and
 with a dragged light.
 
-A caustic is recognisable when the window's picture of the floor around it correlates with the converged picture, over
-the box in which photons at least double the light of Whitted's algorithm. CPU time is shown beside wall time: it is
-less sensitive to other load.
+A caustic is recognisable when the window's picture of the floor around it correlates with the converged picture. The
+region is the box in which photons at least double the light of Whitted's algorithm. CPU time is shown beside wall time:
+it is less sensitive to other load.
 """
 
 from __future__ import annotations

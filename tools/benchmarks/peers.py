@@ -1,8 +1,8 @@
 """A renderer in its own process: job, answers, and the parent's side of the protocol.
 
 Peers render the same scene, camera and path length as Raystream. Each runs in a new process, so that its CPU time is
-its own, under the Python of ``RAYSTREAM_PEERS_PYTHON``, as some are built for a single version of Python; by default
-under this one. That Python needs NumPy and the peer, nothing of Raystream.
+its own. Its Python is ``RAYSTREAM_PEERS_PYTHON``, as some peers are built for a single version; by default this one.
+That Python needs NumPy and the peer, nothing of Raystream.
 """
 
 from __future__ import annotations

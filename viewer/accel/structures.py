@@ -227,7 +227,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     inner = recipe.accel.removeprefix(TWO_LEVEL)
     top = inner if recipe.top == "auto" else recipe.top
     whole, stepwise = (
-        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_WALKS)
+        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_TRAVERSALS)
     )
     two = TwoLevel.of(scene, top)
     sides: Sides = [None] * len(two.objects.meshes)
@@ -328,10 +328,10 @@ def _share(progress: Progress, before: float, of: float, share: float, text: str
 FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": brute_force}
 MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
 TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the objects' structure
-# A scene is traversed in one level, which is faster, unless it has more triangles than this, about a gibibyte, and at
-# least this many times those of its distinct meshes.
+# A scene is traversed in one level, which is faster, up to this many triangles, about a gibibyte, or below this
+# multiple of the triangles of its distinct meshes.
 MOST_FLAT, LEAST_REPEATED = 1 << 22, 4
-GRID_WALKS = ("adinetz", "adinetz", ("adinetz",))
+GRID_TRAVERSALS = ("adinetz", "adinetz", ("adinetz",))
 
 
 def automatic(scene: Scene) -> str:

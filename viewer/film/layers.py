@@ -57,7 +57,7 @@ LAYERS = {
     )
 }
 
-# Series of layers: a picture has as many of each as its program says, under the names of `series`.
+# Series of layers: the program sets their number; names are those of `series`.
 SERIES = {
     layer.name: layer
     for layer in (

@@ -70,8 +70,8 @@ def sky(width: int = WIDTH, sun: tuple[float, float] = SUN) -> ImageEnvironment:
 
 @lru_cache(maxsize=1)
 def studio(width: int = WIDTH // 2) -> ImageEnvironment:
-    """A photo studio: a light room around the object, a large softbox from the upper right, a weaker fill light from
-    the left, and light strips from behind on both sides, all neutral. Its pixels are read-only."""
+    """A photo studio, all neutral: a light room around the object, a large softbox from the upper right, a weaker fill
+    light from the left, light strips from behind on both sides. Its pixels are read-only."""
     up, directions, angles = _sphere(width)
     room = 0.4 + 0.3 * np.clip(0.5 + up / 1.2, 0.0, 1.0)  # floor to ceiling
     light = np.repeat(room[:, None], width, axis=1)

@@ -163,7 +163,7 @@ class Executor:
             if number != self._job:
                 raise DeviceError(
                     "renderer",
-                    "this picture cannot go on, since another has begun, or the scene has changed",
+                    "this picture cannot continue: another one has begun, or the scene has changed",
                     "finish one before the next, or make a Renderer for each",
                 )
             yield

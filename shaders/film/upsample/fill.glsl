@@ -1,7 +1,7 @@
-// Fills in light of few samples from its surroundings: where hardly any pixel shows the same surface, as on flutes or
-// leaves in a small picture, the filter keeps the noise of one sample, dark and bright points. There it is replaced by
-// the mean of all pixels at about the same depth, until enough samples are there. The mean irradiance by orientation is
-// subtracted first. Needs the streams past (of `History`), light.
+// Fills in light of few samples from its surroundings. Where hardly any pixel shows the same surface, as on flutes or
+// leaves in a small picture, the filter keeps the noise of one sample. There it is replaced by the mean of all pixels
+// at about the same depth, until enough samples are there. The mean irradiance by orientation is subtracted first.
+// Needs the streams past (of `History`), light.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
 #include "lib/luminance.glsl"

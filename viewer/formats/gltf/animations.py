@@ -22,9 +22,9 @@ def read_animations(document: Object, nodes: Nodes, accessors: Accessors, warnin
     """The document's animations, unnamed ones named by number; tracks refer to nodes by index in ``nodes``.
 
     Warns of omitted channels: of morph weights, of extensions' targets, and without a node. Channels of nodes outside
-    the scene are checked and silently omitted. Raises ViewerError for references out of range, key times that are not
-    finite and increasing from 0, mismatched values, an unknown interpolation, a node with a matrix, and two channels
-    for the same property.
+    the scene are checked and silently omitted. Raises ViewerError for references out of range, invalid key times or
+    values, an unknown interpolation, a node with a matrix, and two channels for the same property. Key times must be
+    finite and increase from 0.
     """
     place = {number: k for k, number in enumerate(nodes.numbers)}
     keys = _Keys(accessors)

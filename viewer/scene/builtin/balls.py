@@ -1,9 +1,9 @@
 """Ten spheres, two of which orbit each other: the scene Balls-1 of the literature on moving objects.
 
 After A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006),
-figure 4: ten spheres of 3,120 triangles, 31,200 in all, ten instances of one mesh, two lights, Phong shading, and two
-moving spheres that reflect each other and the rest. Positions and colours are our own. A sphere's radius is the unit;
-+Y is up.
+figure 4: ten spheres of 3,120 triangles, 31,200 in all, ten instances of one mesh, two lights, Phong shading. Two
+moving spheres reflect each other and the rest. Positions and colours are our own. A sphere's radius is the unit; +Y is
+up.
 """
 
 from __future__ import annotations

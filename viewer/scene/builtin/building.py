@@ -1,7 +1,7 @@
 """A furnished building of seven storeys around an atrium, 1.5 million triangles: large walls, small furniture.
 
 It stands in for the Soda Hall model of T. J. Purcell, *Ray Tracing on a Stream Processor* (2004), section 5.2.1, which
-is not free: the same triangle count, a similar range of triangle sizes, and a box of its proportions, so that a grid
+is not free. It has the same triangle count, a similar range of triangle sizes, and a box of its proportions: a grid
 with 128 voxels along the shortest side has 250 x 198 x 128 (here +Y, up, is the shortest). Plan, rooms and furniture
 are our own. Units are metres.
 """

@@ -143,8 +143,8 @@ def _floor(builder: Builder) -> None:
 
 
 def pierced_wall(wide: float, low: float, high: float, half: float, sill: float, spring: float, thick: float) -> Part:
-    """A wall from u = -wide / 2 to wide / 2 and from ``low`` to ``high``, its front at n = 0, with an opening of width
-    2 ``half`` from ``sill`` to ``spring`` under a round arch; positions are (u, v, n)."""
+    """A wall, u from -wide / 2 to wide / 2, v from ``low`` to ``high``, its front at n = 0; positions are (u, v, n).
+    Its opening of width 2 ``half`` goes from ``sill`` to ``spring``, under a round arch."""
     angle = np.linspace(0.0, np.pi, ARC + 1)
     arc = np.stack([half * np.cos(angle), spring + half * np.sin(angle)], axis=-1)
     arc[0, 0], arc[-1, 0] = half, -half

@@ -1,8 +1,8 @@
 """Instruction counts of generated programs, in a vector instruction set of 2002 to 2004 with the rules below.
 
 The machine has registers of four floats. An instruction works on up to four components of one value, read with any
-swizzle, sign or absolute value, and written under a mask and a condition code, as in NVIDIA's vertex and fragment
-programs. The papers counted in these (Purcell et al. 2002, section 3.2: that set "plus a few"). Numbers are floats;
+swizzle, sign or absolute value, and written under a mask and a condition code. These are NVIDIA's vertex and fragment
+programs, in which the papers counted (Purcell et al. 2002, section 3.2: that set "plus a few"). Numbers are floats;
 there are no integers and no bits. The count is that of an optimising compiler of the day:
 `viewer.stream.analysis.graph` inlines functions, merges equal values, and drops unused ones.
 

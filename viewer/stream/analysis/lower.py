@@ -130,7 +130,7 @@ class Lower:
         return scalar if width == 1 or scalar.width > 1 else self.graph.compose([scalar] * width)
 
     def product(self, a: Node, b: Node) -> Node:
-        """a b; by one it is no instruction."""
+        """a b; a factor of one costs no instruction."""
         if constant_of(a) == 1:
             return b
         if constant_of(b) == 1:

@@ -1,6 +1,6 @@
 """Calls inlined: every call gets its own copy of the states it calls.
 
-This helps the single pass: SIMD lanes run the code of all states in every iteration of a loop, so an iteration that
+This helps the single pass, where SIMD lanes run the code of all states in every iteration of a loop. An iteration that
 takes a ray through two calls costs twice as much as one with a single call.
 """
 

@@ -42,9 +42,9 @@ class Step:
 class LinkedProgram:
     """A program, its modules, and the actual records of its streams.
 
-    Raises WiringError for a function with no provider or two, a module record kept by no module or two, a circular need
-    among modules, two records or memories of one name, and a step beyond the attachments or samplers of OpenGL 3.3; the
-    message names the step.
+    Raises WiringError, with the step, for a function with no provider or two; a module record kept by no module or two;
+    a circular need among modules; two records or memories of one name; a step beyond the attachments or samplers of
+    OpenGL 3.3.
     """
 
     program: Program
@@ -286,8 +286,8 @@ class LinkedProgram:
         return out or set()
 
     def check(self, step: Step, scheduled: bool = True) -> None:
-        """Raises WiringError for a step beyond OpenGL 3.3's guarantees, one that separates a module from its locals, or
-        one that gathers from a stream that it writes."""
+        """Raises WiringError for a step that exceeds OpenGL 3.3's guarantees, separates a module from its locals, or
+        gathers from a stream that it writes."""
         where = f"program {self.program.name}, step {step.name}"
         for module in self.modules_for(self.kernels_of(step)):
             crossing = [s for s in (*step.loads, *step.stores) if self.records[s] is module.module_state]

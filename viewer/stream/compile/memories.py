@@ -80,9 +80,9 @@ def cold_glsl(table: Table, counting: bool, loops: bool = True) -> str:
 
 
 def uniform_glsl(kind: str, name: str, about: str = "") -> str:
-    """A uniform of a fragment program, read once. llvmpipe (Mesa 22.3) reads a uniform inside a loop again in every
-    iteration, lane by lane, with some thirty instructions, and undoes copies that do not depend on the fragment. Arrays
-    stay as they are."""
+    """A uniform of a fragment program, read once. llvmpipe (Mesa 22.3) reads a uniform inside a loop in every
+    iteration, lane by lane, with some thirty instructions. It also undoes copies that do not depend on the fragment.
+    Arrays stay as they are."""
     declared = f"uniform {kind} {name};{about and '  // '}{about}"
     if kind.endswith("]"):
         return declared

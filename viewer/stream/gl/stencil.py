@@ -93,7 +93,7 @@ class Stencil:
         return out.raw
 
     def release(self) -> None:
-        """Free the buffer, and with it the framebuffer's use."""
+        """Free the buffer; the framebuffer is unusable afterwards."""
         if self._name is not None:
             self._delete(1, ctypes.byref(ctypes.c_uint(self._name)))
             self._name = None

@@ -105,7 +105,7 @@ def _shared_vertices(control: Array, divisions: int) -> tuple[Index, Index]:
     """(vertex number of every patch point, patch point with the position of every vertex).
 
     Points on a patch's edge are identified by the edge's four control points and their place on it, corners by their
-    control point, independent of rounding in the two patches.
+    control point: rounding in the two patches does not matter.
     """
     side = divisions + 1
     count = len(control)
