@@ -23,7 +23,7 @@ def repeated_tests(grid: Grid, origins: NDArray, directions: NDArray, t: NDArray
     """Traverse the grid with rays (R, 3) to their hits at distances t (R,), inf for none: a 3-D digital differential
     analyser (Amanatides and Woo 1987) over a ray's voxels until its hit lies before the voxel's end."""
     counts = np.zeros(3, np.int64)
-    _walk(
+    _traverse(
         grid.low.astype(np.float64),
         grid.voxel.astype(np.float64),
         np.array(grid.resolution, np.int64),
@@ -40,7 +40,7 @@ def repeated_tests(grid: Grid, origins: NDArray, directions: NDArray, t: NDArray
 
 
 @njit(cache=True)
-def _walk(low, voxel, resolution, pointers, lists, origins, directions, t, mailbox, counts):
+def _traverse(low, voxel, resolution, pointers, lists, origins, directions, t, mailbox, counts):
     at, step = np.empty(3, np.int64), np.empty(3, np.int64)
     inverse = np.empty(3)
     for ray in range(len(origins)):

@@ -227,7 +227,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     inner = recipe.accel.removeprefix(TWO_LEVEL)
     top = inner if recipe.top == "auto" else recipe.top
     whole, stepwise = (
-        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_TRAVERSALS)
+        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_CHOICES)
     )
     two = TwoLevel.of(scene, top)
     sides: Sides = [None] * len(two.objects.meshes)
@@ -331,7 +331,7 @@ TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the ob
 # A scene is traversed in one level, which is faster, up to this many triangles, about a gibibyte, or below this
 # multiple of the triangles of its distinct meshes.
 MOST_FLAT, LEAST_REPEATED = 1 << 22, 4
-GRID_TRAVERSALS = ("adinetz", "adinetz", ("adinetz",))
+GRID_CHOICES = ("adinetz", "adinetz", ("adinetz",))
 
 
 def automatic(scene: Scene) -> str:

@@ -29,13 +29,13 @@ MOST_IN_LEAF = 8  # triangles, as many as a stack reference can encode
 SPARE = 8  # stack sizes are a multiple of this: a moving scene's tree may get slightly deeper
 POP = 1 << 30  # not a reference: pop the stack; where it is empty, the traversal ends
 
-STACK_WALK = Record(
+STACK_TRAVERSAL = Record(
     "Traversal",
     Field("inverse", "vec3", about="1 / direction, zeros of the direction replaced"),
     Field("node", "int", about="next reference, or BVH_POP"),
     Field("leaf", "int", about="8 * address of the next candidate triangle + those that follow it in the leaf"),
 )
-NODE_WALK = Record(
+NODE_TRAVERSAL = Record(
     "Traversal",
     Field("node", "int", about="the next node"),
     Field("candidate", "int", about="address of the next candidate triangle"),
@@ -161,7 +161,7 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
         memories=tuple(memories),
         uniforms=uniforms,
         constants={"BVH_DEPTH": -(-(deepest + 1) // SPARE) * SPARE, "BVH_POP": POP} if traversal == "stack" else {},
-        module_state=STACK_WALK if traversal == "stack" else NODE_WALK,
+        module_state=STACK_TRAVERSAL if traversal == "stack" else NODE_TRAVERSAL,
         uses=(RAY, ROOT),
         text=f"BvhRoot bvh_root(int object) {{ return {root}; }}",
         local=traversal == "stack",

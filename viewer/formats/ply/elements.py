@@ -64,7 +64,7 @@ class BinaryReader(_Reader):
             rows = self._rows(element, [(p.name, self.order + p.type) for p in element.properties])
             return {p.name: rows[p.name] for p in element.properties}
         scalars = [k for k, p in enumerate(element.properties) if not p.length_type]
-        starts, _ = self._walk(element, scalars)
+        starts, _ = self._scan(element, scalars)
         bytes_ = np.frombuffer(self.data, np.uint8)
         columns = {}
         for row, k in enumerate(scalars):
@@ -82,7 +82,7 @@ class BinaryReader(_Reader):
         if uniform is not None:
             return self._whole(element, uniform)
         index = next(k for k, p in enumerate(element.properties) if p.name == name)
-        starts, lengths = self._walk(element, [index])
+        starts, lengths = self._scan(element, [index])
         kind = np.dtype(self.order + element.properties[index].type)
         bytes_ = np.frombuffer(self.data, np.uint8)
         raw = np.empty(int(lengths[0].sum()) * kind.itemsize, np.uint8)
@@ -91,7 +91,7 @@ class BinaryReader(_Reader):
 
     def skip(self, element: Element) -> None:
         if any(p.length_type for p in element.properties):
-            self._walk(element, [])
+            self._scan(element, [])
         else:
             self._rows(element, [(p.name, self.order + p.type) for p in element.properties])
 
@@ -138,7 +138,7 @@ class BinaryReader(_Reader):
         self.at += rows.nbytes
         return Lists(np.full(element.count, lengths[name], np.int64), rows[name].reshape(-1))
 
-    def _walk(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _scan(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Offsets of the wanted properties in every row, and their lengths: (wanted, count) int64 each."""
         smallest = sum(np.dtype(p.length_type or p.type).itemsize for p in element.properties)
         if element.count * smallest > len(self.data) - self.at:

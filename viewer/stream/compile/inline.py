@@ -17,7 +17,7 @@ def origin(name: str) -> str:
 
 
 def inlined(program: Program) -> Program:
-    """The program with a copy of a call's states for each return state, named ``walk@shade``.
+    """The program with a copy of a call's states for each return state, named ``traverse@shade``.
 
     A program with a single call site changes in names alone. The results are the same.
     """

@@ -84,7 +84,7 @@ class Inspector:
         self._shown: dict[str, Shown] = {}
         self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
 
-    def configure(self, **choices: Any) -> None:
+    def update(self, **choices: Any) -> None:
         """Choose another size, policy or unroll, for the next `begin`."""
         for name in choices:
             if name not in ("size", "policy", "unroll"):

@@ -111,5 +111,5 @@ def traversals(modules: Sequence[Module]) -> Traversals | None:
 # Traversal records, and their readers.
 READERS: tuple[tuple[Record, Callable[[Module, NDArray[np.integer]], Traversals]], ...] = (
     (grid.TRAVERSAL, GridTraversals),
-    (bvh.NODE_WALK, BvhTraversals),
+    (bvh.NODE_TRAVERSAL, BvhTraversals),
 )
