@@ -38,7 +38,7 @@ INSTALL = "pip install 'raystream[diff]'"
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ComparedPicture:
     """A picture to compare. pixels : (H, W, 3) float32, row 0 on top: linear sRGB, or for a ``displayed`` one sRGB
     values of 0 to 1; for a layer (H, W) or (H, W, 3) in its own unit.
 
@@ -79,7 +79,7 @@ class Comparison:
     shown: Mapping[str, NDArray[np.uint8]] = field(repr=False)
 
 
-def read(path: str | os.PathLike[str], layer: str | None = None) -> Shown:
+def read(path: str | os.PathLike[str], layer: str | None = None) -> ComparedPicture:
     """A picture file, PNG, JPEG, WebP, EXR, Radiance or NPZ by content, or one of its layers.
 
     Opacity is left out. Raises ViewerError for an unreadable file, NaN or infinite pixels, and an unknown layer.
@@ -92,14 +92,16 @@ def read(path: str | os.PathLike[str], layer: str | None = None) -> Shown:
     if layer is not None:
         raise ViewerError(name, f"holds no layer '{layer}'", "EXR and NPZ files have layers")
     if data.startswith(hdr.MAGIC):
-        return _finite(Shown(name, read_picture(Path(path))))
+        return _finite(ComparedPicture(name, read_picture(Path(path))))
     texels = decode_image(data, name).texels
     exposure, tonemap = _display(data)
     values = np.asarray(texels[..., :3], np.float32) / (255 if texels.dtype == np.uint8 else 65535)
-    return Shown(name, values, True, exposure, tonemap)
+    return ComparedPicture(name, values, True, exposure, tonemap)
 
 
-def compare(first: Shown, second: Shown, layer: str | None = None, tolerance: float = TOLERANCE) -> Comparison:
+def compare(
+    first: ComparedPicture, second: ComparedPicture, layer: str | None = None, tolerance: float = TOLERANCE
+) -> Comparison:
     """The second picture, or its layer, against the first.
 
     Raises ViewerError for pictures of different sizes, and for layers of different kinds.
@@ -204,7 +206,7 @@ def _largest_difference(one: NDArray, other: NDArray) -> NDArray[np.float64]:
     return np.asarray(off.max(axis=-1))
 
 
-def _displayed(first: Shown, second: Shown) -> list[NDArray[np.uint8]]:
+def _displayed(first: ComparedPicture, second: ComparedPicture) -> list[NDArray[np.uint8]]:
     """Both as 8-bit sRGB: linear ones with the same exposure and tone map."""
     exposure = next((each.exposure for each in (first, second) if each.exposure is not None), AUTO)
     tonemap = next((each.tonemap for each in (first, second) if each.tonemap is not None), OPTIONS["tonemap"].default)
@@ -236,7 +238,7 @@ def _heat(share: NDArray) -> NDArray[np.uint8]:
     return np.rint(np.clip(ramp, 0, 1) * 255).astype(np.uint8)
 
 
-def _finite(shown: Shown) -> Shown:
+def _finite(shown: ComparedPicture) -> ComparedPicture:
     wrong = np.argwhere(~np.isfinite(shown.pixels).all(axis=-1))
     if wrong.size:
         row, column = wrong[0]
@@ -266,11 +268,11 @@ def _missing(name: str, layer: str, known: Collection[str]) -> ViewerError:
     return ViewerError(name, f"holds no layer '{layer}'", f"its layers: {', '.join(known) or 'none'}")
 
 
-def _read_exr(name: str, layer: str | None) -> Shown:
+def _read_exr(name: str, layer: str | None) -> ComparedPicture:
     channels = image.exr_header(name).channels
     if layer is None:
         _, found = image.read_exr(name, RGB)
-        return _finite(Shown(name, np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)))
+        return _finite(ComparedPicture(name, np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)))
     known = find(layer)
     suffixes = known.components if known is not None else ("",)
     names = [f"{layer}.{suffix}" if suffix else layer for suffix in suffixes]
@@ -278,10 +280,10 @@ def _read_exr(name: str, layer: str | None) -> Shown:
         raise _missing(name, layer, [each for each in LAYERS if any(c.split(".")[0] == each for c in channels)])
     _, found = image.read_exr(name, names)
     planes = [found[each] for each in names]
-    return Shown(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
+    return ComparedPicture(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
 
 
-def _read_npz(name: str, data: bytes, layer: str | None) -> Shown:
+def _read_npz(name: str, data: bytes, layer: str | None) -> ComparedPicture:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             known = [each for each in file.files if each not in ("linear", "metadata")]
@@ -297,5 +299,5 @@ def _read_npz(name: str, data: bytes, layer: str | None) -> Shown:
     if layer is None:
         if values.ndim != 3 or values.shape[2] != 3:
             raise ViewerError(name, f"'linear' has shape {values.shape}", "expected (H, W, 3)")
-        return _finite(Shown(name, values.astype(np.float32)))
-    return Shown(name, values)
+        return _finite(ComparedPicture(name, values.astype(np.float32)))
+    return ComparedPicture(name, values)

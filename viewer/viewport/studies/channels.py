@@ -13,7 +13,7 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Call
 from viewer.stream.declare.record import COMPONENTS, Field
 from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import Label, Shown
+from viewer.viewport.studies.false_color import FalseColorPicture, Label
 
 Calls = Mapping[str, NDArray[np.int32]]
 
@@ -114,7 +114,7 @@ def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, 
     return found
 
 
-def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> Shown:
+def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> FalseColorPicture:
     """A picture of states from their numbers."""
     colors = false_color.state_colors(tuple(linked.program.by_name))
     nowhere = "done" if channel.field == "at" else "done, or no call"
@@ -122,12 +122,12 @@ def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.inte
     return false_color.names(channel.name, numbers, labels, np.ones(numbers.shape, bool))
 
 
-def show_count(channel: Channel, counts: NDArray[np.integer]) -> Shown:
+def show_count(channel: Channel, counts: NDArray[np.integer]) -> FalseColorPicture:
     """A picture of counts."""
     return false_color.count(channel.name, counts, np.ones(counts.shape, bool), channel.unit)
 
 
-def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> Shown:
+def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
     """A picture of a field's values, (H, W) or (H, W, width), where they are ``valid``."""
     extent = (-1.0, 1.0) if channel.unit == UNIT_VECTOR else None
     if channel.kind == "color":

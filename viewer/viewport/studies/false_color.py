@@ -82,7 +82,7 @@ class Legend:
 
 
 @dataclass(frozen=True)
-class Shown:
+class FalseColorPicture:
     """A picture in false colours and its legend."""
 
     picture: Picture
@@ -108,16 +108,16 @@ def state_colors(states: tuple[str, ...]) -> dict[str, Color]:
     return {state: to_color(PALETTE[k % len(PALETTE)]) for k, state in enumerate(states)}
 
 
-def names(title: str, numbers: NDArray[np.integer], labels: list[Label], valid: NDArray[np.bool_]) -> Shown:
+def names(title: str, numbers: NDArray[np.integer], labels: list[Label], valid: NDArray[np.bool_]) -> FalseColorPicture:
     """A picture of ``numbers`` (H, W), each an index of ``labels``."""
     colors = np.array([label.color for label in labels], np.uint8)
     inside = valid & (numbers >= 0) & (numbers < len(labels))
     picture = colors[np.where(inside, numbers, 0)]
     picture[~inside] = NONE
-    return Shown(picture, Legend(title, labels=(*labels, *_nothing(inside))))
+    return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(inside))))
 
 
-def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_]) -> Shown:
+def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_]) -> FalseColorPicture:
     """A picture of identities (H, W) such as triangle numbers; negative ones are missing.
 
     A few get a colour each. Many share the palette, scattered, so that neighbours differ; the legend has the commonest.
@@ -138,7 +138,7 @@ def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_
         labels.append(Label(f"{found[k]} ({_share(counts[k], numbers.size)})", to_color(color)))
     if len(found) > LISTED:
         title = f"{title}: the commonest of {len(found):,}"
-    return Shown(picture, Legend(title, labels=(*labels, *_nothing(valid))))
+    return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(valid))))
 
 
 def _scatter(numbers: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -153,14 +153,14 @@ def _share(count: int, total: int) -> str:
 
 def quantity(
     title: str, values: NDArray, valid: NDArray[np.bool_], unit: str, extent: tuple[float, float] | None = None
-) -> Shown:
+) -> FalseColorPicture:
     """A picture of numbers (H, W) over their own range, or over ``extent``; infinite ones are missing."""
     usable = valid & _usable(values)
     low, high, clipped = _range(values[usable]) if extent is None else (*extent, False)
     picture = ramp_colors(_place(values, usable, low, high))
     picture[~usable] = NONE
     ramp = Ramp("", low, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
-    return Shown(picture, Legend(title, (ramp,), _nothing(usable)))
+    return FalseColorPicture(picture, Legend(title, (ramp,), _nothing(usable)))
 
 
 def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
@@ -176,7 +176,7 @@ def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
 
 def count(
     title: str, counts: NDArray[np.integer], valid: NDArray[np.bool_], unit: str, limit: float | None = None
-) -> Shown:
+) -> FalseColorPicture:
     """A picture of counts (H, W), from 0 to ``limit``, by default the `highest`.
 
     Negative ones are missing. Fast: a whole window's picture is coloured between two polls of its events.
@@ -188,7 +188,7 @@ def count(
     colors = np.concatenate([ramp_colors(np.arange(cut + 1) / high), np.array([NONE], np.uint8)])  # -1 is the last
     picture = np.take(colors, np.minimum(numbers, cut), axis=0)
     ramp = Ramp("", 0.0, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
-    return Shown(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(numbers >= 0)))
+    return FalseColorPicture(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(numbers >= 0)))
 
 
 def _percentile(found: NDArray[np.integer], percent: float) -> float:
@@ -203,7 +203,7 @@ def _percentile(found: NDArray[np.integer], percent: float) -> float:
 
 def vector(
     title: str, values: NDArray, valid: NDArray[np.bool_], unit: str, extent: tuple[float, float] | None = None
-) -> Shown:
+) -> FalseColorPicture:
     """A picture of vectors (H, W, 2 or more): each of the first two or three components adds a colour of its own.
 
     Raises ViewerError for a single component.
@@ -222,16 +222,16 @@ def vector(
         ramps.append(Ramp(COMPONENTS[k], low, high, unit, colors, clipped))
     picture = np.round(np.minimum(sum_of, 255)).astype(np.uint8)
     picture[~usable] = NONE
-    return Shown(picture, Legend(title, tuple(ramps), _nothing(usable)))
+    return FalseColorPicture(picture, Legend(title, tuple(ramps), _nothing(usable)))
 
 
-def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> Shown:
+def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
     """A picture of colours: (H, W, 3) linear sRGB."""
     from viewer.film.tonemap import srgb8
 
     picture = srgb8(values, exposure=0.0, tonemap="none")
     picture[~valid] = NONE
-    return Shown(picture, Legend(title, labels=_nothing(valid)))
+    return FalseColorPicture(picture, Legend(title, labels=_nothing(valid)))
 
 
 def _usable(values: NDArray) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.scene.camera import Camera
 from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import Legend, Shown
+from viewer.viewport.studies.false_color import FalseColorPicture, Legend
 
 COARSE = 8  # pixels along the edge of a coarse map's block with one ray
 ALIKE = 2.0  # ratio below which two maps' limits count as equal
@@ -105,7 +105,7 @@ class Heat:
         """Whether its kernels are compiled."""
         return self.renderer.ready(self._tile, counting=True)
 
-    def show(self) -> Shown:
+    def show(self) -> FalseColorPicture:
         """The map so far, and its legend: pixels not counted yet are coarse, or else dark."""
         height, width = self.counts.shape
         rough = self.rough[np.arange(height)[:, None] // COARSE, np.arange(width) // COARSE]

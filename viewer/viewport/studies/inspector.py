@@ -21,7 +21,7 @@ from viewer.stream.machines.common import Progress
 from viewer.stream.machines.multipass import Multipass
 from viewer.viewport.studies import channels as channel_list
 from viewer.viewport.studies.channels import Channel
-from viewer.viewport.studies.false_color import Color, Legend, Shown, state_colors
+from viewer.viewport.studies.false_color import Color, FalseColorPicture, Legend, state_colors
 from viewer.viewport.studies.heat import Heat, heat
 from viewer.viewport.studies.unfused import fill, program_form, unfused
 
@@ -81,7 +81,7 @@ class Inspector:
         self._camera, self._photons = renderer.camera, self._photon_options()  # of the run
         self._start = (0, 0)
         self._waiting = {"done": 0}
-        self._shown: dict[str, Shown] = {}
+        self._shown: dict[str, FalseColorPicture] = {}
         self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
 
     def update(self, **choices: Any) -> None:
@@ -245,7 +245,7 @@ class Inspector:
         """Whether a channel has a value per ray; else per element of a gathered stream."""
         return self._channel(channel).stream not in channel_list.gathered_streams(self.machine.linked)
 
-    def _show(self, name: str) -> Shown:
+    def _show(self, name: str) -> FalseColorPicture:
         if name not in self._shown:
             channel = self._channel(name)
             values, valid = self.values(name)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from viewer.photons.grid import PhotonGrid
 from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import Shown
+from viewer.viewport.studies.false_color import FalseColorPicture
 from viewer.viewport.studies.wires import box_edges
 
 OPACITY = 0.55  # of a cell's edges
@@ -33,6 +33,6 @@ def cell_wires(cells: NDArray, counts: NDArray, grid: PhotonGrid) -> tuple[NDArr
     return lines, np.repeat(ink, 12, axis=0)
 
 
-def count_colors(counts: NDArray) -> Shown:
+def count_colors(counts: NDArray) -> FalseColorPicture:
     """Colours (1, N, 3) and legend of photons in cells (N,)."""
     return false_color.count("photons in a cell", counts[None], np.ones((1, len(counts)), bool), "photons")

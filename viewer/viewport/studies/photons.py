@@ -11,7 +11,7 @@ from viewer.base.errors import ViewerError
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
-from viewer.viewport.studies.false_color import Legend, Shown
+from viewer.viewport.studies.false_color import FalseColorPicture, Legend
 from viewer.viewport.studies.photon_cells import cell_wires, count_colors, occupied
 from viewer.viewport.viewport import Viewport
 
@@ -25,7 +25,7 @@ class PhotonView:
         self.view = view
         self.points = self.cells = False
         self._hits: tuple[tuple[Any, ...], Stream] | None = None  # with the key of their camera
-        self._wires: tuple[Any, NDArray, NDArray, Shown] | None = None  # by the number of their map
+        self._wires: tuple[Any, NDArray, NDArray, FalseColorPicture] | None = None  # by the number of their map
 
     # -- commands --------------------------------------------------------------------------------------------------
 
