@@ -97,7 +97,6 @@ class Executor:
 
     machine_of : the machine for a run, with its streams made. stats : over all runs of the current job. times : a
     dictionary here receives the seconds of every `Stage`, at the cost of waiting for the device at each stage's end.
-    at each stage's end.
     """
 
     def __init__(self, device: Device, resources: Resources, machine_of: Callable[[Run], Machine]) -> None:
