@@ -1,10 +1,10 @@
-// The walk through a bounding volume hierarchy in depth-first order, without a stack: its state is one node's number,
-// and every node knows the one behind its subtree (escape index).
+// Stackless traversal of a bounding volume hierarchy in depth-first order: its state is one node's number, and every
+// node has the number of the one after its subtree (escape index).
 // N. Thrane and L. O. Simonsen, "A Comparison of Acceleration Structures for GPU Assisted Ray Tracing" (Aarhus 2005).
 #include "accel/bvh_node.glsl"
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     BvhNode node = fetch_bvh_nodes(traversal.node);
-    int missed = fetch_bvh_links(traversal.node).missed;  // behind the last leaf of an object the next one's tree begins
+    int missed = fetch_bvh_links(traversal.node).missed;  // after an object's last leaf comes the next object's tree
     return bvh_advance(node, bvh_inside(node, ray, nearest), traversal.node + 1, missed, traversal);
 }

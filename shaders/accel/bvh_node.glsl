@@ -1,4 +1,4 @@
-// What the walks through a bounding volume hierarchy have in common whose state is one node's number.
+// Shared by the stackless traversals of a bounding volume hierarchy, whose state is one node's number.
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "lib/box.glsl"
@@ -17,7 +17,7 @@ bool bvh_inside(BvhNode node, Ray ray, float nearest) {
     return inside.x <= inside.y;
 }
 
-// From a node whose box is hit or not to the next: the child to visit first, or the one to visit when it is missed.
+// The next node after a hit or a miss of a node's box: the first child, or the escape index.
 int bvh_advance(BvhNode node, bool hit, int child, int missed, inout Traversal traversal) {
     bool leaf = node.count > 0;
     traversal.node = hit && !leaf ? child : missed;

@@ -1,6 +1,6 @@
-// The walk through a bounding volume hierarchy without a stack, front to back: its state is one node's number. Each
-// node knows, for each octant of directions, the node that follows when it is missed (its escape index); when it is
-// hit, the child that is nearer along the axis that tells its children apart follows.
+// Stackless front-to-back traversal of a bounding volume hierarchy: its state is one node's number. Each node has, per
+// octant of directions, the next node after a miss (its escape index); after a hit comes the nearer child along the
+// node's split axis.
 // Escape indices: N. Thrane and L. O. Simonsen, "A Comparison of Acceleration Structures for GPU Assisted Ray Tracing"
 // (Aarhus 2005); an order for every direction: T. Hachisuka, "Implementing a Photorealistic Rendering System using
 // GLSL" (2015), section 3 (multiple-threaded BVH).

@@ -1,11 +1,11 @@
-// The walk through a bounding volume hierarchy with a stack of its own: for programs that take a ray to its hit in one
-// pass. Both children's boxes lie together, the nearer child comes first, the other waits on the stack.
+// Traversal of a bounding volume hierarchy with a stack, for programs that take a ray to its hit in one pass. Both
+// children's boxes lie together; the nearer child comes first, the other waits on the stack.
 // A reference is 8 * a pair's number, or for a leaf -(8 * its first triangle + triangles), of which it has 1 to 8.
 //
-// A step is one line of code without branches, with one place that pops and one that pushes: machines that run both
-// sides of every branch, lane by lane under a mask, then touch the stack twice a step (on llvmpipe a fifth less time).
-// What lies above the top of the stack may be anything. The top stays within the array for rays that are done, too: a
-// driver may run them along. Where a driver cannot store at each pixel's own index, octants stand in (Device.array_stores).
+// A step is straight-line code with one pop and one push: SIMD machines that execute both sides of every branch then
+// touch the stack only twice a step (on llvmpipe a fifth less time). Entries above the top of the stack are undefined.
+// The top stays within the array for finished rays, too: a driver may run them along. Drivers that cannot store at each
+// pixel's own index use octants (Device.array_stores).
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "lib/box.glsl"
@@ -43,7 +43,7 @@ int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     return leaf ? ACCEL_TEST : next == BVH_POP && bvh_top == 0 ? ACCEL_END : ACCEL_AGAIN;
 }
 
-// A leaf that is left with one triangle less: 8 (first + 1) + (triangles - 1) - 1.
+// A leaf with its first triangle removed: 8 (first + 1) + (triangles - 1) - 1.
 int accel_candidate(inout Traversal traversal) {
     int address = traversal.leaf >> 3;
     traversal.leaf += 7;

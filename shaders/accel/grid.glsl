@@ -1,9 +1,9 @@
-// The walk through a uniform grid: a 3-D digital differential analyser.
+// Traversal of a uniform grid by a 3-D digital differential analyser.
 // Amanatides and Woo 1987; in streams: Purcell 2004, section 3.3.2, memory layout of figure 5.1.
 //
-// grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 where it is empty.
-// Distances at which voxels end are computed afresh from the voxel's index, so that no error builds up along the ray;
-// what rounding is left, the builder covers by widening the voxels (see viewer/accel/grid/overlap.py).
+// grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 if it is empty. Exit distances are
+// recomputed from the voxel's index, so that no error accumulates along the ray; the builder covers the remaining
+// rounding by widening the voxels (see viewer/accel/grid/overlap.py).
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "accel/grid_lists.glsl"
@@ -23,7 +23,7 @@ bool accel_start(Ray ray, int object, out Traversal traversal) {
 }
 
 bool accel_ends(Traversal traversal, float nearest) {
-    // A hit at the very border waits for the next voxel, which may hold a lower triangle number at the same distance.
+    // A hit on the very border is left to the next voxel, which may hold a lower triangle number at the same distance.
     return nearest < traversal.t_exit || any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid_resolution)));
 }
 

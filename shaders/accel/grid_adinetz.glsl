@@ -1,12 +1,11 @@
-// The walk through a uniform grid of Adinetz and Berezin ("Implementing classical ray tracing on GPU", 2006): a line
-// drawn in voxels with the ray's own direction as the leading one, so that its parameter is the distance along the
-// ray, and whole vectors are compared: no axis is told from another, and nothing is indexed by one. (The published
-// loop leaves out its step to the next voxel.) The same voxels, distances and memories as grid.glsl, but in
-// coordinates of texels: grid_scale a = N / L and grid_shift b = c0 - g0 N / L, N texels over the length L from the
-// corner g0 on, which lies at the texel c0 (0 here; the paper's further factor dl, the size of a texel, is 1 where
-// texels are fetched by number). A ray through an edge or a corner of a voxel goes straight on to the voxel across,
-// past neighbours that it only touches; the builder's widening of voxels covers those, as it does the rounding
-// (`rounding_margin`).
+// Traversal of a uniform grid after Adinetz and Berezin ("Implementing classical ray tracing on GPU", 2006): line
+// drawing in voxels with the ray's own direction as the leading one. The parameter is the distance along the ray, and
+// whole vectors are compared, without a case or an index per axis. (The published loop omits its step to the next
+// voxel.) Same voxels, distances and memories as grid.glsl, but in texel coordinates: grid_scale a = N / L and
+// grid_shift b = c0 - g0 N / L, N texels over the length L from the corner g0 at texel c0 (0 here; the paper's further
+// factor dl, the size of a texel, is 1 for fetches by number). A ray through an edge or a corner of a voxel continues
+// in the voxel across, past neighbours that it only touches; the builder's widening of voxels covers those, and the
+// rounding (`rounding_margin`).
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "accel/grid_lists.glsl"
@@ -26,7 +25,7 @@ bool accel_start(Ray ray, int object, out Traversal traversal) {
 }
 
 bool accel_ends(Traversal traversal, float nearest) {
-    // A hit at the very border waits for the next voxel, which may hold a lower triangle number at the same distance.
+    // A hit on the very border is left to the next voxel, which may hold a lower triangle number at the same distance.
     return nearest < traversal.t_exit || any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid_resolution)));
 }
 
@@ -36,6 +35,6 @@ int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     ivec3 up = ivec3(greaterThan(traversal.inverse, vec3(0.0)));
     vec3 t = (vec3(traversal.voxel + up) - origin) * traversal.inverse;
     traversal.t_exit = min(min(t.x, t.y), t.z);
-    traversal.voxel += ivec3(not(greaterThan(t, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN goes on, too: loops end
+    traversal.voxel += ivec3(not(greaterThan(t, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN advances, too: loops end
     return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }

@@ -1,6 +1,6 @@
-// The lists of a uniform grid. Purcell 2004, figure 5.1. Needs: Walk with list, the address of the next entry, and the
-// memory grid_lists: addresses of triangles, the last entry n of a list written as -n - 1, which spares the null entry
-// and the fetch that would find it.
+// The lists of a uniform grid. Purcell 2004, figure 5.1. Needs: Traversal with list, the address of the next entry, and
+// the memory grid_lists: addresses of triangles, the last entry n of a list stored as -n - 1, which saves the null
+// entry and its fetch.
 
 int accel_candidate(inout Traversal traversal) {
     int number = fetch_grid_lists(traversal.list).entry;

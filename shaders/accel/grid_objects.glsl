@@ -1,11 +1,10 @@
-// The walk through the grid of a numbered object, all of whose voxels lie in one volume (viewer/accel/grid/blocks.py).
-// A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): many grids in one texture, in blocks
-// of 16^3. Rays are in the object's space, and their direction may have any length.
+// Traversal of a numbered object's grid; the voxels of all grids share one volume (viewer/accel/grid/blocks.py). A.
+// Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): many grids in one texture, in blocks of
+// 16^3. Rays are in the object's space, with directions of any length.
 //
-// The walk is that of grid_adinetz.glsl, in voxels of the object's grid, but for its coordinates: the corner is taken
-// off before the scale is put on, which keeps every digit of objects that are far from their origin, and the walk
-// keeps the ray's origin in voxels, so that a step need not look at the whole header. A step fetches the resolution
-// and table of the header, the tile's corner, and the voxel.
+// As grid_adinetz.glsl, in voxels of the object's grid, except for coordinates. The corner is subtracted before
+// scaling, which keeps all digits of objects far from their origin. The state holds the ray's origin in voxels, so that
+// a step need not read the whole header: it fetches resolution and table, the tile's corner, and the voxel.
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "accel/grid_lists.glsl"
@@ -28,20 +27,20 @@ bool accel_start(Ray ray, int object, out Traversal traversal) {
 }
 
 bool accel_ends(Traversal traversal, float nearest) {
-    // A hit at the very border waits for the next voxel, which may hold a lower triangle number at the same distance.
+    // A hit on the very border is left to the next voxel, which may hold a lower triangle number at the same distance.
     return nearest < traversal.t_exit || traversal.voxel.x < 0;
 }
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     GridHeader grid = fetch_grid_headers(traversal.object);
-    // A tile spans a block, or less where it is the only one along an axis.
+    // A tile spans a block, or less if it is the only one along an axis.
     ivec3 tile = traversal.voxel >> GRID_BLOCK_BITS, tiles = ((grid.resolution - 1) >> GRID_BLOCK_BITS) + 1;
     ivec3 corner = fetch_grid_tiles(grid.table + tile.x + tiles.x * (tile.y + tiles.y * tile.z)).corner;
     traversal.list = int(fetch_grid_pointers(corner + traversal.voxel - (tile << GRID_BLOCK_BITS)));
     ivec3 up = ivec3(greaterThan(traversal.inverse, vec3(0.0)));
     vec3 t = (vec3(traversal.voxel + up) - traversal.origin) * traversal.inverse;
     traversal.t_exit = min(min(t.x, t.y), t.z);
-    traversal.voxel += ivec3(not(greaterThan(t, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN goes on, too: loops end
+    traversal.voxel += ivec3(not(greaterThan(t, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN advances, too: loops end
     if (any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid.resolution)))) traversal.voxel = ivec3(-1);
     return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }

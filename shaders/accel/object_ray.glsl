@@ -1,5 +1,5 @@
-// Rays in the space of an instance's object. What is left of the ray's origin after the place of the object's origin is
-// taken off loses no digits to a large translation.
+// Rays in the space of an instance's object. Subtracting the object's position from the ray's origin first loses no
+// digits to a large translation.
 #include "interface/instance.glsl"
 
 Ray object_ray(Ray ray, int instance, out int object) {

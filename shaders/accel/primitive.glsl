@@ -1,5 +1,5 @@
-// The test of a candidate of either kind, in scenes that hold quadrics beside triangles: a row of the triangles' table
-// whose number is -n - 1 stands for quadric n.
+// The test of a candidate of either kind, in scenes with quadrics beside triangles: a row of the triangles' table with
+// number -n - 1 stands for quadric n.
 #include "interface/triangle.glsl"
 #include "interface/quadric.glsl"
 

@@ -1,17 +1,16 @@
-// Rays and quadrics: squares . (x^2, y^2, z^2) + linear y + constant = 0 in a space of its own for each, within a box and
-// between two radii around the y axis.
-// A ray is taken to that space and its origin to where it comes nearest to the space's own, so that a quadric far away
-// loses no digits to the distance (E. Haines, J. Guenther and T. Akenine-Moeller, "Precision Improvements for
-// Ray/Sphere Intersection", Ray Tracing Gems, 2019, chapter 7); the roots are those of the stable formula (W. Press et
-// al., Numerical Recipes, section 5.6).
+// Rays and quadrics: squares . (x^2, y^2, z^2) + linear y + constant = 0 in each one's own space, within a box and
+// between two radii around the y axis. A ray is transformed to that space and its origin moved to its nearest point to
+// the space's origin, so that a distant quadric loses no digits (E. Haines, J. Guenther and T. Akenine-Moeller,
+// "Precision Improvements for Ray/Sphere Intersection", Ray Tracing Gems, 2019, chapter 7); the roots are those of the
+// stable formula (W. Press et al., Numerical Recipes, section 5.6).
 #include "interface/quadric.glsl"
 #include "lib/nearer.glsl"
 #include "lib/triangle_point.glsl"
 
 struct QuadricRay {
-    vec3 origin;     // own space, where the ray comes nearest to the space's origin
+    vec3 origin;     // own space, the ray's nearest point to the space's origin
     vec3 direction;  // own space, its largest component 1
-    float scale;     // distance along the ray for one along that direction
+    float scale;     // distance along the ray per unit of that direction
     float start;     // distance along the ray to the origin above
 };
 
@@ -20,7 +19,7 @@ QuadricRay quadric_ray(Quadric quadric, Ray ray) {
     vec3 place = vec3(quadric.inverse_x.w, quadric.inverse_y.w, quadric.inverse_z.w);
     QuadricRay own;
     own.direction = ray.direction * rows;
-    own.scale = 1.0 / largest(own.direction);  // so that no square leaves a float's range
+    own.scale = 1.0 / largest(own.direction);  // so that no square overflows
     own.direction *= own.scale;
     own.origin = (ray.origin - place) * rows;
     float nearest = -dot(own.origin, own.direction) / dot(own.direction, own.direction);
@@ -29,7 +28,7 @@ QuadricRay quadric_ray(Quadric quadric, Ray ray) {
     return own;
 }
 
-// Whether the quadric goes on at a point of its surface, own space.
+// Whether a point of the surface, own space, is within the quadric's clipping.
 bool quadric_holds(Quadric quadric, vec3 point) {
     float square = dot(point.xz, point.xz);
     return all(greaterThanEqual(point, quadric.low)) && all(lessThanEqual(point, quadric.high))
@@ -48,10 +47,10 @@ void quadric_test(Ray ray, int address, int instance, inout Hit hit) {
     float root = sqrt(max(discriminant, 0.0));
     float sum = b < 0.0 ? root - b : -b - root;
     float second = sum != 0.0 ? c / sum : 0.0;
-    float first = a != 0.0 ? sum / a : second;  // of a line along which the surface is of first degree there is one
+    float first = a != 0.0 ? sum / a : second;  // the single root where the equation is linear
     bool meets = discriminant >= 0.0 && (a != 0.0 || sum != 0.0);
     float near = min(first, second), far = max(first, second);
-    // Beyond the origin: what rounding leaves of a distance of zero is none.
+    // Beyond the origin: rounding of a distance of zero is not a hit.
     float least = 4.7683716e-7 * abs(own.start);
     float t_near = own.start + near * own.scale, t_far = own.start + far * own.scale;
     bool hits_near = t_near > least && quadric_holds(quadric, own.origin + near * own.direction);
@@ -65,7 +64,7 @@ Geometry quadric_at(Ray ray, float t, int address) {
     Quadric quadric = fetch_quadrics(address);
     QuadricRay own = quadric_ray(quadric, ray);
     vec3 point = own.origin + (t - own.start) / own.scale * own.direction;
-    // A step of Newton's method along the slope takes away what the rounding of the distance has left.
+    // A Newton step along the slope removes the rounding error of the distance.
     vec3 up = vec3(0.0, quadric.linear, 0.0), slope = 2.0 * quadric.squares * point + up;
     float square = dot(slope, slope);
     float value = dot(quadric.squares * point, point) + quadric.linear * point.y + quadric.constant;
@@ -78,7 +77,7 @@ Geometry quadric_at(Ray ray, float t, int address) {
     vec3 place = vec3(quadric.inverse_x.w, quadric.inverse_y.w, quadric.inverse_z.w);
     vec3 turned = to_outer * point, outer_slope = rows * slope;
     vec3 size = max(spread * abs(point), spread * (gather * abs(turned))) + abs(place);
-    // The function's rounding over its slope: how far off the surface the test may find it.
+    // The function's rounding error over its slope: the test's distance from the surface.
     float terms = dot(abs(quadric.squares) * point, point) + abs(quadric.linear * point.y) + abs(quadric.constant);
     float steep = length(outer_slope);
     float stretch = steep > 0.0 ? min(terms / steep, 1e3 * largest(size)) : 0.0;
@@ -92,7 +91,8 @@ Geometry quadric_at(Ray ray, float t, int address) {
     float along = (point.y - quadric.span.x) * quadric.span.y;
     if (quadric.kind == QUADRIC_BALL) along = atan(length(point.xz), -point.y) / 3.14159265;
     if (quadric.kind == QUADRIC_FLAT) along = (length(point.xz) - quadric.span.x) * quadric.span.y;
-    // Around the axis they change by the circumference, along it evenly; the map's scale is the mean of all directions.
+    // Around the axis they change by the circumference, along it uniformly; the map's scale is the mean of all
+    // directions.
     float around = 6.28318531 * max(length(point.xz), 1e-3 * largest(point));
     float span = quadric.kind == QUADRIC_BALL ? 1.0 / (3.14159265 * length(point)) : abs(quadric.span.y);
     at.uv = vec3(turn < 0.0 ? turn + 1.0 : turn, clamp(along, 0.0, 1.0), 0.5 * log2(span / around));

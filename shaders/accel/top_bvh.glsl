@@ -1,6 +1,6 @@
-// The walk through a bounding volume hierarchy over instances, one in a leaf; without a stack, front to back by the
-// octant of the ray's direction, as in bvh_octants.glsl, so that it fits beside the walk through an object.
-// top_end, the room for nodes, stands for no further node.
+// Traversal of a bounding volume hierarchy over instances, one per leaf; stackless, front to back by the octant of the
+// ray's direction, as in bvh_octants.glsl, so that its state fits beside an object's traversal. top_end, the capacity
+// of nodes, means no further node.
 #include "interface/top.glsl"
 #include "lib/direction.glsl"
 #include "lib/box.glsl"

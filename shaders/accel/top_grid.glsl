@@ -1,8 +1,8 @@
-// The walk through a uniform grid over instances: the differential analyser of grid.glsl, whose lists name instances.
+// Traversal of a uniform grid over instances: the differential analyser of grid.glsl, with instances in its lists.
 // Amanatides and Woo 1987; two levels of grids: A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU"
-// (2006). A voxel is kept as one number, x + nx * (y + ny * z), -1 beyond the grid. An instance is walked in full,
-// whatever the voxel, so that the one found last need not be walked again in the next voxel.
-// top_entries holds the address of each voxel's list, -1 where it is empty, and from top_lists on the lists.
+// (2006). A voxel is one number, x + nx * (y + ny * z), -1 beyond the grid. An instance is traversed in full,
+// regardless of the voxel, so that the last one need not be traversed again in the next voxel. top_entries holds the
+// address of each voxel's list, -1 if it is empty, and from top_lists on the lists.
 #include "interface/top.glsl"
 #include "lib/direction.glsl"
 #include "lib/texel_of.glsl"

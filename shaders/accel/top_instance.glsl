@@ -1,4 +1,4 @@
-// The instance that the walk through a top structure has come to. Needs: record Top with instance.
+// The current instance of top-level traversal. Needs: record Top with instance.
 #include "interface/top.glsl"
 
 int top_instance(TopTraversal top) {

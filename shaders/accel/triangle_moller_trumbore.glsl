@@ -1,4 +1,4 @@
-// The ray/triangle test of Moeller and Trumbore (1997), as published: rays may slip between two triangles of an edge.
+// The ray/triangle test of Moeller and Trumbore (1997), as published: rays may slip between triangles at a shared edge.
 #include "interface/triangle.glsl"
 #include "lib/culled.glsl"
 #include "lib/nearer.glsl"
@@ -16,7 +16,7 @@ void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inou
     float inverse = 1.0 / determinant;
     vec3 s = ray.origin - triangle.a;
     float v = dot(s, p) * inverse;
-    vec3 q = cross(s, ab) * inverse;  // scaled before t, whose third power of lengths leaves the range of a float
+    vec3 q = cross(s, ab) * inverse;  // scaled before t, whose third power of lengths overflows
     float w = dot(ray.direction, q);
     float t = dot(ac, q);
     bool inside = v >= 0.0 && w >= 0.0 && v + w <= 1.0;

@@ -1,10 +1,9 @@
-// The four-plane triangle test of Adinetz and Berezin ("Implementing classical ray tracing on GPU", 2006): a triangle
-// is its own plane and planes through its sides, scaled by one over the height of the corner across, so that a side's
-// plane at a point is that corner's barycentric weight. The third side's follows from the other two. A texel per
-// plane. Points are relative to planes_center, the middle of the scene. The published test takes points up to a sum of
-// weights of 1.004, which closes cracks that rounding leaves between triangles, and widens silhouettes: planes_slack,
-// else 1. As exact as the coefficients are in float32: weights to about 2^-23 of the distance from the middle over the
-// height.
+// The four-plane triangle test of Adinetz and Berezin ("Implementing classical ray tracing on GPU", 2006). A triangle
+// is its own plane and planes through its sides, scaled by the inverse height of the opposite corner. A side's plane at
+// a point is then that corner's barycentric weight; the third follows from the other two. A texel per plane. Points are
+// relative to planes_center, the centre of the scene. The published test accepts a sum of weights up to 1.004,
+// planes_slack, else 1: it closes cracks by rounding between triangles, and widens silhouettes. As exact as the float32
+// coefficients: weights to about 2^-23 of the distance from the centre over the height.
 #include "interface/triangle.glsl"
 #include "lib/culled.glsl"
 #include "lib/nearer.glsl"

@@ -1,18 +1,17 @@
 // Adds samples to a pixel's film: the twin of viewer.film.film.Film.add.
-// The sum is a pair of floats, sum + compensation, whose error after any number of samples is that of a few 2^-48:
-// TwoSum (Knuth 1969, volume 2, section 4.2.2), then the parts are brought apart again (Dekker 1971). Compilers that
-// reassociate undo this; the outputs that a film goes to must be invariant.
-// square sums squared deviations of the luminance from the mean so far (Welford 1962); a sum of squares less the square
-// of the mean cancels. Needs the record Film.
+// The sum is a pair of floats, sum + compensation, with an error of a few 2^-48 after any number of samples: TwoSum
+// (Knuth 1969, volume 2, section 4.2.2), then renormalised (Dekker 1971). Compilers that reassociate undo this; a
+// film's outputs must be invariant. square sums squared deviations of the luminance from the running mean (Welford
+// 1962); a sum of squares minus the squared mean would cancel. Needs the record Film.
 #include "lib/luminance.glsl"
 
-const float FILM_BRIGHTEST = 1.8014398509481984e16;        // 2^54, of a luminance: the squares of 2^16 of them add up
-// The bits of 2^100: what is as large, infinite or no number is dropped. Compilers may take NaN out of comparisons.
+const float FILM_BRIGHTEST = 1.8014398509481984e16;        // 2^54, largest luminance: 2^16 squares of it add up
+// The bits of 2^100: larger, infinite and NaN samples are dropped. Compilers may remove NaN from comparisons.
 const uint FILM_BROKEN = 0x71800000u;
 
 float film_luminance(vec3 radiance) {
     vec3 parts = radiance * LUMINANCE;
-    return clamp(parts.x + parts.y + parts.z, -FILM_BRIGHTEST, FILM_BRIGHTEST);  // a dot() has no order of its own
+    return clamp(parts.x + parts.y + parts.z, -FILM_BRIGHTEST, FILM_BRIGHTEST);  // a dot() has no fixed order
 }
 
 // One more sample, linear sRGB. A broken one counts as black.
@@ -31,8 +30,8 @@ void film_add(inout Film film, vec3 radiance) {
     film.square += film.count > 1.0 ? max(before * after, 0.0) : 0.0;
 }
 
-// A sample whose largest component is most, or less: fireflies then disappear, and the picture is too dark (biased).
-// most 0: the sample as it is.
+// A sample scaled to a largest component of at most `most`: removes fireflies, and darkens the picture (biased). most
+// 0: the sample unchanged.
 vec3 film_clamp(vec3 radiance, float most) {
     float largest = max(radiance.x, max(radiance.y, radiance.z));
     return most > 0.0 && largest > most ? radiance * (most / largest) : radiance;

@@ -1,8 +1,8 @@
-// Of each block of EDGE x EDGE pixels of a film: the sums of the means' estimated variance and of the means' luminance,
-// the pixels that have fewer than two samples, and, where the halves of the samples are known, the squared differences of
-// these halves' means, with what pixels beside each other say of them: see viewer.film.error.neighbour_variance.
-// The twin of viewer.film.film.Film.error, block by block, and of viewer.film.error.neighbour_variance.block_sums.
-// Needs: the records Film and Half, unpack_Film and unpack_Half, const int EDGE.
+// Sums over each block of EDGE x EDGE pixels of a film: estimated variances of the means, luminances of the means, and
+// pixels below two samples. With halves also: squared differences of the half means, and differences between
+// neighbouring pixels, see viewer.film.error.neighbour_variance. The twin of viewer.film.film.Film.error, block by
+// block, and of viewer.film.error.neighbour_variance.block_sums. Needs: the records Film and Half, unpack_Film and
+// unpack_Half, const int EDGE.
 #include "film/accumulate.glsl"
 
 uniform sampler2D in_0;
@@ -10,14 +10,14 @@ uniform sampler2D in_1;
 uniform sampler2D in_half;
 uniform int halves;  // 1: there is a first half
 layout(location = 0) out vec4 sums;
-layout(location = 1) out vec4 beside;  // across, of the means and of their halves' differences; down, of both
+layout(location = 1) out vec4 neighbours;  // horizontal neighbours: of means, of half differences; vertical ones
 
 void main() {
     ivec2 low = ivec2(gl_FragCoord.xy) * EDGE;
     ivec2 high = min(low + EDGE, textureSize(in_0, 0));
     sums = vec4(0.0);
-    beside = vec4(0.0);
-    vec2 above[EDGE];  // the mean, and the difference of the halves' means
+    neighbours = vec4(0.0);
+    vec2 above[EDGE];  // the mean, and the difference of the half means
     for (int y = low.y; y < high.y; ++y) {
         vec2 left = vec2(0.0);
         for (int x = low.x; x < high.x; ++x) {
@@ -33,7 +33,7 @@ void main() {
                 vec2 here = vec2(total / max(film.count, 1.0), apart);
                 vec2 across = x > low.x ? here - left : vec2(0.0), down = y > low.y ? here - above[x - low.x] : vec2(0.0);
                 sums.w += apart * apart;
-                beside += vec4(across * across, down * down);
+                neighbours += vec4(across * across, down * down);
                 left = here;
                 above[x - low.x] = here;
             }

@@ -1,4 +1,4 @@
-// Of every pixel of a film the luminance of its sum, and its samples: the first half of twice as many.
+// For every pixel of a film, the luminance of its sum, and its sample count: the first half of twice as many.
 // Needs: the records Film and Half, unpack_Film, pack_Half.
 #include "film/accumulate.glsl"
 

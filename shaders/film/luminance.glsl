@@ -1,4 +1,4 @@
-// Of each block of `edge` x `edge` pixels of a picture its mean luminance, for its exposure. The twin of
+// The mean luminance of each block of `edge` x `edge` pixels, for the exposure. The twin of
 // viewer.film.exposure.block_means.
 #include "lib/luminance.glsl"
 
@@ -14,7 +14,7 @@ void main() {
     for (int y = low.y; y < high.y; ++y) {
         for (int x = low.x; x < high.x; ++x) {
             float light = dot(texelFetch(in_picture, ivec2(x, y), 0).rgb, LUMINANCE);
-            sum += light > 0.0 && light < 1e30 ? light : 0.0;  // neither, where it is not a number
+            sum += light > 0.0 && light < 1e30 ? light : 0.0;  // false for NaN
         }
     }
     ivec2 pixels = high - low;

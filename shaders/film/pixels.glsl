@@ -1,5 +1,5 @@
-// The pixels of a rectangle of the picture, in row order: what programs that make pictures start from.
-// Needs: the record Pixel and pack_Pixel.
+// The pixels of a rectangle of the picture, in row order: the input of programs that make pictures. Needs: the record
+// Pixel and pack_Pixel.
 #include "lib/texel_of.glsl"
 
 uniform int width;     // of the stream

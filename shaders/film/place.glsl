@@ -1,5 +1,5 @@
-// Takes a finished tile to its rectangle of the frame: its radiance, or of a program that adds samples their mean. The
-// tile's rays lie in row order in its stream.
+// Copies a finished tile to its rectangle of the frame: its radiance, or the mean of a film. The tile's rays lie in row
+// order in its stream.
 #include "lib/texel_of.glsl"
 
 uniform sampler2D in_tile;  // linear sRGB in rgb: radiance, or a film's sum with the number of samples in a

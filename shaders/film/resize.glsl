@@ -1,8 +1,8 @@
-// A picture at another size, filtered: what is shown until the new size is rendered.
+// A picture resampled with a filter, shown until its new size is rendered.
 
 uniform sampler2D in_picture;
-uniform vec2 size;   // that it fills, pixels
-uniform float left;  // of these in the framebuffer
+uniform vec2 size;   // of the target, pixels
+uniform float left;  // left edge in the framebuffer, pixels
 
 out vec4 resized;
 

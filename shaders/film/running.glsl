@@ -1,6 +1,6 @@
-// Takes the running estimates of a tile under way to its rectangle of the frame (Purcell et al. 2003, section 2.4: the
-// estimate is shown while it grows): of rays that look for photons what their sample has so far, over the disc that
-// holds the photons found. The tile's rays lie in row order in its streams. Other rays leave the frame as it is.
+// Copies running photon estimates of an unfinished tile to its rectangle of the frame (Purcell et al. 2003, section
+// 2.4: the estimate is shown while it grows): for rays in the search, their sample's sum so far, over the disc of the
+// photons found. The tile's rays lie in row order in its streams. Other rays leave the frame unchanged.
 #include "lib/texel_of.glsl"
 
 uniform sampler2D in_state;  // the ray's state in r

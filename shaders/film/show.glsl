@@ -1,11 +1,11 @@
 // Shows a linear picture in the window: exposure, tone map, sRGB (IEC 61966-2-1). Row 0 of the picture is its top.
-// smooth_up = 1: a picture of another size than the window is filtered.
+// smooth_up = 1: filtered, for a picture of another size than the window.
 #include "lib/srgb.glsl"
 #include "lib/tonemap.glsl"
 
 uniform sampler2D in_picture;
-uniform vec2 window;     // pixels that the picture fills
-uniform float left;      // of these in the framebuffer
+uniform vec2 window;     // size of the picture in the window, pixels
+uniform float left;      // left edge in the framebuffer, pixels
 uniform float exposure;  // stops
 uniform int curve;       // tone map: TONE_NONE and so on
 

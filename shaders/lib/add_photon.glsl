@@ -1,4 +1,4 @@
-// What a photon adds to a radiance estimate.
+// A photon's contribution to a radiance estimate.
 #include "interface/estimate.glsl"
 
 // The first k widen the radius; later ones count within it.

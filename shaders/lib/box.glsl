@@ -1,8 +1,8 @@
 // Rays against boxes.
 
-// The part of a ray, up to a distance, that lies in a box: entry and exit, which it misses where entry > exit.
-// inverse: 1 / direction, without infinities. Exits are widened by what rounding may take from them (T. Ize, "Robust
-// BVH Ray Traversal", JCGT 2, 2, 2013), and a bit more, so that a box whose triangle is as near as the hit is entered.
+// Entry and exit distances of a ray in a box, up to a limit; a miss has entry > exit. inverse: 1 / direction, without
+// infinities. Exits are widened beyond rounding (T. Ize, "Robust BVH Ray Traversal", JCGT 2, 2, 2013), and slightly
+// more, so that a box whose triangle is as near as the hit is entered.
 vec2 box_interval(vec3 low, vec3 high, vec3 origin, vec3 inverse, float farthest) {
     vec3 at_low = (low - origin) * inverse, at_high = (high - origin) * inverse;
     vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
@@ -11,8 +11,8 @@ vec2 box_interval(vec3 low, vec3 high, vec3 origin, vec3 inverse, float farthest
     return vec2(enters, leaves);
 }
 
-// The same for two boxes at once: (entries of both, exits of both). x, y, z: of each axis the low sides of both boxes
-// and their high sides. The sign of the direction tells the nearer one, which spares a minimum and a maximum for each.
+// The same for two boxes at once: (entries of both, exits of both). x, y, z: per axis the low sides of both boxes and
+// their high sides. The direction's sign selects the nearer one, which saves a minimum and a maximum each.
 vec4 box_intervals(vec4 x, vec4 y, vec4 z, vec3 origin, vec3 inverse, float farthest) {
     vec4 at_x = (x - origin.x) * inverse.x, at_y = (y - origin.y) * inverse.y, at_z = (z - origin.z) * inverse.z;
     at_x = inverse.x < 0.0 ? at_x.zwxy : at_x;

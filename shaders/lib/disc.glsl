@@ -1,7 +1,7 @@
 // The unit disc.
 
-// The square [0, 1)^2 onto the unit disc, areas kept in proportion: concentric squares become concentric circles
-// (Shirley and Chiu, A Low Distortion Map Between Disk and Square, 1997). The middle stays the middle.
+// Area-preserving map of the square [0, 1)^2 to the unit disc: concentric squares become concentric circles (Shirley
+// and Chiu, A Low Distortion Map Between Disk and Square, 1997). The centre is fixed.
 vec2 concentric_disc(vec2 u) {
     vec2 at = 2.0 * u - 1.0;
     if (at.x == 0.0 && at.y == 0.0) return vec2(0.0);

@@ -1,3 +1,3 @@
-// Distances without an end.
+// A distance beyond all others.
 
-const float FAR = 3.4e38;  // viewer.kernels.records.FAR: infinity itself is not to be had in GLSL 3.30
+const float FAR = 3.4e38;  // viewer.kernels.records.FAR: GLSL 3.30 has no infinity

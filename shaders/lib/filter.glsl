@@ -1,4 +1,4 @@
-// Pixel filters by warping: points are placed with the filter's density, so that all samples count alike
+// Pixel filters by importance sampling: points follow the filter's density, so that all samples have equal weight
 // (Ernst, Stamminger and Greiner, Filter Importance Sampling, 2006).
 
 const int FILTER_BOX = 0, FILTER_TENT = 1, FILTER_GAUSSIAN = 2, FILTER_POINT = 3;  // viewer.cameras.lens.FILTERS
@@ -9,7 +9,7 @@ float tent(float u) {
 }
 
 // An offset from the pixel's centre, in pixels. Point: none. Box: width 1. Tent: radius 1. Gaussian: standard deviation
-// 1/2 along each axis, cut off at radius 1.5, where 1 - exp(-1.5^2 / (2 / 4)) = 0.98889 of it lies inside.
+// 1/2 along each axis, truncated at radius 1.5, which keeps 1 - exp(-1.5^2 / (2 / 4)) = 0.98889 of it.
 vec2 filter_offset(int kind, vec2 u) {
     if (kind == FILTER_TENT) return vec2(tent(u.x), tent(u.y));
     if (kind == FILTER_GAUSSIAN) {

@@ -1,5 +1,5 @@
-// The camera's ray of a sample. Dimensions 0 and 1 choose the point on the film, 2 and 3 the one on the lens. Where
-// path_shared is 1, all pixels of a sample take one offset from their centres, as a picture that is drawn must.
+// The camera ray of a sample. Dimensions 0 and 1 choose the point on the film, 2 and 3 the one on the lens. With
+// path_shared 1, all pixels of a sample share one offset from their centres, as a rasterised picture requires.
 #include "interface/camera.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"

@@ -1,6 +1,6 @@
-// Where the channels of light part, a path that carries several is reflected in all of them, or refracted in one: each
-// in proportion to what it would carry, so that the sum of the throughput stays the same. A path that carries one has
-// that channel's index. u in [0, 1): the lobe's number, where that decides here instead of where the direction is chosen.
+// Under dispersion, a path of several channels is reflected in all, or refracted in one: each in proportion to its
+// throughput, so that the sum of the throughput is preserved. A single-channel path has that channel's index. u in [0,
+// 1): the lobe's number, where that decides here instead of where the direction is chosen.
 #include "interface/bsdf.glsl"
 #include "interface/dispersion.glsl"
 
@@ -12,7 +12,7 @@ void follow_channel(inout Interaction interaction, inout vec3 throughput, float 
     } else {
         vec3 reflected, reflection, refracted, refraction;
         bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
-        // Elsewhere channels part before it is known where the light goes.
+        // Elsewhere channels separate before the lobe is chosen.
         bool branch = channels_branch(interaction);
         vec3 through = branch ? carried - carried * reflection : carried;
         float whole = carried.x + carried.y + carried.z, two = through.x + through.y;

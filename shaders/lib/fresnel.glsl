@@ -1,8 +1,8 @@
 // Fresnel's equations.
 
-// The share of unpolarised light that a smooth boundary of two dielectrics reflects. ratio: index behind the boundary /
-// index in front of it. cosine: of the angle of incidence, 0 .. 1. cosine_behind: of the angle of refraction; 0 where
-// all is reflected. Born and Wolf, Principles of Optics (1999), section 1.5.
+// Fresnel reflectance of unpolarised light at a smooth boundary of two dielectrics. ratio: index behind the boundary /
+// index in front of it. cosine: of the angle of incidence, 0 .. 1. cosine_behind: of the angle of refraction; 0 for
+// total reflection. Born and Wolf, Principles of Optics (1999), section 1.5.
 float fresnel(float cosine, float ratio, out float cosine_behind) {
     cosine_behind = 0.0;
     if (ratio == 1.0) {

@@ -1,4 +1,4 @@
-// A ray of a final gather that leaves a surface in a direction of its BSDF.
+// A final-gather ray that leaves a surface in a direction of its BSDF.
 #include "interface/bsdf.glsl"
 #include "interface/gather.glsl"
 #include "interface/sampler.glsl"
@@ -6,8 +6,8 @@
 #include "lib/gather_number.glsl"
 #include "lib/ray_tag.glsl"
 
-// The one of that number among a sample's, at its so many-th surface; its origin is left to the caller. Gives whether it
-// is scattered, the throughput that this leaves it, and the density: 0 of a single direction.
+// The ray of a number within a sample, at a given surface; the caller sets its origin. Returns whether it is scattered,
+// its throughput, and the density: 0 for a delta direction.
 bool gathered_ray(
     Pixel pixel, Interaction at, int sample_number, int ray_number, int surface,
     out Ray ray, out vec3 weight, out float pdf

@@ -1,7 +1,7 @@
 // Integer hashes, and numbers in [0, 1) from their words. Source: Jarzynski and Olano 2020, "Hash functions for GPU
 // rendering", JCGT 9 (3), section 4.2 (pcg4d). uint arithmetic wraps to 32 bits (GLSL 3.30, section 4.1.3).
 
-// Four words of four. The upper bits are the good ones.
+// Four words from four. The upper bits are the best.
 uvec4 pcg4d(uvec4 v) {
     v = v * 1664525u + 1013904223u;
     v.x += v.y * v.w;

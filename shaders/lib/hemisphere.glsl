@@ -1,7 +1,7 @@
 // Directions around an axis.
 #include "lib/disc.glsl"
 
-// Two unit vectors that make a right-handed frame with the unit vector axis. Duff et al., Building an Orthonormal
+// Two unit vectors that form a right-handed frame with the unit vector axis. Duff et al., Building an Orthonormal
 // Basis, Revisited (JCGT 6, 1, 2017).
 void frame_around(vec3 axis, out vec3 right, out vec3 up) {
     float turn = axis.z >= 0.0 ? 1.0 : -1.0;
@@ -10,7 +10,7 @@ void frame_around(vec3 axis, out vec3 right, out vec3 up) {
     up = vec3(b, turn + axis.y * axis.y * a, -axis.y);
 }
 
-// A direction about +z with density cos(angle) / pi: the disc, raised (Malley's method).
+// A direction about +z with density cos(angle) / pi: a point of the disc, projected up (Malley's method).
 vec3 cosine_direction(vec2 u) {
     vec2 at = concentric_disc(u);
     return vec3(at, sqrt(max(0.0, 1.0 - dot(at, at))));

@@ -1,11 +1,11 @@
-// Which photons count in a radiance estimate.
+// Photons within a radiance estimate.
 #include "lib/add_photon.glsl"
 
 // Whether a photon counts at a position; square: of their distance.
 bool photon_counts(Estimate estimate, vec3 position, Photon photon, out float square) {
     vec3 apart = photon.position - position;
     square = dot(apart, apart);
-    // Cells that share a bucket of a hash have each other's photons in it.
+    // Cells that share a hash bucket contain each other's photons.
     bool own = photon_grid_buckets == 0 || photon_cell(photon.position) == estimate.cell;
     bool asked = estimate.caustic == 0 || photon.stored == PHOTON_CAUSTIC;
     float limit = photon_widens(estimate) ? estimate_limit(position, estimate.caustic) : estimate.square;

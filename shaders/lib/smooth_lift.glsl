@@ -1,12 +1,12 @@
-// Where rays leave a smooth surface that is made of flat triangles, so that these cast no shadows on each other at the
-// terminator: J. Hanika, "Hacking the Shadow Terminator", Ray Tracing Gems II (2021), chapter 4. A point is projected onto
-// the tangent planes of the corners, by their normals, and these are weighed as the corners are. That is twice as far out
-// as the round surface is (a chord's height is half of its end's distance to the other end's tangent), and would lead
-// through what the surface stands on: half of the way leads to it, whose points all rays leave that the normal allows.
+// Ray origins on a smooth surface made of flat triangles, lifted so that these cast no shadows on each other at the
+// terminator: J. Hanika, "Hacking the Shadow Terminator", Ray Tracing Gems II (2021), chapter 4. A point is projected
+// onto the corners' tangent planes, and the projections are interpolated. They lie twice as far out as the round
+// surface (a chord's height is half of its end's distance to the other end's tangent), and could pass through adjacent
+// geometry: half of the way leads to the round surface, from which all rays leave that the normal allows.
 
-// From the point on. across: from each corner to the point. Nothing where the surface is hollow on this side, and where a
-// corner's normal is more than 60 degrees off: it tells of something else than the shape, and the point would be anywhere.
-// side: 1 of the front, -1. smallest: scene units; below, the surface is flat.
+// Offset from the point. across: from each corner to the point. Zero where the surface is concave on this side, and
+// where a corner's normal is more than 60 degrees off: it does not describe the shape. side: 1 for the front, -1.
+// smallest: scene units; below, the surface is flat.
 vec3 smooth_lift(vec3 across[3], vec3 normals[3], vec3 weights, vec3 normal, float side, float smallest) {
     vec3 lift = vec3(0.0);
     float least = 1.0;

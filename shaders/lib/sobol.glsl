@@ -3,7 +3,7 @@
 // acts on those above it only); Burley 2020, "Practical hash-based Owen scrambling", JCGT 9 (4) (shuffled padding);
 // Vegdahl 2021, "Building a better LK hash" (the constants of owen_scramble).
 
-// The bits in the opposite order: GLSL 3.30 has no bitfieldReverse.
+// Bits reversed: GLSL 3.30 has no bitfieldReverse.
 uint reverse_bits(uint v) {
     v = ((v >> 1u) & 0x55555555u) | ((v & 0x55555555u) << 1u);
     v = ((v >> 2u) & 0x33333333u) | ((v & 0x33333333u) << 2u);
@@ -19,8 +19,8 @@ uvec2 reverse_bits(uvec2 v) {
     return (v >> 16u) | (v << 16u);
 }
 
-// The number's bits times Pascal's triangle modulo 2, which generates Sobol's second dimension. The triangle of 2 n
-// rows is made of three of n rows, so that five steps do it.
+// The number's bits times Pascal's triangle modulo 2, the generator of Sobol's second dimension. The triangle of 2 n
+// rows consists of three of n rows, so that five steps suffice.
 uint pascal(uint v) {
     v ^= (v & 0xAAAAAAAAu) >> 1u;
     v ^= (v & 0xCCCCCCCCu) >> 2u;
@@ -29,7 +29,7 @@ uint pascal(uint v) {
     return v ^ (v >> 16u);
 }
 
-// Nested uniform scrambling of words whose lowest bit is the first digit: a bit changes itself and those above it only.
+// Nested uniform scrambling of words whose lowest bit is the first digit: a bit affects itself and those above it only.
 uint owen_scramble(uint v, uint key) {
     v ^= v * 0x3D20ADEAu;
     v += key;
@@ -45,7 +45,7 @@ uvec2 owen_scramble(uvec2 v, uvec2 key) {
     return v ^ (v * 0x53A22864u);
 }
 
-// The number's place in a random order that keeps every first 2^m together: the order is nested, too.
+// The number's index in a random order that keeps every first 2^m together: a nested permutation.
 uint shuffled_number(int number, uint key) {
     return reverse_bits(owen_scramble(reverse_bits(uint(number)), key));
 }

@@ -1,6 +1,6 @@
 // The sRGB transfer function, IEC 61966-2-1.
 
-// Linear light to display values, both 0 .. 1; what is beyond is clipped.
+// Linear light to display values, both 0 .. 1; clipped.
 vec3 srgb(vec3 linear) {
     vec3 light = clamp(linear, 0.0, 1.0);
     vec3 low = light * 12.92, high = 1.055 * pow(light, vec3(1.0 / 2.4)) - 0.055;

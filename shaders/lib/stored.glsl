@@ -1,6 +1,5 @@
-// A number as floats of 24 bits hold it, s16e7 (Purcell 2004, section 5.3: ATI Radeon 9700 Pro): the nearest, of two as
-// near the even one; what is too small is zero, what is too large the largest; NaN stays. Twin of rounded() in
-// viewer/stream/declare/limits.py.
+// A number rounded to 24-bit floats, s16e7 (Purcell 2004, section 5.3: ATI Radeon 9700 Pro), to nearest even; underflow
+// gives zero, overflow the largest number; NaN stays. Twin of rounded() in viewer/stream/declare/limits.py.
 
 vec4 stored(vec4 values) {
     uvec4 bits = floatBitsToUint(values);

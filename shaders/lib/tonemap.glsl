@@ -1,10 +1,10 @@
-// Tone maps: linear sRGB of any brightness to linear sRGB meant for 0 .. 1. The twins of viewer/film/tonemap.py, which
-// has the sources. Matrices are written row by row and multiplied from the right.
+// Tone maps: linear sRGB of any brightness to linear sRGB for 0 .. 1. The twins of viewer/film/tonemap.py, which has
+// the sources. Matrices are written row by row and multiplied from the right.
 #include "lib/luminance.glsl"
 
 const int TONE_NONE = 0, TONE_REINHARD = 1, TONE_ACES = 2, TONE_AGX = 3;  // the order of viewer.film.tonemap.TONEMAPS
-const float TONE_WHITE = 4.0;      // Reinhard: the luminance that becomes white
-const float TONE_BRIGHTEST = 1e6;  // where every curve has long ended
+const float TONE_WHITE = 4.0;      // Reinhard: the luminance of white
+const float TONE_BRIGHTEST = 1e6;  // beyond the end of every curve
 
 vec3 tone_reinhard(vec3 light) {
     float luminance = dot(light, LUMINANCE);

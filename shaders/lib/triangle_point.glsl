@@ -1,20 +1,20 @@
-// Normals of triangles and error bounds of points on them, for corners of any size that float holds.
+// Normals of triangles and error bounds of points on them, for any corners within float32.
 
 float largest(vec3 v) {
     vec3 size = abs(v);
     return max(max(size.x, size.y), size.z);
 }
 
-// The unit vector along v; other where v has no direction.
+// The unit vector along v; `other` for a zero v.
 vec3 unit_or(vec3 v, vec3 other) {
     float size = largest(v);
     if (!(size > 1e-37)) return other;
-    return normalize(v / size);  // squares of what is left neither vanish nor leave a float's range
+    return normalize(v / size);  // scaled squares neither vanish nor overflow
 }
 
-// The unit normal on the side from which the corners are counter-clockwise; other for a triangle of no area.
-// stretch: about the square of the longest side over the height across it, scene units; at most 1,000 times the side,
-// so that rays which leave a needle do not begin far away.
+// The unit normal on the side from which the corners are counter-clockwise; `other` for a triangle without area.
+// stretch: about the square of the longest side over its height, scene units; at most 1,000 times the side, so that
+// rays leaving a needle do not begin far away.
 vec3 triangle_normal(vec3 a, vec3 b, vec3 c, vec3 other, out float stretch) {
     vec3 ab = b - a, ac = c - a;
     float size = max(largest(ab), largest(ac));
@@ -30,21 +30,21 @@ vec3 triangle_normal(vec3 a, vec3 b, vec3 c, vec3 other, out float stretch) {
 // equation 20.3). a, b, c: of the corners. ab, ac: sides of the triangle.
 vec3 uv_place(vec2 a, vec2 b, vec2 c, vec3 weights, vec3 ab, vec3 ac) {
     vec2 across = b - a, down = c - a;
-    float size = max(largest(ab), largest(ac));  // so that no square leaves a float's range
+    float size = max(largest(ab), largest(ac));  // so that no square overflows
     float ratio = abs(across.x * down.y - across.y * down.x) / length(cross(ab / size, ac / size));
     return vec3(a * weights.x + b * weights.y + c * weights.z, 0.5 * log2(ratio) - log2(size));
 }
 
-// log2 of how much more the second texture coordinates of a triangle with these sides change than the first.
+// log2 of the ratio of change of the second texture coordinates to the first, on a triangle with these sides.
 float uv_ratio(vec2 across, vec2 down, vec2 across_1, vec2 down_1) {
     vec2 area = abs(vec2(across.x, across_1.x) * vec2(down.y, down_1.y) - vec2(across.y, across_1.y) * vec2(down.x, down_1.x));
     return 0.5 * log2(area.y / area.x);
 }
 
-// How far from the triangle rays that leave it must start. A weighted sum of the corners is off by two units in the
-// last place of the largest coordinate. The triangle tests, by which a ray could find the triangle that it leaves, work
-// with corners relative to its origin, and are off by more the slenderer it is: with a tenth of the stretch, none of
-// 200,000 random rays did by the watertight test, for sides 1 to 10,000 times the height, nor with half of the bound.
+// Distance from the triangle at which rays leaving it must start. A weighted sum of the corners is off by two units in
+// the last place of the largest coordinate. The triangle tests work with corners relative to the ray's origin, with
+// errors that grow with slenderness: with a tenth of the stretch, none of 200,000 random rays hit its own triangle by
+// the watertight test, for sides 1 to 10,000 times the height, nor with half of the bound.
 float position_error(vec3 a, vec3 b, vec3 c, float stretch) {
     return 1.9073486e-6 * (max(max(largest(a), largest(b)), largest(c)) + 0.1 * stretch);
 }

@@ -1,9 +1,9 @@
-// Where stencil routing has put a cell's photons. Needs int footprint_edge, texels along the edge of a footprint, and int
-// footprints_wide, footprints in a row of the map.
+// Texels of a cell's photons under stencil routing. Needs int footprint_edge, texels along the edge of a footprint, and
+// int footprints_wide, footprints in a row of the map.
 
 #include "lib/texel_of.glsl"
 
-// The texel of photon number place of a cell: the first came to where the stencil began as footprint_edge^2 - 1.
+// The texel of a cell's photon `place`: the first is where the stencil began as footprint_edge^2 - 1.
 int footprint_texel(int cell, int place) {
     int at = footprint_edge * footprint_edge - 1 - place;
     ivec2 corner = texel_of(cell, footprints_wide) * footprint_edge;

@@ -1,4 +1,4 @@
-// The grid of the photon map, for passes that no module serves.
+// The grid of the photon map, for passes without its module.
 uniform vec3 photon_grid_low;
 uniform vec3 photon_grid_cell;
 uniform ivec3 photon_grid_resolution;

@@ -1,4 +1,4 @@
-// Keeps the photons that are stored, in their order: what it does not emit, transform feedback does not write.
+// Emits only stored photons, in their order, for transform feedback.
 
 layout(points) in;
 layout(points, max_vertices = 1) out;

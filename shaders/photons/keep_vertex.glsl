@@ -1,8 +1,8 @@
-// Each photon with its cell, for the program that keeps those that are stored.
+// Each photon with its cell, for the geometry program that keeps stored ones.
 #include "photons/grid_uniforms.glsl"
 #include "interface/photon_grid.glsl"
 
-out vec4 entry;  // cell, place, 1 where it is stored
+out vec4 entry;  // cell, place, 1 if stored
 
 void main() {
     Photon photon = fetch_photons(gl_VertexID);

@@ -1,5 +1,5 @@
-// The list that is sorted: the photons that are stored, and up to a power of two elements with a cell beyond the last,
-// which end up behind all others.
+// The list to sort: the stored photons, padded to a power of two with elements of a cell beyond the last, which sort to
+// the end.
 
 uniform int kept;        // photons
 uniform int cells;

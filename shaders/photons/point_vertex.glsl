@@ -1,5 +1,4 @@
-// The photon of a point, of vertices that the host has made from the photons it has read back (Purcell et al. 2003, section
-// 2.2.2).
+// The photon of a point, from vertices of photons read back to the host (Purcell et al. 2003, section 2.2.2).
 #include "photons/grid_uniforms.glsl"
 #include "interface/photon_grid.glsl"
 

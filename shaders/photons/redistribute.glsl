@@ -1,7 +1,7 @@
-// Of each cell how many photons its footprint holds, and what their powers are scaled by (Purcell et al. 2003, section
-// 2.2.2: power redistribution). By count: photons of the cell over photons held, right where all are about as strong. By
-// power: the cell's power over that held, by channel; where a channel has none, each photon gets an equal part of what is
-// missing, which is kept as minus that power.
+// For each cell the number of photons held in its footprint, and the scale of their powers (Purcell et al. 2003,
+// section 2.2.2: power redistribution). By count: the cell's photons over those held, correct if all have similar
+// power. By power: the cell's power over that held, per channel; a channel without any gives each photon an equal part
+// of the missing power, stored as minus that power.
 uniform int footprint_edge;
 uniform int footprints_wide;
 uniform int redistribution;

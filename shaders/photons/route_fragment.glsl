@@ -1,4 +1,4 @@
-// Stencil routing (Purcell et al. 2003, section 2.2.2): of the footprint's texels the stencil lets one through.
+// Stencil routing (Purcell et al. 2003, section 2.2.2): the stencil admits one texel of the footprint.
 
 flat in int cell;
 flat in int photon;

@@ -1,7 +1,7 @@
-// A photon becomes a point over the footprint of its cell, of SIZE x SIZE texels: 1 for counts and powers by cell.
+// A photon as a point over its cell's footprint of SIZE x SIZE texels: 1 for counts and powers by cell.
 #include "lib/texel_of.glsl"
 
-uniform ivec2 cells_wide;  // footprints along each edge of what is drawn to
+uniform ivec2 cells_wide;  // footprints along each edge of the target
 
 flat out int cell;
 flat out int photon;

@@ -1,5 +1,5 @@
-// Photons of a cell's footprint (viewer/photons/routing.py): places are numbered by cell, in each from the first photon
-// routed on. Needs routed_cells, which the kernel gathers, and the uniform int footprint_edge.
+// Photons of a cell's footprint (viewer/photons/routing.py): numbered by cell, within each in the order of routing.
+// Needs routed_cells, which the kernel gathers, and the uniform int footprint_edge.
 #include "interface/photons_of_cell.glsl"
 
 RoutedCell fetch_routed_cells(int cell);

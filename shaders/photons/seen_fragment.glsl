@@ -1,4 +1,4 @@
-// A round point, smooth at its edge.
+// A round point with a smooth edge.
 flat in vec3 color;
 
 out vec4 shown;  // premultiplied

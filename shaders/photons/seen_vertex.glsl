@@ -1,12 +1,12 @@
-// A photon of the map as a point of the window, under a pinhole camera and coloured by its power, whose strongest channel is
-// full. What a nearer surface hides is clipped away: the hits of rays through a coarse grid of the picture tell, the
-// farthest of the nine about a point, so that surfaces do not hide photons of their own.
+// A photon of the map as a point in the window, under a pinhole camera, coloured by its power with the strongest
+// channel full. Hidden photons are clipped away by the hits of rays through a coarse grid of the picture: the farthest
+// of the nine around a point, so that surfaces do not hide their own photons.
 uniform vec3 eye;
 uniform vec3 across;    // camera's right over the tangent of half the horizontal field of view
 uniform vec3 upward;    // and up over that of the vertical one
 uniform vec3 forward;
 uniform int listed;     // 1: places are those of the sorted list; 0: all of the photons' stream
-uniform int hiding;     // 1: hits are there
+uniform int hiding;     // 1: hits are available
 uniform float diameter; // of a point, pixels
 
 flat out vec3 color;

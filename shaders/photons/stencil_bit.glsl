@@ -1,4 +1,4 @@
-// One bit of the pattern that a footprint's stencil begins with: 0, 1 .. EDGE^2 - 1 in row order.
+// One bit of a footprint's initial stencil pattern: 0, 1 .. EDGE^2 - 1 in row order.
 
 uniform int bit;
 

@@ -1,4 +1,4 @@
-// What is added up by cell: powers, and the photons' number.
+// Sums by cell: powers, and the number of photons.
 
 flat in int cell;
 flat in int photon;

@@ -1,4 +1,4 @@
-// Ends of lines in space, under a pinhole camera; what is behind it is clipped.
+// Ends of lines in space, under a pinhole camera; parts behind it are clipped.
 uniform vec3 eye;
 uniform vec3 across;   // see seen_vertex.glsl
 uniform vec3 upward;

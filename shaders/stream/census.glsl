@@ -1,4 +1,4 @@
-// Counts, for each tile of EDGE x EDGE rays, how many wait for each of up to four steps from FIRST on.
+// Counts, for each tile of EDGE x EDGE rays, the rays waiting for each of up to four steps from FIRST on.
 // Needs: step_of.
 
 uniform sampler2D in_state;

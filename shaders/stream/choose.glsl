@@ -1,5 +1,5 @@
-// Lays the rays of a run apart: those that are chosen (a number above 0), or the others, are drawn, the rest is
-// discarded. To a depth buffer the quad's own depth goes, to a stream of states 0, which is done.
+// Separates the rays of a run: the chosen ones (a number above 0), or the others, are drawn, the rest discarded. A
+// depth buffer receives the quad's own depth, a stream of states 0, done.
 
 uniform sampler2D in_chosen;
 uniform int wanted;  // 1: the chosen ones, 0: the others

@@ -1,5 +1,5 @@
-// The mask: the step that serves a ray's state becomes its depth, so that early-z lets a kernel run on just its rays.
-// Purcell 2004, section 4.1.2. Needs: step_of.
+// Depth mask: a ray's step becomes its depth, so that early-z restricts a kernel to its rays. Purcell 2004, section
+// 4.1.2. Needs: step_of.
 
 uniform sampler2D in_state;
 

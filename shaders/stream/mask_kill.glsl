@@ -1,5 +1,4 @@
-// The mask without writing depth in the fragment program: rays of other steps are discarded, the quad's depth stays.
-// Needs: step_of.
+// Depth mask without gl_FragDepth: rays of other steps are discarded, and the quad's depth is written. Needs: step_of.
 
 uniform sampler2D in_state;
 uniform int serves;  // number of the step

@@ -1,5 +1,5 @@
-// The mask of Purcell et al. 2002, section 3.2: the step that serves a ray's state becomes its stencil, so that the early
-// stencil test lets a kernel run on just its rays. Needs: step_of, ARB_shader_stencil_export.
+// Stencil mask of Purcell et al. 2002, section 3.2: a ray's step becomes its stencil value, so that the early stencil
+// test restricts a kernel to its rays. Needs: step_of, ARB_shader_stencil_export.
 
 uniform sampler2D in_state;
 

@@ -1,5 +1,5 @@
-// The same for drivers whose fragment programs cannot choose the stencil: rays whose step has not this bit are discarded,
-// and the bit is set for the others. Needs: step_of.
+// Stencil mask for drivers without stencil export: rays whose step lacks this bit are discarded, and the bit is set for
+// the others. Needs: step_of.
 
 uniform sampler2D in_state;
 uniform int bit;

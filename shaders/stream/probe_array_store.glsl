@@ -1,5 +1,5 @@
-// Whether neighbours store into a local array each at its own index, as the stack of a traversal does: each pixel marks
-// the component of its column. GLSL 3.30, 4.1.9: arrays are indexed by any integer expression.
+// Whether neighbouring pixels store into a local array each at its own index, as a traversal stack does: each pixel
+// marks the component of its column. GLSL 3.30, 4.1.9: any integer expression may index an array.
 
 out vec4 marked;
 

@@ -1,10 +1,10 @@
-// Puts records that lie in row order into their rectangle: the inverse of rows_from_rectangle.glsl.
-// Needs: copy(ivec2), which takes the record of that place over.
+// Copies records in row order into a rectangle: the inverse of rows_from_rectangle.glsl. Needs: copy(ivec2), which
+// copies the record at a texel.
 #include "lib/texel_of.glsl"
 
-uniform int width;     // of the stream that is read
+uniform int width;     // of the source stream
 uniform ivec2 wide;    // width of the rectangle, records in it
-uniform ivec2 corner;  // of the rectangle in what is drawn to: its lower left texel, which may lie outside
+uniform ivec2 corner;  // lower left texel of the rectangle in the target; may lie outside
 
 void main() {
     ivec2 place = ivec2(gl_FragCoord.xy) - corner;

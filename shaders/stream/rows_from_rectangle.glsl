@@ -1,10 +1,10 @@
-// Lays a rectangle of records out in row order, as a stream holds them whose width is another. Records that the source
-// has not are left alone. Needs: copy(ivec2), which takes the record of that place over.
+// Copies a rectangle of records to row order, in a stream of another width. Records outside of the source are left
+// alone. Needs: copy(ivec2), which copies the record at a texel.
 #include "lib/texel_of.glsl"
 
-uniform int width;     // of the stream that is drawn to
+uniform int width;     // of the target stream
 uniform ivec2 wide;    // width of the rectangle, records in it
-uniform ivec2 corner;  // of the rectangle in the source: its lower left texel, which may lie outside
+uniform ivec2 corner;  // lower left texel of the rectangle in the source; may lie outside
 uniform ivec2 size;    // of the source
 
 void main() {

@@ -130,7 +130,7 @@ def test_what_is_wrong_is_refused() -> None:
     low, high = random_boxes(np.random.default_rng(0), 8)
     with pytest.raises(ViewerError, match="shapes"):
         build_boxes(low, high[:-1])
-    with pytest.raises(ViewerError, match="no resolution"):
+    with pytest.raises(ViewerError, match="grid: resolution"):
         build_boxes(low, high, "fine")
     with pytest.raises(ViewerError, match="the largest that fits is"):
         build_boxes(low, high, (4096, 1, 1))

@@ -195,7 +195,7 @@ def test_expected_references_are_the_found_ones() -> None:
     corners = np.concatenate([soup(kind, np.random.default_rng(3), 1500) for kind in ("random", "slivers", "tiny")])
     for resolution in [(5, 5, 5), (16, 16, 16), (30, 8, 50)]:
         grid = build(corners, resolution)
-        with grid_build._crew(len(corners)) as crew:
+        with grid_build._workers(len(corners)) as crew:
             survey = grid_build._survey(crew, corners).survey
         # 4500 random triangles: the mean is good to about 1 / sqrt(4500); voxels beyond the box take up some more
         assert survey.references(np.array([resolution]))[0] == pytest.approx(grid.statistics["references"], rel=0.05)
@@ -225,7 +225,7 @@ def test_statistics_are_plain_numbers() -> None:
 
 @pytest.mark.parametrize("bad", [0, -3, 2.5, "fine", (1, 2), (4, 0, 4), True, None])
 def test_what_is_no_resolution_is_refused(bad: object) -> None:
-    with pytest.raises(ViewerError, match="no resolution"):
+    with pytest.raises(ViewerError, match="grid: resolution"):
         build(soup("random", np.random.default_rng(0)), bad)  # type: ignore[arg-type]
 
 

@@ -98,8 +98,8 @@ def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):
     on = ("-o", "b.exr", "--resume", "a.exr", "--machine", "singlepass")
     assert refused(capsys, *on) == "a.exr: is 24 x 16 pixels, not 512 x 512 (--size 24x16)"
     line = refused(capsys, *on, *SMALL)
-    assert line == "a.exr: was rendered with clamp '2.0', not '0.0' (start anew, or give --clamp 2.0)"
-    assert "with seed '0', not '4' (start anew, or give --seed 0)" in refused(
+    assert line == "a.exr: was rendered with clamp '2.0', not '0.0' (start a new render, or give --clamp 2.0)"
+    assert "with seed '0', not '4' (start a new render, or give --seed 0)" in refused(
         capsys, *on, *SMALL, "--clamp", "2", "--seed", "4"
     )
     moved = ("--light", "light=278,500,200")

@@ -194,7 +194,7 @@ def test_adaptive_sampling_tells_the_variance_of_every_pixel(wavelets: Wavelets)
     halves = Halves((film["sum"] @ LUMINANCE / 2).astype(np.float32), film["count"] / 2)  # both alike: no variance
     film["square"] = 1e3
     whole = Film(*size, {name: np.ascontiguousarray(film[name]) for name in ("sum", "compensation", "square", "count")})
-    whole.halves, whole.account = (
+    whole.halves, whole.sample_budget = (
         halves,
         SampleBudget(film["count"].copy(), np.zeros(features.shape, np.float32), 0.1, 1.0),
     )

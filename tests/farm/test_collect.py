@@ -42,7 +42,7 @@ def test_tiles_have_the_halves_of_the_whole(samples: np.ndarray) -> None:
     assert made.halves.differences == pytest.approx(whole.halves.differences, rel=1e-12)  # means of float64, regrouped
     # The ratio of neighbours is each tile's own estimate, of 500 to 800 pixels.
     assert made.halves.variances == pytest.approx(whole.halves.variances, rel=0.2)
-    assert made.halves.doubts.keys() == whole.halves.doubts.keys() != set()
+    assert made.halves.relative_std_errors.keys() == whole.halves.relative_std_errors.keys() != set()
     assert made.error() == pytest.approx(whole.error(), rel=0.1)
 
 

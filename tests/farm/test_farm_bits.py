@@ -136,7 +136,7 @@ def test_a_worker_is_killed(scheduler: str, renderer: viewer.Renderer, alone: vi
                 os.kill(pids.pop(), signal.SIGKILL)
                 pids.clear()
 
-        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=kill, told=told.append)
+        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=kill, notify=told.append)
         client.wait_for_workers(2, timeout=60)  # for the tests that follow
     same(picture.film, alone.film)
     assert len(told) <= 1  # none where the others had done it all before that was seen
@@ -175,7 +175,7 @@ def test_a_worker_hangs(scheduler: str, renderer: viewer.Renderer, alone: viewer
     from viewer.farm import work
 
     monkeypatch.setattr(work, "LEAST_PATIENCE", 2.0)
-    monkeypatch.setattr(work.Work.__init__, "__kwdefaults__", {"mixed": False, "patience": 2.0, "told": None})
+    monkeypatch.setattr(work.Work.__init__, "__kwdefaults__", {"mixed": False, "patience": 2.0, "notify": None})
     monkeypatch.setattr(work, "SLOW", 2.0)
     told: list[str] = []
     with Client(scheduler, set_as_default=False) as client:
@@ -186,7 +186,7 @@ def test_a_worker_hangs(scheduler: str, renderer: viewer.Renderer, alone: viewer
                 os.kill(pids[0], signal.SIGSTOP)
                 pids.clear()
 
-        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=hang, told=told.append)
+        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=hang, notify=told.append)
         client.wait_for_workers(2, timeout=120)
     same(picture.film, alone.film)
     assert len(told) == 1 and "does not answer" in told[0]

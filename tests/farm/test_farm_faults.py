@@ -70,7 +70,7 @@ def test_builds_that_differ() -> None:
 def test_workers_without_this_program(scheduler: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(work, "CODE", "viewer.farm.other:build")
     renderer = viewer.Renderer("cornell", machine="singlepass", depth=1)
-    with pytest.raises(viewer.ViewerError, match=r"no raystream.*viewer\.farm\.other.*install it there"):
+    with pytest.raises(viewer.ViewerError, match=r"no usable raystream.*viewer\.farm\.other.*install it there"):
         render_on(renderer, scheduler, size=(32, 32), spp=1)
     renderer.release()
 

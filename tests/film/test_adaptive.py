@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep, next_run, variances
+from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep_halves, next_run, variances
 from viewer.film.device_film import FilmBuffer
 from viewer.film.error.convergence import Halves
 from viewer.film.error.sample_budget import SampleBudget
@@ -33,8 +33,8 @@ def filled(samples: int, deviation: np.ndarray, seed: int = 0) -> Film:
 
 
 def granted(film: Film) -> np.ndarray:
-    assert film.account is not None
-    return film.account.granted
+    assert film.sample_budget is not None
+    return film.sample_budget.granted
 
 
 def test_the_numbers_go_with_the_standard_deviation() -> None:
@@ -67,11 +67,11 @@ def test_an_estimate_that_is_known_badly_has_to_be_lower() -> None:
     """Of six blocks, whose error is known to a third: what is just above the estimate is not believed to be reached."""
     film = filled(LEAST, noisy())
     decide(film, 1.0)
-    error, doubt = film.error(), film.doubt()
-    assert doubt > 0.2
+    error, relative_std_error = film.error(), film.relative_std_error()
+    assert relative_std_error > 0.2
     decide(film, 1.05 * error)
     assert (granted(film) > LEAST).any() and film.error() == error  # the figure that is shown is the mean
-    decide(film, 1.01 * bound(error, doubt))
+    decide(film, 1.01 * bound(error, relative_std_error))
     assert (granted(film) == LEAST).all()
 
 
@@ -110,7 +110,7 @@ def test_numbers_in_between_go_by_the_spread_of_the_first_half() -> None:
     film.sum[...] += 48 * texture[..., None].astype(np.float32)
     film.halves = Halves((32 * (1 + texture)).astype(np.float32), first)
     film.square *= np.float32(32**0.5 / (2**1.5 - 1))
-    film.account = SampleBudget(np.full(size, 64, np.float32), apart)
+    film.sample_budget = SampleBudget(np.full(size, 64, np.float32), apart)
     expected = float(np.mean(apart**2)) / 4 / np.sqrt(2**1.5 - 1) * 32 / 48
     assert float(np.mean(variances(film))) == pytest.approx(expected, rel=0.04)
 
@@ -156,12 +156,12 @@ def test_runs_bring_the_fewest_first_and_end_at_powers_of_two() -> None:
 def test_halves_are_kept_of_those_that_go_on() -> None:
     film = filled(64, noisy())
     decide(film, 0.02)
-    assert film.halves is not None and film.account is not None
+    assert film.halves is not None and film.sample_budget is not None
     assert film.halves.count.min() == 32
     going = np.zeros(film.count.shape, bool)
     going[:, EDGE:] = True  # whole blocks, as all decisions are
     told = variances(film)
-    keep(film, going)
+    keep_halves(film, going)
     assert (film.halves.count[:, EDGE:] == 64).all() and (film.halves.count[:, :EDGE] == 32).all()
     # What is known of a pixel before its next samples is what its halves have told.
     np.testing.assert_allclose(variances(film)[:, EDGE:], told[:, EDGE:], rtol=1e-5)  # kept in float32
@@ -173,7 +173,7 @@ def test_without_halves_samples_are_taken_for_independent() -> None:
     film.halves = None
     np.testing.assert_array_equal(variances(film), film.variance())
     decide(film, 0.03)
-    keep(film, granted(film) > film.count)
+    keep_halves(film, granted(film) > film.count)
     assert film.halves is not None
 
 
@@ -182,9 +182,9 @@ def test_a_state_holds_the_account(tmp_path) -> None:
     decide(film, 0.03)
     save(tmp_path / "a.exr", film, {"seed": 1})
     back = resume(tmp_path / "a.exr", SIZE, {"seed": 1})
-    assert isinstance(back.account, SampleBudget) and back.error() == film.error()
+    assert isinstance(back.sample_budget, SampleBudget) and back.error() == film.error()
     np.testing.assert_array_equal(granted(back), granted(film))
-    assert back.doubt() == film.doubt() > 0
+    assert back.relative_std_error() == film.relative_std_error() > 0
     assert back.efficiency() == film.efficiency()
 
 
@@ -192,9 +192,9 @@ def test_an_even_film_forgets_its_account(device) -> None:
     film = filled(LEAST, noisy())
     decide(film, 0.03)
     buffer = FilmBuffer(device, SIZE, film)
-    assert buffer.error() == film.error() and buffer.film().account is film.account
+    assert buffer.error() == film.error() and buffer.film().sample_budget is film.sample_budget
     buffer.even()
-    assert buffer.account is None and buffer.samples == LEAST and buffer.film().halves is None
+    assert buffer.sample_budget is None and buffer.samples == LEAST and buffer.film().halves is None
     buffer.release()
 
 
@@ -221,7 +221,7 @@ def test_the_mean_stays_where_it_is() -> None:
         chosen, end = next_run(film.count, granted(film), 2 * LEAST)
         if not end:
             break
-        keep(film, chosen)
+        keep_halves(film, chosen)
         add(chosen, end - int(film.count[chosen].max()))
     assert len(np.unique(film.count)) > 3  # there was something to decide
     # Three times the spread over seeds, 1.5 % of some 1,600 bright samples.

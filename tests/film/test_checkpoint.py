@@ -100,10 +100,10 @@ def test_files_without_a_film_are_refused(tmp_path) -> None:
     (tmp_path / "empty.exr").write_bytes(b"")
     (tmp_path / "head.exr").write_bytes(b"v/1\x01" + bytes(30))
     for name, line in (
-        ("plain", "holds no film to go on from"),
-        ("text", "is no EXR picture"),
+        ("plain", "holds no film to resume from"),
+        ("text", "is not an EXR picture"),
         ("folder", "cannot be read: Is a directory"),
-        ("empty", "is no EXR picture"),
+        ("empty", "is not an EXR picture"),
         ("missing", "cannot be read: No such file or directory"),
         ("head", "is a damaged EXR picture"),
     ):
@@ -124,7 +124,7 @@ def test_damage_is_found(tmp_path, capfd) -> None:
         broken = data.copy()
         broken[at] ^= 0x55
         path.write_bytes(broken)
-        with pytest.raises(ViewerError, match=r"damaged|is no EXR picture|cut short"):
+        with pytest.raises(ViewerError, match=r"damaged|is not an EXR picture|cut short"):
             resume(path, SIZE, SETTINGS)
     assert capfd.readouterr() == ("", "")  # nothing beside the one line
 

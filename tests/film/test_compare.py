@@ -10,14 +10,14 @@ from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
 from viewer.film.files import compare as figures
-from viewer.film.files.compare import Shown, compare, read
+from viewer.film.files.compare import ComparedPicture, compare, read
 from viewer.film.files.image import save
 from viewer.film.tonemap import srgb8
 
 GREY = np.full((4, 6, 3), 0.5, np.float32)
 NORMAL = np.zeros((4, 6, 3), np.float32)
 NORMAL[..., 2] = 1
-HIDDEN = Shown("a", GREY)
+HIDDEN = ComparedPicture("a", GREY)
 
 
 def with_pixel(value, row=1, column=2):
@@ -28,41 +28,41 @@ def with_pixel(value, row=1, column=2):
 
 
 def test_equal_pictures():
-    found = compare(HIDDEN, Shown("b", GREY.copy()))
+    found = compare(HIDDEN, ComparedPicture("b", GREY.copy()))
     assert (found.flip or 0.0, found.error, found.largest, found.share) == (0, 0, 0, 0)
     assert not found.shown["difference"].any()
 
 
 def test_figures_of_one_pixel():
-    found = compare(HIDDEN, Shown("b", with_pixel((0.5, 0.75, 0.5))))
+    found = compare(HIDDEN, ComparedPicture("b", with_pixel((0.5, 0.75, 0.5))))
     assert found.kind == "linear" and found.size == (6, 4)
     assert (found.largest, found.at, found.share) == (0.25, (2, 1), 1 / 24)
     # Green is 0.7152 of luminance: half as much more in one of 24 pixels.
     assert found.error == pytest.approx(0.7152 * 0.5 / math.sqrt(24), rel=1e-12)
-    assert compare(HIDDEN, Shown("b", with_pixel(0.505)), tolerance=0.01).share == 0
+    assert compare(HIDDEN, ComparedPicture("b", with_pixel(0.505)), tolerance=0.01).share == 0
     assert found.shown["difference"][1, 2].any()
 
 
 def test_a_dark_pixel_is_weighed_by_a_tenth_of_the_mean():
     dark = with_pixel(0.0)
     mean = 0.5 * 23 / 24
-    found = compare(Shown("a", dark), Shown("b", with_pixel(0.1)))
+    found = compare(ComparedPicture("a", dark), ComparedPicture("b", with_pixel(0.1)))
     assert found.error == pytest.approx(0.1 / (0.1 * mean) / math.sqrt(24), rel=1e-6)  # of float32 pixels
-    black = Shown("a", np.zeros_like(GREY))
+    black = ComparedPicture("a", np.zeros_like(GREY))
     assert compare(black, HIDDEN).error == math.inf and compare(black, black).error == 0
 
 
 def test_flip_is_the_evaluators():
     evaluator = pytest.importorskip("flip_evaluator")
     other = with_pixel((0.1, 0.6, 2.0))
-    found = compare(HIDDEN, Shown("b", other, exposure=0.0, tonemap="none"))
+    found = compare(HIDDEN, ComparedPicture("b", other, exposure=0.0, tonemap="none"))
     shown = [srgb8(each).astype(np.float32) / 255 for each in (GREY, other)]
     assert found.flip == pytest.approx(evaluator.evaluate(*shown, "LDR", applyMagma=False)[1], rel=1e-6)  # of a sum
 
 
 def test_without_the_evaluator(monkeypatch):
     monkeypatch.setattr(figures, "has_flip", lambda: False)
-    found = compare(HIDDEN, Shown("b", with_pixel(1.0)))
+    found = compare(HIDDEN, ComparedPicture("b", with_pixel(1.0)))
     assert found.flip is None and found.largest == 0.5 and found.shown["difference"][1, 2].tolist() == [255] * 3
 
 
@@ -79,7 +79,7 @@ def test_files(tmp_path, ending):
         return
     assert found.displayed and (found.exposure, found.tonemap) == (1.0, "none")
     # Displayed as the file says, a linear picture differs by no more than the code; JPEG loses a little beside an edge.
-    apart = compare(found, Shown("b", with_pixel(0.25)))
+    apart = compare(found, ComparedPicture("b", with_pixel(0.25)))
     assert apart.kind == "displayed" and apart.largest <= (0 if ending == "png" else 0.06)
     with pytest.raises(ViewerError, match="EXR and NPZ files have layers"):
         read(path, "depth")
@@ -95,23 +95,25 @@ def test_layers_with_a_background():
     depth[0] = 2
     other = depth.copy()
     other[0, 3] = 3
-    found = compare(Shown("a", depth), Shown("b", other), "depth")
+    found = compare(ComparedPicture("a", depth), ComparedPicture("b", other), "depth")
     assert (found.kind, found.flip, found.largest, found.at) == ("depth", None, 1, (3, 0))
     assert found.error == pytest.approx(0.5 / math.sqrt(24))
     other[2, 2] = 5  # something is hit in one alone
-    found = compare(Shown("a", depth), Shown("b", other), "depth")
+    found = compare(ComparedPicture("a", depth), ComparedPicture("b", other), "depth")
     assert found.error == found.largest == math.inf
 
 
 def test_directions_by_their_angle():
     turned = NORMAL.copy()
     turned[0, 0] = 1, 0, 0
-    assert compare(Shown("a", NORMAL), Shown("b", turned), "normal").error == pytest.approx(math.sqrt(2 / 24))
+    assert compare(ComparedPicture("a", NORMAL), ComparedPicture("b", turned), "normal").error == pytest.approx(
+        math.sqrt(2 / 24)
+    )
 
 
 def test_what_is_refused(tmp_path):
     with pytest.raises(ViewerError, match=r"b: is 4 x 6 pixels, and a 6 x 4"):
-        compare(HIDDEN, Shown("b", GREY.transpose(1, 0, 2)))
+        compare(HIDDEN, ComparedPicture("b", GREY.transpose(1, 0, 2)))
     np.savez(tmp_path / "a.npz", other=GREY)
     with pytest.raises(ViewerError, match="holds no array 'linear'"):
         read(tmp_path / "a.npz")
@@ -122,5 +124,5 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(ViewerError, match=r"pixel \(2, 1\) is not finite"):
         read(tmp_path / "c.npz")
     (tmp_path / "d.png").write_text("no picture")
-    with pytest.raises(ViewerError, match="no PNG, JPEG or WebP"):
+    with pytest.raises(ViewerError, match="unreadable PNG, JPEG or WebP"):
         read(tmp_path / "d.png")

@@ -62,7 +62,7 @@ def test_without_halves_samples_are_independent() -> None:
     assert variance_of_mean(0.5, 100, {7: 0.1}) == 0.5  # of more samples than there are
     assert variance_of_mean(0.0, 100, {3: 0.1}) == 0.0
     film = filled(stratified(7, 1.0))
-    assert film.told() == ({}, {}, {}) and film.doubt() == 0 and film.efficiency() == 1.0
+    assert film.convergence_history() == ({}, {}, {}) and film.relative_std_error() == 0 and film.efficiency() == 1.0
 
 
 @pytest.mark.parametrize("samples", [8, 11, 33, 48, 100, 256])
@@ -120,14 +120,20 @@ def test_the_device_keeps_the_same_halves(device, samples: int) -> None:
     assert film.halves is not None and back.halves is not None
     np.testing.assert_array_equal(back.halves.sum, film.halves.sum)
     np.testing.assert_array_equal(back.halves.count, film.halves.count)
-    assert back.told()[0] == pytest.approx(film.told()[0], rel=ROUNDING) and len(back.told()[0]) >= (samples >= 8)
+    assert back.convergence_history()[0] == pytest.approx(film.convergence_history()[0], rel=ROUNDING) and len(
+        back.convergence_history()[0]
+    ) >= (samples >= 8)
     assert buffer.error() == pytest.approx(film.error(), rel=ROUNDING)
     # of sums of squares, each with its rounding; the host sums the film that is read back by itself
-    assert buffer.doubt == pytest.approx(film.doubt(), rel=4 * ROUNDING) == back.doubt()
-    assert (film.doubt() > 0) == (samples >= 8)
+    assert (
+        buffer.relative_std_error
+        == pytest.approx(film.relative_std_error(), rel=4 * ROUNDING)
+        == back.relative_std_error()
+    )
+    assert (film.relative_std_error() > 0) == (samples >= 8)
     assert buffer.efficiency == pytest.approx(film.efficiency(), rel=2 * ROUNDING)
     again = FilmBuffer(device, (53, 37), back)
-    assert again.error() == buffer.error() and again.doubt == buffer.doubt
+    assert again.error() == buffer.error() and again.relative_std_error == buffer.relative_std_error
     buffer.clear()
     assert buffer.half == 0 and buffer.film().halves is None
     again.release()
@@ -141,7 +147,7 @@ def test_a_state_holds_the_halves_and_one_without_them_can_be_resumed(tmp_path) 
     back = resume(tmp_path / "a.exr", SIZE, {"seed": 1})
     assert back.halves is not None and back.halves.differences == film.halves.differences
     assert back.halves.sum.tobytes() == film.halves.sum.tobytes() and back.error() == film.error()
-    assert back.doubt() == film.doubt() == film.halves.doubts[4] > 0
+    assert back.relative_std_error() == film.relative_std_error() == film.halves.relative_std_errors[4] > 0
     halves, film.halves = film.halves, None
     save(tmp_path / "old.exr", film, {"seed": 1})
     old = resume(tmp_path / "old.exr", SIZE, {"seed": 1})

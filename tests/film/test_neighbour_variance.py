@@ -13,10 +13,10 @@ from viewer.film.error.neighbour_variance import (
     SMOOTH,
     block_sums,
     blocks,
-    doubt,
+    neighbour_variances,
     ratios,
     ratios_by_spread,
-    variances_beside,
+    relative_std_error,
 )
 from viewer.film.film import Film, luminance
 
@@ -30,7 +30,7 @@ def told(first: np.ndarray, second: np.ndarray, rate: float = 0.5, power: float 
     square = float(np.mean(squares))
     spreads = blocks(squares) / 4 / (2**power - 1) * 16 ** (power - 1)
     sums = block_sums((first + second) / 2, first - second)
-    return float(np.sum(variances_beside(sums, spreads, 4, first.size, {3: square / rate, 4: square}))) / first.size
+    return float(np.sum(neighbour_variances(sums, spreads, 4, first.size, {3: square / rate, 4: square}))) / first.size
 
 
 def errors(together: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, float]:
@@ -193,9 +193,12 @@ def test_an_error_that_few_blocks_make_is_known_badly() -> None:
     """Of K blocks that err alike the error's own standard error is 1 / sqrt(2 K), as sums of K squared deviates say."""
     rng = np.random.default_rng(4)
     for many in (1, 8, 200):
-        found = doubt(np.concatenate([np.full(many, 3.0), np.zeros(50)]))
+        found = relative_std_error(np.concatenate([np.full(many, 3.0), np.zeros(50)]))
         assert found == pytest.approx((2 * many) ** -0.5)
         roots = np.sqrt(np.mean(rng.standard_normal((4000, many)) ** 2, axis=1))
         # 4,000 draws tell a spread to 1.1 %; that of the root is half of the square's for small ones alone
         assert many == 1 or roots.std() / roots.mean() == pytest.approx(found, rel=0.07)
-    assert doubt(np.array([100.0, 1e-9])) == pytest.approx(0.5**0.5) and doubt(np.zeros(4)) == 0.0
+    assert (
+        relative_std_error(np.array([100.0, 1e-9])) == pytest.approx(0.5**0.5)
+        and relative_std_error(np.zeros(4)) == 0.0
+    )

@@ -77,7 +77,7 @@ def test_truncations_at_every_lump(number: int, tmp_path: Path) -> None:
         load(written(tmp_path, bytes(data)))
     if size > 1:
         data[at : at + 8] = (0).to_bytes(4, "little") + (size + 1).to_bytes(4, "little")
-        with pytest.raises(ViewerError, match=rf"lump {name}: .*no whole number of elements"):
+        with pytest.raises(ViewerError, match=rf"lump {name}: .*not a multiple of the element's"):
             load(written(tmp_path, bytes(data)))
 
 
@@ -87,8 +87,8 @@ def test_truncations_at_every_lump(number: int, tmp_path: Path) -> None:
         ("faces", bsp.FACE, 0, "texture", 9, "face 0: names texture 9 of 3"),
         ("faces", bsp.FACE, 0, "lightmap", 1, "face 0: names lightmap 1 of 1"),
         ("faces", bsp.FACE, 0, "vertices", 99, "face 0: has vertices 0 to 99 of 17"),
-        ("faces", bsp.FACE, 0, "corners", 5, "face 0: has 5 corners, which are no triangles"),
-        ("faces", bsp.FACE, 0, "vertices", 2, "face 0: names a vertex of its own beyond 2"),
+        ("faces", bsp.FACE, 0, "corners", 5, "face 0: has 5 corners, not a multiple of 3"),
+        ("faces", bsp.FACE, 0, "vertices", 2, "face 0: indexes one of its vertices beyond 2"),
         ("faces", bsp.FACE, 1, "net", (3, 2), "face 1: is a net of 3 x 2 control points"),
         ("models", bsp.MODEL, 0, "faces", 7, "lump models: model 0 has faces 0 to 7 of 4"),
     ],

@@ -85,7 +85,7 @@ def test_what_is_clamped_left_out_or_not_applied() -> None:
     assert found[0].intensity == (1, 1, 1) and found[1].intensity == (0, 0, 0)
     assert found[3].inner == pytest.approx(0.5, abs=2e-4) and found[3].inner < found[3].outer == 0.5
     assert warnings == [
-        "light 'panel' is 'area', which is no kind of light that is known; left out",
+        "light 'panel' is 'area', an unknown kind; left out",
         "light 'flat' left out: direction is zero",
         "values out of range were clamped in 3 lights: hot, negative, wide",
         "the range of 1 lights is not applied: light does not end",

@@ -310,14 +310,14 @@ def png_of(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "no PNG, JPEG or WebP"),
-        (b"GIF89a" + bytes(20), "no PNG, JPEG or WebP"),
-        (encoded()[:60], "no PNG, JPEG or WebP"),
-        (encoded(np.zeros((40, 40, 3), np.uint8), "JPEG")[:300], "no PNG, JPEG or WebP"),
+        (b"", "unreadable PNG, JPEG or WebP"),
+        (b"GIF89a" + bytes(20), "unreadable PNG, JPEG or WebP"),
+        (encoded()[:60], "unreadable PNG, JPEG or WebP"),
+        (encoded(np.zeros((40, 40, 3), np.uint8), "JPEG")[:300], "unreadable PNG, JPEG or WebP"),
         (png_of(20_000, 20_000), "more than"),
-        (png_of(60_000, 60_000), "no PNG, JPEG or WebP|more than"),
-        (png_of(0, 0), "no PNG, JPEG or WebP"),
-        (png_of(5, 5), "no PNG, JPEG or WebP"),
+        (png_of(60_000, 60_000), "unreadable PNG, JPEG or WebP|more than"),
+        (png_of(0, 0), "unreadable PNG, JPEG or WebP"),
+        (png_of(5, 5), "unreadable PNG, JPEG or WebP"),
     ],
 )
 def test_broken_images(data, reason, tmp_path):
@@ -355,7 +355,7 @@ def test_images_elsewhere_are_not_opened(uri, tmp_path):
     [
         ("textures", "source", 7, r"textures\[0\].source: names image 7 of 1"),
         ("textures", "source", "no", r"textures\[0\].source: expected an integer"),
-        ("textures", "source", ..., r"textures\[0\].source: is missing, and no extension that is known"),
+        ("textures", "source", ..., r"textures\[0\].source: is missing, and no known extension"),
         ("textures", "sampler", 3, r"textures\[0\].sampler: names sampler 3 of 0"),
         ("images", "bufferView", 9, r"images\[0\].bufferView: names buffer view 9 of 5"),
     ],

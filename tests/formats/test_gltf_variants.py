@@ -65,7 +65,7 @@ def test_a_variant_chosen_when_it_is_loaded(tmp_path):
         ([{"variants": ["day"], "material": 1}], "expected an integer"),
         ([{"variants": [1], "material": 3}], "names material 3 of 3"),
         ([{"variants": [1]}], "material: is missing"),
-        ([{"variants": [1, 1], "material": 1}], "names variant 1, which another mapping does"),
+        ([{"variants": [1, 1], "material": 1}], "names variant 1, as does another mapping"),
     ],
 )
 def test_variants_malformed(mappings, words, tmp_path):
@@ -124,7 +124,7 @@ def test_tangents(tmp_path):
     tangents[1, :3] = 0
     scene = load(with_tangents(tangents).write(tmp_path))
     assert scene.meshes[0].tangents is None
-    assert scene.warnings == ["1 primitives have tangents without direction, which are not used"]
+    assert scene.warnings == ["1 primitives have tangents without direction; all of theirs are ignored"]
 
 
 def test_tangents_are_made_where_a_material_needs_them(tmp_path):

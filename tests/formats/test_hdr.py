@@ -120,13 +120,16 @@ BROKEN = {
     "an exposure of zero": (b"#?RADIANCE\nEXPOSURE=0\n\n-Y 1 +X 1\n\0\0\0\0", "EXPOSURE"),
     "truncated": (HEAD + b"-Y 4 +X 4\n" + bytes([9] * 40), "line 3 of 4 ends at byte"),
     "far too short": (HEAD + b"-Y 100000 +X 9\n" + bytes(40), "100,000 lines in 40 bytes"),
-    "a run beyond the line": (HEAD + b"-Y 1 +X 8\n" + bytes((2, 2, 0, 8, 137, 5)), "a run that is longer"),
-    "an empty stretch": (HEAD + b"-Y 1 +X 8\n" + bytes((2, 2, 0, 8, 0, 5)), "a run that is longer"),
+    "a run beyond the line": (HEAD + b"-Y 1 +X 8\n" + bytes((2, 2, 0, 8, 137, 5)), "a run longer than the line"),
+    "an empty stretch": (HEAD + b"-Y 1 +X 8\n" + bytes((2, 2, 0, 8, 0, 5)), "a run longer than the line"),
     "nothing to repeat": (HEAD + b"-Y 1 +X 4\n" + bytes((1, 1, 1, 3)), "begins with a repeated pixel"),
-    "an old run beyond the line": (HEAD + b"-Y 1 +X 4\n" + bytes((9, 9, 9, 9, 1, 1, 1, 200)), "a run that is longer"),
+    "an old run beyond the line": (
+        HEAD + b"-Y 1 +X 4\n" + bytes((9, 9, 9, 9, 1, 1, 1, 200)),
+        "a run longer than the line",
+    ),
     "marks without end": (
         HEAD + b"-Y 1 +X 4\n" + bytes((9, 9, 9, 9)) + bytes((1, 1, 1, 0)) * 9,
-        "a run that is longer",
+        "a run longer than the line",
     ),
 }
 

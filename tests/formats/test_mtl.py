@@ -101,7 +101,7 @@ def test_one_number_stands_for_three(text, color):
     assert material.base_color[:3] == material.emission == color
     warnings: list[str] = []
     (material,) = read_mtl(b"newmtl m\nKd 0.1 0.2", "m.mtl", warnings)
-    assert material.base_color[:3] == (0.8, 0.8, 0.8) and "m.mtl: line 2 is not understood" in warnings[0]
+    assert material.base_color[:3] == (0.8, 0.8, 0.8) and "m.mtl: line 2 is malformed" in warnings[0]
 
 
 GLOSS = "Kd .5 .5 .5\nKs .04 .08 .02\nNs 98"

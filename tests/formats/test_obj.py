@@ -161,7 +161,7 @@ def test_malformed_materials_are_left_out_with_their_line(tmp_path):
     material = scene.materials[0]
     assert material.base_color == (0.5, 0.5, 0.5, 0.5)
     assert material.roughness == 1
-    assert "m.mtl: line 1 is not understood, 4 lines in all" in scene.warnings[0]
+    assert "m.mtl: line 1 is malformed; 4 lines in all" in scene.warnings[0]
 
 
 def test_large_file_by_the_compiled_loops(tmp_path):

@@ -195,7 +195,7 @@ def test_what_points_up():
     assert options["camera"] == Camera((0, 1, 5), (0, 1, 0), (1, 1, 0))
     options = {"camera": "5,0,1 0,0,1", "up": "y"}
     assert taken(Dataset(), options).bounds()[1].tolist() == [1, 1, 0] and options == {"camera": "5,0,1 0,0,1"}
-    for given, up, line in (("cornell", "z", "up: is of arrays"), ((POINTS, FACES), "x", "'x' is no axis")):
+    for given, up, line in (("cornell", "z", "up: applies to arrays"), ((POINTS, FACES), "x", "'x' is not an up axis")):
         with pytest.raises(ViewerError, match=line):
             scene_of(given, up=up)
 
@@ -216,8 +216,8 @@ def test_open3d_meshes():
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        (3, r"scene: int is nothing that can be shown \(give a file, a built-in name, a Scene"),
-        (None, "None is nothing that can be shown"),
+        (3, r"scene: int cannot be shown \(give a file, a built-in name, a Scene"),
+        (None, "None cannot be shown"),
         ((POINTS,), r"1 arrays \(give \(vertices, faces\)"),
         ((POINTS[:, :2], FACES), r"vertices are \(4, 2\) of float64"),
         ((POINTS, FACES + 9), "a face names vertex 12 of 4"),
@@ -225,7 +225,7 @@ def test_open3d_meshes():
         ((POINTS, [[0, 1, 2], [0]]), "faces"),
         ((POINTS, FACES, [[1, 2, 3]]), "1 colors for 4 vertices and 2 faces"),
         ((POINTS, np.zeros((0, 3), int)), None),
-        (Like(vertices=POINTS), "nothing that can be shown"),
+        (Like(vertices=POINTS), "cannot be shown"),
         (Like(vertices=[["a"] * 3], faces=FACES), "vertices are"),
         ("no_such_scene", "neither a file nor a built-in scene"),
     ],

@@ -79,8 +79,11 @@ def test_pillow_reads_the_same():
         (lambda data: data[:-30], "cut off"),
         (lambda data: data[:60] + bytes([data[60] ^ 1]) + data[61:], "checksum"),
         (lambda data: data[:33] + data[-12:], "0 of 441 bytes"),
-        (lambda data: data[:33] + chunk(b"IDAT", b"no deflate") + data[-12:], "can be read"),
-        (lambda data: data[:33] + chunk(b"IDAT", zlib.compress(b"\x07" * 450)) + data[-12:], "line 0 has no filter"),
+        (lambda data: data[:33] + chunk(b"IDAT", b"no deflate") + data[-12:], "unreadable PNG"),
+        (
+            lambda data: data[:33] + chunk(b"IDAT", zlib.compress(b"\x07" * 450)) + data[-12:],
+            "line 0 has an unknown filter",
+        ),
     ],
 )
 def test_damage_is_told(change, reason):

@@ -17,7 +17,7 @@ from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import policy
-from viewer.viewport.studies.unfused import OneByOne, fill
+from viewer.viewport.studies.unfused import SingleStep, fill
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 SEEDS = range(8)
@@ -105,7 +105,7 @@ def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
     renderer = Renderer(scene, **SINGLE, program="photon", **options, device=device)
     renderer.render((16, 12), spp=1)
     program = renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
-    single = {"fuse": "none", "policy": OneByOne(policy("threshold"))}  # a pass of one kernel at a time
+    single = {"fuse": "none", "policy": SingleStep(policy("threshold"))}  # a pass of one kernel at a time
     machine = Multipass(device, renderer.bind(program, stepwise=True), (16, 12), renderer.resources, **single)
     fill(machine, renderer, renderer.camera, (16, 12))
     carried, refracted = np.full((12, 16), -1), [0, 0, 0]

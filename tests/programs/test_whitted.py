@@ -245,7 +245,7 @@ def test_registered():
 def test_levels_are_read_where_they_were_written_as_kernels_count():
     """The wires cannot tell that, and are refused where the program does not say so."""
     program = whitted_trace(depth=2)
-    with pytest.raises(WiringError, match="reads stream 'pending_0', which not every way here has written"):
+    with pytest.raises(WiringError, match="reads stream 'pending_0', which is not written on every path to it"):
         replace(program, stacked=())
     with pytest.raises(WiringError, match="stacked 'pending_9' is not among its streams"):
         replace(program, stacked=("pending_9",))

@@ -214,9 +214,9 @@ def test_ports() -> None:
         other.listen()
         with pytest.raises(viewer.ViewerError, match="is taken"):
             _listening("127.0.0.1", other.getsockname()[1])
-    with pytest.raises(viewer.ViewerError, match="no address"):
+    with pytest.raises(viewer.ViewerError, match="not an address"):
         _listening("nowhere.invalid", 0)
-    with pytest.raises(viewer.ViewerError, match="no address of this machine"):
+    with pytest.raises(viewer.ViewerError, match="not an address of this machine"):
         _listening("192.0.2.1", 0)
 
 

@@ -49,7 +49,7 @@ def film_of(picture: Picture) -> Film:
 def assert_same(one: Picture, other: Picture) -> None:
     for name, array in film_of(one).arrays.items():
         assert array.tobytes() == film_of(other).arrays[name].tobytes(), name
-    first, second = film_of(one).account, film_of(other).account
+    first, second = film_of(one).sample_budget, film_of(other).sample_budget
     assert first is not None and second is not None
     assert first.granted.tobytes() == second.granted.tobytes() and first.error == second.error
     assert one.linear.tobytes() == other.linear.tobytes()
@@ -74,7 +74,7 @@ def test_without_it_all_pixels_have_as_many(renderer: Renderer) -> None:
     renderer.update(adaptive="off")
     film = film_of(renderer.render(SIZE, error=ERROR))
     renderer.update(adaptive="on")
-    assert film.account is None and (film.count == film.count.max()).all()
+    assert film.sample_budget is None and (film.count == film.count.max()).all()
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(
         save(tmp_path / "state.exr", begun, {})
         begun = resume(tmp_path / "state.exr", SIZE, {})
         again = FilmBuffer(renderer.device, SIZE, begun)
-    assert begun.account is not None and (begun.count < begun.account.granted).any()
+    assert begun.sample_budget is not None and (begun.count < begun.sample_budget.granted).any()
     assert len(np.unique(begun.count)) > 1
     for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, samples=1024, error_goal=ERROR), again):
         pass

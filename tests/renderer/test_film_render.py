@@ -175,11 +175,11 @@ def test_error_stops_when_it_is_met(renderer: Renderer) -> None:
     goal = 0.04
     picture = renderer.render(SIZE, spp=65536, error=goal)
     film = film_of(picture)
-    assert picture.stats.facts["stopped by"] == "error" and bound(film.error(), film.doubt()) <= goal
+    assert picture.stats.facts["stopped by"] == "error" and bound(film.error(), film.relative_std_error()) <= goal
     samples = int(film.count.min())
     assert samples >= FIRST_LOOK
     # By the law of large numbers; looked at after every run of up to 16 samples.
-    needed = samples * (bound(film.error(), film.doubt()) / goal) ** 2
+    needed = samples * (bound(film.error(), film.relative_std_error()) / goal) ** 2
     assert needed > samples / 1.125 - 16 - 0.1 * samples
 
 

@@ -149,5 +149,5 @@ def test_without_the_compiler_lengths_are_said_not_to_be_looked_at(monkeypatch) 
     monkeypatch.setattr(spirv, "VALIDATOR", "no-such-compiler")
     instructions_of.cache_clear()
     (line,) = remarks(published_program("cast", grid=4), "2004")
-    assert "lengths of programs are not looked at: no-such-compiler is not installed" in line
+    assert "program lengths are not checked: no-such-compiler is not installed" in line
     assert remarks(published_program("cast", grid=4), "none") == []

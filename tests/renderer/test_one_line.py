@@ -24,7 +24,7 @@ def test_arrays():
 
 
 def test_what_is_refused():
-    with pytest.raises(viewer.ViewerError, match="int is nothing that can be shown"):
+    with pytest.raises(viewer.ViewerError, match="int cannot be shown"):
         viewer.render(3)
     with pytest.raises(viewer.ViewerError, match="sise"):
         viewer.render("cornell", sise=(8, 8))

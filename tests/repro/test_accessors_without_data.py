@@ -28,12 +28,12 @@ def bare(folder: Path, count: int) -> Path:
 def test_they_count_by_what_the_file_holds(tmp_path) -> None:
     path = bare(tmp_path, 16_800_000)
     assert path.stat().st_size == 714
-    with pytest.raises(ViewerError, match="unfolds into far more data than it holds"):
+    with pytest.raises(ViewerError, match="expands to far more data than it holds"):
         load(path)
 
 
 def test_to_the_element(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(accessors, "_EMPTY", 12 * 10_002 - 16 * 714)  # the file itself counts 16 times
     assert load(bare(tmp_path, 10_002)).triangle_count == 3334
-    with pytest.raises(ViewerError, match="unfolds"):
+    with pytest.raises(ViewerError, match="expands to"):
         load(bare(tmp_path, 10_003))

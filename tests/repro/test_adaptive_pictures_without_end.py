@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.film.adaptive import LEAST, decide, keep, next_run
+from viewer.film.adaptive import LEAST, decide, keep_halves, next_run
 from viewer.film.film import Film
 
 GOAL = 0.02
@@ -30,16 +30,16 @@ def test_noise_that_no_neighbours_tell_of_comes_to_an_end() -> None:
     film.keep()
     add(everywhere, LEAST // 2)
     decide(film, GOAL)
-    assert film.account is not None and film.error() > GOAL
+    assert film.sample_budget is not None and film.error() > GOAL
     # 36 pixels of 1,600 leave 0.04 after 32 samples; all of the picture with 128 would leave 0.02.
     for _ in range(40):
-        chosen, end = next_run(film.count, film.account.granted, 4096)
+        chosen, end = next_run(film.count, film.sample_budget.granted, 4096)
         if end:
-            keep(film, chosen)
+            keep_halves(film, chosen)
             add(chosen, end - int(film.count[chosen].max()))
             continue
         decide(film, GOAL)
-        if (film.account.granted == film.count).all():
+        if (film.sample_budget.granted == film.count).all():
             break
     # A single block tells its error within 0.7 of it, so that the estimate is to be 1.7 times smaller than the goal.
     assert film.error() <= GOAL and film.count.max() <= 2048

@@ -24,8 +24,8 @@ WRONG = [
     ),
     (
         {"accel": "grid", "traversal": "stack"},
-        "traversal=stack: is no walk of accel grid",
-        "--traversal stack: is no walk of --accel grid",
+        "traversal=stack: is not a traversal of accel grid",
+        "--traversal stack: is not a traversal of --accel grid",
     ),
 ]
 

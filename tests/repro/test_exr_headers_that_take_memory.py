@@ -41,7 +41,7 @@ def test_pixels_that_the_file_cannot_hold(tmp_path, capfd) -> None:
         (struct.pack("<4i", 0, 0, 8191, 8191), "more chunks than it has bytes for"),
         (struct.pack("<4i", 0, 0, 1 << 20, 15), "decodes 16 x 1048577 pixels at once|pixels in"),
         (struct.pack("<4i", 0, 0, 8191, 15), "8,192 x 16 pixels in"),
-        (struct.pack("<4i", 0, 0, 1 << 30, 0), "which is not 1 to"),
+        (struct.pack("<4i", 0, 0, 1 << 30, 0), "not 1 to"),
         (struct.pack("<4i", 9, 0, 4, 3), "-4 x 4 pixels"),
     ):
         refused(tmp_path / "b.exr", data.replace(small, window), words, capfd)

@@ -41,7 +41,7 @@ def test_headers_that_promise_more_than_there_is(state) -> None:
     data = state.read_bytes()
     small, huge = struct.pack("<4i", 0, 0, 5, 3), struct.pack("<4i", 0, 0, 99999, 99999)
     state.write_bytes(data.replace(small, huge))
-    with pytest.raises(ViewerError, match=r"cut short.*\(start anew\)"):
+    with pytest.raises(ViewerError, match=r"cut short.*\(start a new render\)"):
         checkpoint.resume(state, (100000, 100000), SETTINGS)
 
 
@@ -50,5 +50,5 @@ def test_damaged_lengths_of_attributes(state, length) -> None:
     data = state.read_bytes()
     at = data.index(b"film.check\0string\0") + len(b"film.check\0string\0")
     state.write_bytes(data[:at] + struct.pack("<i", length) + data[at + 4 :])
-    with pytest.raises(ViewerError, match=r"attribute 'film.check' has a length of .*\(start anew\)"):
+    with pytest.raises(ViewerError, match=r"attribute 'film.check' has a length of .*\(start a new render\)"):
         checkpoint.resume(state, (6, 4), SETTINGS)

@@ -313,14 +313,14 @@ def test_faults_are_told():
     scene.hierarchy.translation[2:4] *= 1e10
     scene.hierarchy.local[2:4, :3, 3] *= 1e10
     scene.pose(0.0)
-    with pytest.raises(ViewerError, match=r"'grow': at 1 s a transform is beyond"):
+    with pytest.raises(ViewerError, match=r"'grow': at 1 s a transform overflows"):
         scene.pose(1.0)
     scene.instances.append(Instance(0, np.diag([2.0, 2.0, 2.0, 1.0])))  # stands in the world
     scene.cameras.append(scene.cameras[0])
     assert np.array_equal(scene.pose(0.0).transforms[10], np.diag([2.0, 2.0, 2.0, 1.0]))
     del scene.instances[3:]
     with pytest.raises(
-        ViewerError, match="nodes for 10 instances, 4 cameras and 0 lights, of which there are 3, 5 and 2"
+        ViewerError, match="nodes for 10 instances, 4 cameras and 0 lights, but the scene has 3, 5 and 2"
     ):
         scene.pose(0.0)
 

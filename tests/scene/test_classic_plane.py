@@ -35,7 +35,7 @@ def test_a_model_of_glass_on_tiles(colored: bool) -> None:
 
 
 def test_nothing_to_stand_on_a_plane() -> None:
-    with pytest.raises(ViewerError, match=r"has no extent, so that no plane can be put under it"):
+    with pytest.raises(ViewerError, match=r"has no extent to put a plane under"):
         on_plane(Scene(name="empty"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, once_for_the_same
+from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, cached_by_pixels
 from viewer.scene.light import luminance
 from viewer.scene.sky import sky
 
@@ -72,7 +72,7 @@ def test_the_sky_lights_a_level_plane_like_paper_in_the_sun() -> None:
 def test_what_is_made_of_the_sky_is_made_once() -> None:
     """Whatever its rotation; of a picture that its owner may write to every time."""
     asked: list[ImageEnvironment] = []
-    light = once_for_the_same(lambda image: asked.append(image) or float(image.pixels.sum()))
+    light = cached_by_pixels(lambda image: asked.append(image) or float(image.pixels.sum()))
     assert sky() is sky() and not sky().pixels.flags.writeable
     whole = light(sky())
     assert [light(sky().rotated(degrees)) for degrees in (0, 90, -20)] == [whole] * 3 and asked == [sky()]

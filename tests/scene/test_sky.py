@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import viewer
-from viewer.scene.edits.alone import stands_alone
+from viewer.scene.edits.alone import is_single_object
 from viewer.scene.light import luminance
 from viewer.scene.sky import _dome, sky, studio, sunlight
 
@@ -70,13 +70,13 @@ def box(low, high) -> viewer.Scene:
 
 def test_what_stands_alone() -> None:
     object_ = box((-1, 0, -1), (1, 2, 1))
-    assert stands_alone(object_)
-    assert not stands_alone(object_.on_ground())
+    assert is_single_object(object_)
+    assert not is_single_object(object_.on_ground())
     slab = box((-4, -0.1, -4), (4, 0, 4))
     placed = viewer.Scene([*object_.meshes, *slab.meshes], [*object_.instances, viewer.scene.scene.Instance(1)])
-    assert not stands_alone(placed)
+    assert not is_single_object(placed)
     inside_out = viewer.Scene.from_triangles(object_.meshes[0].positions, object_.meshes[0].triangles[:, ::-1])
-    assert not stands_alone(inside_out)  # a room: its floor faces up
+    assert not is_single_object(inside_out)  # a room: its floor faces up
     mirrored = object_.instances[0].transform * np.array([-1, 1, 1, 1])[:, None]
-    assert stands_alone(viewer.Scene(object_.meshes, [viewer.scene.scene.Instance(0, mirrored)]))
-    assert not stands_alone(viewer.Scene())
+    assert is_single_object(viewer.Scene(object_.meshes, [viewer.scene.scene.Instance(0, mirrored)]))
+    assert not is_single_object(viewer.Scene())

@@ -206,6 +206,6 @@ def test_the_estimated_error_is_the_measured_one(device, shared_refs: Path, scen
         assert picture.film.error() == pytest.approx(measured(picture), rel=APART), samples
     picture = renderer.render(truth.shape[::-1], error=GOALS[scene])
     renderer.release()
-    assert picture.film is not None and picture.film.account is not None
+    assert picture.film is not None and picture.film.sample_budget is not None
     assert picture.film.error() == pytest.approx(measured(picture), rel=APART)
     assert measured(picture) < (1 + APART) * GOALS[scene]

@@ -80,7 +80,7 @@ FAULTS = {
         "state make",
         "stream 'a' serves two",
     ),
-    "read before written": (lambda: program(start="use"), "state make|state use", "never reached|reads stream 'b'"),
+    "read before written": (lambda: program(start="use"), "state make|state use", "cannot be reached|reads stream 'b'"),
     "read before written on one way": (
         lambda: program(
             State("pick", Kernel("pick", (IN("a", A),), ("left", "right")), {"left": "make", "right": "use"}),
@@ -95,10 +95,10 @@ FAULTS = {
         "toy",
         "result 'b'",
     ),
-    "return nobody called": (
+    "return without a call": (
         lambda: program(MADE, State("use", USE, {"again": "use", "back": RETURN})),
         "state use",
-        "nobody called",
+        "returns without a call",
     ),
     "return also without a call": (
         lambda: program(
@@ -106,7 +106,7 @@ FAULTS = {
             State("use", USE, {"again": "use", "back": RETURN}),
         ),
         "state use",
-        "nobody called",
+        "arrive without a call",
     ),
     "call inside a call": (
         lambda: program(
@@ -123,7 +123,7 @@ FAULTS = {
     "unreachable": (
         lambda: program(*STATES, State("spare", USE, {"again": DONE, "back": DONE})),
         "state spare",
-        "never reached",
+        "cannot be reached",
     ),
     "nothing after a call that never returns": (
         lambda: program(
@@ -132,7 +132,7 @@ FAULTS = {
             State("after", USE, {"again": DONE, "back": DONE}),
         ),
         "state after",
-        "never reached",
+        "cannot be reached",
     ),
     "no end": (
         lambda: program(State("make", MAKE, {"go": "make", "stop": "make"})),
@@ -188,7 +188,7 @@ def test_what_one_caller_has_written_is_not_asked_of_another():
     parts = {"streams": {"a": A, "b": B, "c": A}, "inputs": ("a",), "results": ("c",), "start": "first"}
     assert Program("calls", states=states, **parts).successors("walk") == ("walk", "write", "use")
     swapped = (replace(states[0], exits={"go": Call("walk", then="use")}), *states[1:])
-    with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*never reached"):
+    with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*cannot be reached"):
         Program("calls", states=swapped, **parts)
 
 

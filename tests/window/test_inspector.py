@@ -176,7 +176,7 @@ def test_a_budget_ends_a_run_early_and_a_new_camera_starts_over(renderer: Render
     inspector.begin(away)
     assert inspector.run_to_end() and inspector.values("steps")[0].max() == 0
     assert (inspector.values("hit.triangle")[0] == -1).all()
-    inspector.configure(size=(16, 9), policy="naive")
+    inspector.update(size=(16, 9), policy="naive")
     assert inspector.picture("state").shape == (36, 64, 3)
     inspector.begin(renderer.camera)
     assert inspector.run_to_end() and inspector.picture("state").shape == (9, 16, 3)
@@ -190,7 +190,7 @@ def test_faults_are_told_in_a_line(renderer: Renderer, finished: Inspector) -> N
     with pytest.raises(ViewerError, match=r"^policy"):
         Inspector(renderer, policy="greedy")
     with pytest.raises(ViewerError, match="not the inspector's"):
-        finished.configure(mask="none")
+        finished.update(mask="none")
 
 
 @pytest.mark.parametrize("machine", ["singlepass", "multipass"])

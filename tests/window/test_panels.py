@@ -405,7 +405,7 @@ def test_nothing_overlaps_in_a_narrow_window(panel_stage, windows, panels, probe
         panel_stage.debug_views.probe = probe(
             panel_stage.renderer, panel_stage.view.controller.camera, (32, 24), (16, 12)
         )
-    for message in ("", "the scene has no lights: it stands under the default sky (--environment none for darkness)"):
+    for message in ("", "the scene has no lights and is under the default sky (--environment none for darkness)"):
         panel_stage.view.message = message
         panel_stage.draw(4, size)
         windows.clear()

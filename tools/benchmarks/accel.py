@@ -1,8 +1,8 @@
 """Acceleration structures against each other and Embree: builds, memory, and rates of primary, shadow and bounce rays.
 
-All rays are given ones, traced as `Renderer.trace` does it; a run is timed until the device is done, nothing is read
-back. Shadow rays go from what a camera sees to a point light beside the camera, and any hit ends them; bounce rays go
-from there into directions of a cosine distribution, so that neighbours have little in common.
+Rays are given lists, traced as by `Renderer.trace`; a run is timed until the device is done, without read-back. Shadow
+rays go from the camera's hits to a point light beside the camera, with any hit; bounce rays go from there in directions
+of a cosine distribution, incoherent among neighbours.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .scenes import View, found
 
 ABOUT = "structures and traversals on every machine: builds, memory, Mrays/s of primary, shadow and bounce rays"
 
-SIZE, SMALL = 512, 256  # of the picture that primary rays belong to, and of the one that the others start from
+SIZE, SMALL = 512, 256  # of the picture of primary rays, and of the one that starts the others
 RUNS, WARM_UP = 3, 2
 KINDS = ("primary", "shadow", "bounce")
 
@@ -46,7 +46,7 @@ MACHINES_USED: dict[str, dict[str, Any]] = {
     "multipass none": {"fuse": "none", "unroll": "auto"},
 }
 EVERY = tuple(MACHINES_USED)
-# structure -> how it is built, and its traversals with the machines that each is measured on.
+# structure -> its options, and its traversals with the machines to measure.
 FLAT: dict[str, tuple[Recipe, dict[str, tuple[str, ...]]]] = {
     "bvh": (Recipe("bvh"), {"stack": EVERY[:2], "octants": EVERY, "escape": EVERY[::2]}),
     "bvh, midpoint": (Recipe("bvh", build="midpoint"), {"stack": EVERY[:1]}),
@@ -56,7 +56,7 @@ TWO_LEVEL: dict[str, tuple[Recipe, dict[str, tuple[str, ...]]]] = {
     "two-level-bvh": (Recipe("two-level-bvh"), {"stack": EVERY[:2], "octants": EVERY}),
     "two-level-grid": (Recipe("two-level-grid"), {"adinetz": EVERY}),
 }
-# scene -> its name in `scenes`, and what is built over it. A flattened forest is another scene's work.
+# scene -> its name in `scenes`, and its structures. A flattened forest is another scene's job.
 SCENES = {
     "bunny": ("bunny", FLAT),
     "dragon": ("dragon", FLAT),
@@ -65,7 +65,7 @@ SCENES = {
     "teapot in a stadium": ("stadium", FLAT | TWO_LEVEL),
 }
 QUICK = {"cornell": ("cornell", FLAT | TWO_LEVEL)}
-SLOW = ("forest, instanced", "teapot in a stadium")  # of smaller pictures: long ways, 57,000 triangles in a voxel
+SLOW = ("forest, instanced", "teapot in a stadium")  # of smaller pictures: long traversals, 57,000 triangles in a voxel
 EMBREE = f"Embree, {cpus()} threads"
 
 
@@ -96,7 +96,7 @@ class Case:
             self.machine.write("ray", stream.reshape(height, width))
 
     def run(self) -> None:
-        """Trace them, and wait."""
+        """Trace them and wait for the device."""
         with self.machine.device.current():
             self.machine.finish(self.count)
             self.machine.device.context.finish()
@@ -207,7 +207,7 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
 def _builds(
     scene: viewer.Scene, corners: NDArray, wanted: Mapping[str, Any]
 ) -> tuple[dict[str, Structure], dict[str, dict[str, Any]]]:
-    """Every structure, and how long it took; a first build compiles the loops."""
+    """Every structure with its build time; a first build compiles the loops."""
     made: dict[str, Structure] = {}
 
     def build(which: str) -> None:
@@ -222,7 +222,7 @@ def _builds(
 def _rays(
     first: Case, scene: viewer.Scene, corners: NDArray, camera: viewer.Camera, size: int, small: int
 ) -> dict[str, Rays]:
-    """The rays of every kind."""
+    """Rays of every kind."""
     rng = np.random.default_rng(1)
     primary = Rays(*(part.reshape(-1, 3).astype(np.float32) for part in camera.rays(size, size)))
     seen = Rays(*(part.reshape(-1, 3).astype(np.float32) for part in camera.rays(small, small)))
@@ -233,7 +233,7 @@ def _rays(
     origins, directions = seen.origins[at].astype(np.float64), seen.directions[at].astype(np.float64)
     points = origins + hits["t"][at, None] * directions
     before = np.cumsum([0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)])
-    own = corners[before[hits["instance"][at]] + hits["triangle"][at]].astype(np.float64)  # of a flat one instance is 0
+    own = corners[before[hits["instance"][at]] + hits["triangle"][at]].astype(np.float64)  # 0 in a flat one
     normals = np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
     normals *= -np.sign((normals * directions).sum(axis=1, keepdims=True))
@@ -254,7 +254,7 @@ def _rays(
 def _rates(
     cases: Mapping[str, Case], rays: Rays, corners: NDArray, runs: int
 ) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:
-    """Times and rates of all cases and Embree; the share of rays that find what the first case's do."""
+    """Times and rates of all cases and Embree; the share of rays with the first case's hits."""
     for each in cases.values():
         each.give(rays)
     work: dict[str, Callable[[], Any]] = {name: each.run for name, each in cases.items()}
@@ -278,13 +278,13 @@ def _rates(
 
 
 def rate(timing: Timing, count: int) -> dict[str, Any]:
-    """Times of so many rays, and million rays in a second of wall time and of one CPU's time."""
+    """Times of ``count`` rays, and million rays per second of wall time and of one CPU's time."""
     row = timing.to_json()
     return {**row, "mrays": count / row["ms"] / 1e3, "cpu_mrays": count / max(row["cpu_ms"], 1e-6) / 1e3}
 
 
 def _repeats(resources: Resources, structure: Structure, rays: Rays, size: tuple[int, int]) -> dict[str, Any]:
-    """Triangle tests that a mailbox would spare, of primary rays through the grid; and the machine's own count."""
+    """Triangle tests that a mailbox would save, for primary rays through the grid; and the machine's own count."""
     counted = case(resources, structure, structure.make("dda"), "singlepass", size, counting=True)
     counted.give(rays)
     counted.run()
@@ -303,7 +303,7 @@ COMPARED = {"bvh": "stack", "grid": "dda"}
 def _compare(
     rows: dict[str, dict[str, Case]], rays: Mapping[str, Rays], runs: int
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Cases beside each other: {what: {kind: {way: rate}}}."""
+    """Cases side by side: {what: {kind: {way: rate}}}."""
     out: dict[str, dict[str, dict[str, Any]]] = {}
     for what, ways in rows.items():
         out[what] = {}
@@ -323,7 +323,7 @@ def _vertices(
     size: tuple[int, int],
     runs: int,
 ) -> dict[str, Any]:
-    """Triangles of corners of their own, three texels each, against numbers of shared vertices."""
+    """Unshared corners, three texels per triangle, against indices of shared vertices."""
     rows: dict[str, dict[str, Case]] = {}
     sizes: dict[str, dict[str, int]] = {}
     for which, structure in flat.items():

@@ -1,4 +1,4 @@
-"""How often a grid's rays test the same triangle again, which a mailbox would spare; a float64 walk on the host."""
+"""Repeated tests of a triangle by a grid's ray, which a mailbox would save; a float64 traversal on the host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.accel.grid.build import Grid
 
 
 class Repeats(NamedTuple):
-    """Of all rays: voxels visited, triangle tests, and those of triangles that the ray has tested before."""
+    """Totals over all rays: voxels visited, triangle tests, and repeated ones."""
 
     steps: int
     tests: int
@@ -20,10 +20,10 @@ class Repeats(NamedTuple):
 
 
 def repeated_tests(grid: Grid, origins: NDArray, directions: NDArray, t: NDArray) -> Repeats:
-    """Walk rays (R, 3) to their hits at the distances t (R,), inf for none: a 3-D digital differential analyser
-    (Amanatides and Woo 1987) over the voxels that a ray visits until its hit lies before the voxel's end."""
+    """Traverse the grid with rays (R, 3) to their hits at distances t (R,), inf for none: a 3-D digital differential
+    analyser (Amanatides and Woo 1987) over a ray's voxels until its hit lies before the voxel's end."""
     counts = np.zeros(3, np.int64)
-    _walk(
+    _traverse(
         grid.low.astype(np.float64),
         grid.voxel.astype(np.float64),
         np.array(grid.resolution, np.int64),
@@ -32,7 +32,7 @@ def repeated_tests(grid: Grid, origins: NDArray, directions: NDArray, t: NDArray
         np.ascontiguousarray(origins, np.float64),
         np.ascontiguousarray(directions, np.float64),
         np.ascontiguousarray(t, np.float64),
-        # One mailbox for each triangle, as if every ray had its own: the ray that tested it last.
+        # One mailbox per triangle, as if every ray had its own: the last ray that tested it.
         np.full(int(max(grid.lists.max(initial=-1), -1)) + 2, -1, np.int64),
         counts,
     )
@@ -40,7 +40,7 @@ def repeated_tests(grid: Grid, origins: NDArray, directions: NDArray, t: NDArray
 
 
 @njit(cache=True)
-def _walk(low, voxel, resolution, pointers, lists, origins, directions, t, mailbox, counts):
+def _traverse(low, voxel, resolution, pointers, lists, origins, directions, t, mailbox, counts):
     at, step = np.empty(3, np.int64), np.empty(3, np.int64)
     inverse = np.empty(3)
     for ray in range(len(origins)):

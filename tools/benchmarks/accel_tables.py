@@ -1,4 +1,4 @@
-"""What the benchmark ``accel`` shows: tables, targets and the plot."""
+"""Tables, targets and plot of the benchmark ``accel``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .common import Table
 
 STACK, STACKLESS = "bvh, stack", "bvh, octants"
 SINGLE, FUSED, UNFUSED = "singlepass", "multipass ray", "multipass none"
-# What the project set out to reach for primary rays on two cores of llvmpipe; of wall time, and of CPU time.
+# Target rates of primary rays on two cores of llvmpipe, by wall time and by CPU time.
 LEAST_OF_EMBREE = {"bunny": 0.75, "dragon": 0.85, "forest, flat": 0.65}
 MOST_FUSED, MOST_UNFUSED = 1.12, 2.5
 SHOWN = (f"{STACK}, {SINGLE}", f"{STACKLESS}, {SINGLE}", f"{STACKLESS}, {UNFUSED}", f"grid, dda, {SINGLE}")
@@ -22,7 +22,7 @@ def _embree(rates: dict[str, Any]) -> str | None:
 
 
 def targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each target by wall and by CPU time: a busy machine disturbs the latter less."""
+    """Each target by wall and by CPU time, which is less sensitive to other load."""
     out = []
     for name, least in LEAST_OF_EMBREE.items():
         if name not in data["scenes"]:
@@ -99,7 +99,7 @@ def _details(data: dict[str, Any]) -> Iterator[Table]:
             rows.append((name, r["steps"] / rays, r["tests"] / rays, f"{100 * share:.3g} %", r["machine_tests"] / rays))
     if rows:
         columns = ("grid, primary rays", "voxels per ray", "tests per ray", "repeated", "tests, by the machine")
-        yield Table("tests of a triangle that the ray has tested before: what a mailbox would spare", columns, rows)
+        yield Table("repeated tests of a triangle by a ray: savings of a mailbox", columns, rows)
     for key, title, ways in (
         ("vertices", "unshared corners against shared vertices, singlepass", ("unshared", "shared")),
         ("addresses", "1-D addresses (buffer textures) against 2-D and 3-D ones, singlepass", ("1-D", "2-D")),

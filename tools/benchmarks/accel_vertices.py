@@ -1,4 +1,4 @@
-"""The ray/triangle test over shared vertices: a triangle is three numbers of vertices, as in the scene's files.
+"""The ray/triangle test over shared vertices: a triangle is three vertex indices, as in the scene's files.
 
 Half to a third of the memory of unshared corners, for four texels at two depths of fetches instead of three at one.
 """
@@ -29,7 +29,7 @@ FETCH = """Triangle fetch_triangles(int i) {
 
 
 def indexed(test: Module, scene: viewer.Scene) -> Module:
-    """The module of a ray/triangle test with the scene's vertices, shared as they are when flattened."""
+    """The module of a ray/triangle test with the scene's vertices, shared as after flattening."""
     (table,) = test.memories
     flat = scene.flatten()
     numbers = table.data["number"]

@@ -1,10 +1,10 @@
-"""The estimate of a picture's error, where `--error` stops by it, and what adaptive sampling saves.
+"""Error estimates of pictures, stops by `--error`, and savings of adaptive sampling.
 
-Errors are root mean square over pixels, of the luminance, by the picture's mean: what `viewer.film.film.Film.error`
-estimates. They are measured against the mean of the other seeds' pictures with most samples, whose own variance is
-taken off: the references of the Cornell box err more than our pictures of 256 samples do. `errors` and `told` in the
-results are of every seed; `by_reference` are the errors against the reference where that has our size, of which `floor`
-is its own. Renders that stop at an error are of seeds of their own, at errors that pictures of `GOALS` samples have.
+Errors are root mean square over pixels, of the luminance, relative to the picture's mean, as estimated by
+`viewer.film.film.Film.error`. They are measured against the mean of the other seeds' pictures with most samples,
+corrected for its variance: the references of the Cornell box have larger errors than our pictures of 256 samples.
+`errors` and `told` in the results are per seed; `by_reference` are errors against a reference of our size, if any, with
+its own error `floor`. Renders that stop at an error have their own seeds, at the errors of pictures of `GOALS` samples.
 Seconds are of all threads of the process.
 """
 
@@ -26,10 +26,10 @@ from .common import Options, Result, Table, facts, say
 from .errors import LUMINANCE, Reference
 from .scenes import Absent, _file, shared
 
-ABOUT = "the error's estimate beside the error, where renders stop by it, and what adaptive sampling saves"
+ABOUT = "error estimates, renders that stop by them, and savings of adaptive sampling"
 
-# Reference -> scene, seeds of estimates, and of renders that stop at an error. Where few pixels make the error, as the
-# edges of the lamp do in the Cornell box, it differs more from seed to seed.
+# Reference -> scene, seeds of estimates, and of renders that stop at an error. Errors of few pixels, as at the edges of
+# the Cornell box's lamp, differ more among seeds.
 PICTURES = {
     "cornell_direct_128": ("cornell", 6, 4),
     "cornell_depth5_128": ("cornell", 4, 2),
@@ -40,14 +40,14 @@ PICTURES = {
 }
 SIZE = (128, 128)  # of all pictures
 SAMPLES = (8, 16, 32, 64, 128, 256)
-GOALS = (24, 64)  # samples whose error is asked for
+GOALS = (24, 64)  # samples whose errors are the goals
 FIRST_SEED = 1001  # of renders that stop
 MOST = 512  # samples of them
-EARLY = 1.25  # of the error that is asked for: no picture may err more
+EARLY = 1.25  # largest error of a picture, relative to the goal
 
 
 def run(options: Options) -> Result:
-    """Measure all of it."""
+    """Measure everything."""
     device = options.open()
     data: dict[str, Any] = {"benchmark": "adaptive", "about": ABOUT, "facts": facts(device), "missing": []}
     data |= {"estimates": {}, "stops": {}}
@@ -85,21 +85,22 @@ def run(options: Options) -> Result:
 
 
 def goals_of(samples: Sequence[int], errors: NDArray[np.float64], wanted: Sequence[int]) -> list[float]:
-    """The errors of pictures of so many ``wanted`` samples, two digits, between those that were measured."""
+    """Errors of pictures of the ``wanted`` sample counts, two digits, interpolated between measurements."""
     logs = np.interp(np.log(wanted), np.log(samples), np.log(np.maximum(errors, 1e-12)))
     return [float(f"{np.exp(value):.2g}") for value in logs]
 
 
 def needed(samples: Sequence[int], errors: Sequence[float], error: float) -> float:
-    """The samples of each pixel after which pictures usually err so much, between those that were measured."""
+    """Samples per pixel at which pictures usually reach an error, interpolated between measurements."""
     logs = np.interp(-np.log(error), -np.log(np.maximum(errors, 1e-12)), np.log(samples))
     return float(np.exp(logs))
 
 
 def measured(pictures: NDArray[np.floating]) -> NDArray[np.float64]:
-    """(S, K) relative errors of pictures (S, K, H, W): luminance, of S seeds with K numbers of samples, more and more.
+    """(S, K) relative errors of pictures (S, K, H, W): luminance, S seeds with K increasing sample counts.
 
-    Against the mean of the other seeds' last ones, whose variance, known by how they differ, is taken off the square.
+    Against the mean of the other seeds' last pictures, whose variance, estimated from their differences, is subtracted
+    from the square.
     """
     last = pictures[:, -1].astype(np.float64)
     seeds, sums, noise = len(last), last.sum(axis=0), float(np.mean(np.var(last, axis=0, ddof=1)))
@@ -111,14 +112,14 @@ def measured(pictures: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def _apart(luminance: NDArray[np.floating], truth: NDArray[np.float64], noise: float = 0.0) -> float:
-    """The relative error of a picture (H, W) by another one, of which the variance is taken off."""
+    """The relative error of a picture (H, W) by another one, corrected for the latter's variance."""
     return float(np.sqrt(max(float(np.mean((luminance - truth) ** 2)) - noise, 0.0)) / truth.mean())
 
 
 def _series(
     renderer: viewer.Renderer, size: tuple[int, int], seed: int, samples: tuple[int, ...]
 ) -> tuple[list[NDArray[np.float32]], list[float]]:
-    """The luminance of a picture after so many samples, and the estimates of its error."""
+    """A picture's luminance at these sample counts, and the estimates of its error."""
     renderer.update(seed=seed)
     with renderer.device.current():
         film = FilmBuffer(renderer.device, size)
@@ -143,10 +144,10 @@ def _to(
     seeds: int,
     most: int,
 ) -> list[dict[str, float]]:
-    """Pictures that stop at an error, by adaptive sampling or not, of several seeds; ``most``: samples."""
+    """Pictures of several seeds that stop at an error, with adaptive sampling or not; ``most``: samples."""
     size, found = truth.shape[::-1], []
     renderer.update(adaptive=how)
-    renderer.render(size, 40, error=1e-9)  # compiles, adaptive sampling's decisions too
+    renderer.render(size, 40, error=1e-9)  # compiles, including adaptive sampling
     for goal in goals:
         for seed in range(FIRST_SEED, FIRST_SEED + seeds):
             renderer.update(seed=seed)
@@ -191,7 +192,7 @@ def _stop_table(data: dict[str, Any]) -> Table:
                 one = {key: float(np.mean([each[key] for each in runs])) for key in runs[0]}
                 worst = max(each["error"] for each in runs) / goal
                 spent = one["samples"] / needed(found["samples"], found["errors"], goal)
-                # An error falls about with the root of the time: seconds to the goal itself, were it met exactly.
+                # An error falls about with the root of time: seconds scaled to an exact meeting of the goal.
                 work = float(np.mean([each["seconds"] * each["error"] ** 2 for each in runs])) * 1e2
                 values = (100 * one["told"], 100 * one["error"], worst, one["samples"], spent, one["seconds"], work)
                 rows.append((name, f"{how}, {100 * goal:g} %", *values))

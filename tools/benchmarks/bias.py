@@ -1,11 +1,10 @@
-"""The blur and bias of photon maps: errors against references by the number of samples.
+"""Blur and bias of photon maps: errors against references by the number of samples.
 
-Estimates of the nearest photons keep one map for all samples, as published (Purcell et al. 2003): the samples take the
-noise of shadow rays and pixels off, and what is left is the map's own noise and the blur of its discs. Progressive
-estimates have other photons for every sample and smaller discs, so that their error goes on falling. `errors` says what
-an error is; the bias is that of the whole picture's mean. Photons are those of
-``--photons``; caustic photons are 16,384 in all cases, so that in the ring, where there are no others, the last two are
-one. Radii are the defaults.
+Nearest-photon estimates share one map among all samples, as published (Purcell et al. 2003): samples remove the noise
+of shadow rays and pixels, and leave the map's own noise and the blur of its discs. Progressive estimates have new
+photons for every sample and smaller discs, so that their error keeps falling. For errors see `errors`; the bias is of
+the whole picture's mean. Photons are those of ``--photons``; caustic photons are 16,384 in all cases, so that in the
+ring, without others, the last two coincide. Radii are the defaults.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ EDGE = 8  # pixels of a block
 
 
 def run(options: Options) -> Result:
-    """Measure all of it."""
+    """Measure everything."""
     device = options.open()
     data: dict[str, Any] = {"benchmark": "bias", "about": ABOUT, "facts": facts(device), "missing": [], "scenes": {}}
     for name, picture in list(SCENES.items())[: 1 if options.quick else None]:

@@ -1,6 +1,6 @@
-"""Building the bounding volume hierarchy: the surface area heuristic beside midpoints, time against the tree's cost.
+"""Building the bounding volume hierarchy: surface area heuristic and midpoints, time against the tree's cost.
 
-CPU time is that of all threads: about what one thread alone would take. The targets are seconds on two quiet cores.
+CPU time is of all threads: about that of a single thread. Targets are seconds on two quiet cores.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ABOUT = "building the bounding volume hierarchy: seconds, memory, SAH cost, dept
 RUNS = 7
 METHODS = ("sah", "midpoint")
 INSTANCES = 1000  # boxes of a top structure
-# Seconds that the project set out to stay under on two cores.
+# Target seconds on two cores.
 TARGETS = {"dragon": 1.2, "forest_flat": 2.0}
 TOP_TARGET = 0.003
 
@@ -74,7 +74,7 @@ def _scene(corners: np.ndarray, runs: int) -> dict[str, dict[str, Any]]:
 
 
 def _top(runs: int) -> dict[str, Any]:
-    """A top structure over boxes, as one frame of a moving scene rebuilds it."""
+    """Time of a top structure over boxes, rebuilt as in one frame of a moving scene."""
     low = np.random.default_rng(1).uniform(0, 1, (INSTANCES, 3)).astype(np.float32)
     timings = interleave({"top": lambda: bvh_build.build_boxes(low, low + np.float32(0.05))}, 5 * runs)
     return {"boxes": INSTANCES, **timings["top"].to_json()}
@@ -102,7 +102,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     columns += ("per leaf", "depth", "SAH cost")
     note = (
         f"Median of {data['runs']} builds in turn after {data['warm_up']}. Peak: of the builder's arrays, beside the "
-        f"triangles' corners. SAH cost: what a random line through the box is expected to cost, "
+        f"triangles' corners. SAH cost: expected cost of a random line through the box, "
         f"{TRAVERSAL:g} per inner node and {TEST:g} per triangle tested."
     )
     goals = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]

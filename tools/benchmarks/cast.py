@@ -1,6 +1,6 @@
-"""The ray caster over the uniform grid against itself and Embree: machines, first runs, memory (the default benchmark).
+"""The ray caster over the uniform grid beside Embree: machines, first runs, memory (the default benchmark).
 
-What is timed is a whole run from pixels to radiance on the device, which is waited for; nothing is read back.
+A timed run goes from pixels to radiance on the device, waits for it, and reads nothing back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SETTINGS = {
     FUSED: Setting("multipass", fuse="ray", unroll="auto"),
     UNFUSED: Setting("multipass", unroll="auto"),
 }
-# The dissertation's machine: one call in a pass. Minutes on large scenes, so one scene and fewer runs.
+# The dissertation's machine: one call per pass. Minutes on large scenes, so one scene and fewer runs.
 PLAIN = {
     "unroll 1, sweep": Setting("multipass"),
     "unroll 1, most-work": Setting("multipass", policy=MostWork()),
@@ -41,7 +41,7 @@ PLAIN = {
 }
 RUNS, PLAIN_RUNS, LOADS, WARM_STARTS = 9, 3, 5, 3
 
-# What the project set out to reach on two cores of llvmpipe: name -> (how to read it, limit, whether more is better).
+# Targets on two cores of llvmpipe: name -> (accessor, limit, whether more is better).
 TARGETS: dict[str, tuple[Callable[[dict[str, Any]], float], float, bool]] = {
     "bunny, singlepass, Mrays/s": (lambda d: d["scenes"]["bunny"]["settings"][SINGLEPASS]["mrays"], 5.5, True),
     "bunny, --fuse ray / singlepass": (lambda d: d["scenes"]["bunny"]["settings"][FUSED]["ratio"], 1.12, False),
@@ -53,7 +53,7 @@ TARGETS: dict[str, tuple[Callable[[dict[str, Any]], float], float, bool]] = {
 
 
 def run(options: Options) -> Result:
-    """Measure all of it."""
+    """Measure everything."""
     views, missing = found(("cornell",) if options.quick else ("bunny", "dragon", "forest_flat"))
     size = (64, 64) if options.quick else (512, 512)
     data: dict[str, Any] = {
@@ -121,7 +121,7 @@ def _settings(
     runs: int,
     corners: np.ndarray | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Each setting's times, in turn with the others and (with corners) with Embree; then its counters."""
+    """Times of each setting, interleaved with the others and (with corners) with Embree; then its counters."""
     with renderer.device.current():
         machines = {name: make(renderer, setting, size) for name, setting in settings.items()}
     cases: dict[str, Callable[[], Any]] = {name: whole_run(machine) for name, machine in machines.items()}
@@ -167,7 +167,7 @@ def _kernel_calls(renderer: Renderer, setting: Setting, size: tuple[int, int]) -
 
 
 class _Yardsticks:
-    """Embree with one thread and with as many as there are CPUs, where it is installed and wanted."""
+    """Embree with one thread and with one per CPU, if installed and requested."""
 
     def __init__(self, renderer: Renderer, size: tuple[int, int], corners: np.ndarray | None) -> None:
         self.members: dict[str, embree.Embree] = {}
@@ -189,11 +189,11 @@ class _Yardsticks:
 
     @property
     def cases(self) -> dict[str, Callable[[], Any]]:
-        """What to time."""
+        """Cases to time."""
         return {name: member.run for name, member in self.members.items()}
 
     def same(self, machine: Any) -> float | None:
-        """Share of rays with the same triangle: that the same thing was timed."""
+        """Share of rays with the same triangle: a check that the same work was timed."""
         if not self.members:
             return None
         with machine.device.current():
@@ -237,7 +237,7 @@ def _camera_text(each: View) -> tuple[str, float]:
     return camera.text(), camera.fov
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What every benchmark needs: timing, the facts of the machine, and results as JSON, tables and plots."""
+"""Shared by all benchmarks: timing, machine facts, and results as JSON, tables and plots."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]  # the project's folder
 RESULTS = ROOT / "tools" / "results"
-NARROWEST = 150  # columns of a table where standard output is no terminal
+NARROWEST = 150  # columns of a table, unless standard output is a terminal
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for. quick: a few seconds, small pictures: to see that it works, not to publish."""
+    """Options of the command line. quick: small pictures in a few seconds, as a check, not for publication."""
 
     quick: bool = False
     device: int | None = None
@@ -43,8 +43,8 @@ class Options:
 
 @dataclass
 class Timing:
-    """Repeated runs of one case. wall: seconds; cpu: seconds of all threads of the process, which other load on the
-    machine disturbs less."""
+    """Repeated runs of one case. wall: seconds; cpu: seconds of all threads of the process, less sensitive to other
+    load."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Timing:
         }
 
     def ratio(self, other: Timing) -> float:
-        """Median over the rounds of this case's wall time by the other's of the same round: drift cancels."""
+        """Median over rounds of this case's wall time over the other's in the same round: drift cancels."""
         return statistics.median(a / b for a, b in zip(self.wall, other.wall, strict=True))
 
     def cpu_ratio(self, other: Timing) -> float:
@@ -71,7 +71,7 @@ class Timing:
 def interleave(cases: Mapping[str, Callable[[], Any]], runs: int, warm_up: int = 1) -> dict[str, Timing]:
     """Time every case ``runs`` times, in turn (A B C A B C ...), after ``warm_up`` untimed rounds.
 
-    A case that returns a float adds so many seconds of CPU time, spent in other processes.
+    A case may return CPU seconds spent in other processes, to be added.
     """
     timings = {name: Timing() for name in cases}
     for number in range(warm_up + runs):
@@ -89,7 +89,7 @@ def interleave(cases: Mapping[str, Callable[[], Any]], runs: int, warm_up: int =
 
 
 def cpus() -> int:
-    """CPUs that this process may use."""
+    """CPUs available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -102,7 +102,7 @@ def _cpu_name() -> str:
 
 
 def facts(device: Device) -> dict[str, Any]:
-    """Machine, driver, versions, date, and how busy the machine was."""
+    """Machine, driver, versions, date, and the machine's load."""
     described = device.describe()
     return {
         "raystream": __version__,
@@ -119,7 +119,7 @@ def facts(device: Device) -> dict[str, Any]:
 
 
 def machine_name(found: Mapping[str, Any]) -> str:
-    """A name for files: the renderer, and where that runs on the CPU, the CPU and how many."""
+    """A name for files: the renderer, and for software renderers the CPU and its number of cores."""
     renderer = re.sub(r"\(.*?\)|/.*", "", str(found["renderer"]))
     if any(word in renderer.lower() for word in ("llvmpipe", "softpipe", "swrast")):
         renderer += f" {found['cpu']} {found['cpus']} cpus"
@@ -131,7 +131,7 @@ def machine_name(found: Mapping[str, Any]) -> str:
 
 @dataclass
 class Table:
-    """A table of the report. Numbers are shown to three digits; a note stands below."""
+    """A table of the report. Numbers are shown with three digits, a note below."""
 
     title: str
     columns: Sequence[str]
@@ -169,8 +169,8 @@ def cell(value: Any) -> str:
 
 @dataclass
 class Result:
-    """What a benchmark hands back: its data as plain Python, its tables, a figure where there is matplotlib, and a
-    contact sheet (H, W, 3)."""
+    """A benchmark's result: its data as plain Python, its tables, a figure if matplotlib is installed, and a contact
+    sheet (H, W, 3)."""
 
     data: dict[str, Any]
     tables: list[Table]
@@ -178,7 +178,7 @@ class Result:
     sheet: NDArray[np.uint8] | None = None
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """``<name>.json``, with a figure ``<name>.png``, and ``<name>_sheet.png`` in the folder; the files written."""
+        """Write ``<name>.json``, a figure ``<name>.png``, and ``<name>_sheet.png`` to the folder; returns the files."""
         folder.mkdir(parents=True, exist_ok=True)
         written = [folder / f"{name}.json"]
         data = {**self.data, "tables": [asdict(table) for table in self.tables]}

@@ -1,12 +1,12 @@
 """Convergence: seconds until a picture is within a given error of its reference, beside other renderers.
 
-Pictures of 1, 2, 4 ... samples of each pixel are rendered from nothing, each by one call of the renderer's interface,
-which is what is timed; `errors` says what an error is. Every seed gives the seconds and samples at which the error
-falls below a limit; the median of the seeds is shown. The error of pixels takes many more samples, and a picture has so
-many pixels that one seed tells it: the first. Renderers take turns, seed by seed.
+Pictures of 1, 2, 4 ... samples per pixel are rendered from scratch, each by one timed call of the renderer's interface;
+for errors see `errors`. Every seed gives the seconds and samples at which the error falls below a limit; tables show
+the seeds' median. The error of pixels takes many more samples, but a picture has enough pixels for a single seed, the
+first. Renderers take turns, seed by seed.
 
-Raystream is measured beside Mitsuba 3 and Cycles where they are installed, see `peers`. The average of all of a
-renderer's pictures has to agree with the reference, or its figures are void.
+Raystream is measured beside Mitsuba 3 and Cycles where they are installed, see `peers`. The average of all pictures of
+a renderer must agree with the reference, or its figures are void.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCENES = {"cornell": ("cornell", "cornell_depth5_128"), "bunny": ("bunny_ground"
 
 @dataclass(frozen=True)
 class Limit:
-    """An error to be reached: of the means of blocks so many pixels wide (1: of pixels), relative."""
+    """A target error: relative, of means of blocks ``edge`` pixels wide (1: of pixels)."""
 
     edge: int
     error: float
@@ -47,13 +47,13 @@ class Limit:
 
 
 LIMITS = (Limit(8, 0.05), Limit(8, 0.02), Limit(8, 0.01), Limit(16, 0.01), Limit(1, 0.05))
-BY_BLOCKS = tuple(limit for limit in LIMITS if limit.edge > 1)  # of the seeds after the first: see the module's head
+BY_BLOCKS = tuple(limit for limit in LIMITS if limit.edge > 1)  # of the seeds after the first: see above
 EDGES = tuple(dict.fromkeys(limit.edge for limit in LIMITS))
-BLOCK = 8  # of the errors that are plotted, and of the agreement with the reference
+BLOCK = 8  # of plotted errors, and of the agreement with the reference
 AGREE = 0.01  # of the average of all pictures with the reference, by blocks
-SHOWN = Limit(BLOCK, 0.01)  # at which CPU time is shown
-SEEDS, FIRST_SEED = 3, 1000  # the references were made with small seeds: the same ones would hide their noise
-MOST_SAMPLES, MOST_SECONDS = 4096, 60.0  # of one picture: beyond either nothing more is rendered
+SHOWN = Limit(BLOCK, 0.01)  # limit of the CPU times shown
+SEEDS, FIRST_SEED = 3, 1000  # references have small seeds: equal ones would hide their noise
+MOST_SAMPLES, MOST_SECONDS = 4096, 60.0  # limits of one picture
 
 # title -> module, variant, sampler.
 RENDERERS = {
@@ -69,7 +69,7 @@ RENDERERS = {
 
 @dataclass
 class Climb:
-    """One seed of one renderer: pictures of more and more samples. errors : one list for each of `EDGES`."""
+    """One seed of one renderer: pictures of increasing sample counts. errors : one list for each of `EDGES`."""
 
     samples: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Climb:
             self.errors[edge].append(reference.error(shot.picture, edge))
 
     def at(self, limit: Limit) -> dict[str, float | None]:
-        """Seconds, CPU seconds and samples of a pixel from which on the error is within a limit."""
+        """Seconds, CPU seconds and samples per pixel from which the error stays within a limit."""
         errors = self.errors[limit.edge]
         costs = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds, "samples": self.samples}
         return {name: crossing(each, errors, limit.error) for name, each in costs.items()}
@@ -96,19 +96,19 @@ class Climb:
 
 
 class Average:
-    """The mean of pictures, each worth its samples."""
+    """The mean of pictures, weighted by samples."""
 
     def __init__(self) -> None:
         self._sum: Any = 0.0
         self._samples = 0
 
     def add(self, shot: Shot) -> None:
-        """Take a picture in."""
+        """Add a picture."""
         self._sum = self._sum + shot.samples * shot.picture.astype(np.float64)
         self._samples += shot.samples
 
     def agreement(self, reference: Reference) -> dict[str, Any]:
-        """How far the mean is from the reference: blocks and the whole picture, relative."""
+        """Relative difference of the mean from the reference: blocks and the whole picture."""
         picture = self._sum / self._samples
         blocks = reference.error(picture, BLOCK)
         whole = reference.mean_error(picture)
@@ -116,7 +116,7 @@ class Average:
 
 
 def run(options: Options) -> Result:
-    """Measure all of it."""
+    """Measure everything."""
     data: dict[str, Any] = {
         "benchmark": "converge",
         "about": ABOUT,
@@ -140,7 +140,7 @@ def run(options: Options) -> Result:
 
 
 def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
-    """Every renderer's climbs. Raises Absent where the scene or its reference is not there."""
+    """All series of all renderers. Raises Absent for a missing scene or reference."""
     file, picture = SCENES[name]
     folder = shared() / "refs"
     reference = Reference.load(_file(folder / f"{picture}.npz"))
@@ -187,7 +187,7 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
 def _climb(
     process: Process, reference: Reference, average: Average, limits: Sequence[Limit], seed: int, most: int
 ) -> Climb:
-    """Double the samples until all limits are met, or it takes too long."""
+    """Double the samples until all limits are met, or the time is up."""
     climb, samples = Climb(), 1
     while samples <= most and not (climb.seconds and (climb.within(limits) or climb.seconds[-1] > MOST_SECONDS)):
         shot = process.render(samples, seed)
@@ -198,7 +198,7 @@ def _climb(
 
 
 def _summary(process: Process, climbs: list[Climb], agreement: dict[str, Any]) -> dict[str, Any]:
-    """Medians of the seeds, how far those are apart, and everything that was measured."""
+    """Medians of the seeds, their spread, and all measurements."""
     reached = {}
     for limit in LIMITS:
         found = [climb.at(limit) for climb in (climbs if limit in BY_BLOCKS else climbs[:1])]
@@ -215,7 +215,7 @@ def _summary(process: Process, climbs: list[Climb], agreement: dict[str, Any]) -
     }
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
@@ -243,7 +243,7 @@ def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tup
     note = (
         f"{width} x {height}, {scene['triangles']:,} triangles, {scene['surfaces']} surfaces, {data['threads']} "
         f"threads, median of {data['seeds']} seeds, of pixels the first. Relative RMS error in luminance of the means "
-        "of blocks so many pixels wide, each by the reference's block or a tenth of the picture's mean; wall time of "
+        "of blocks of that width, each by the reference's block or a tenth of the picture's mean; wall time of "
         "the call that renders a picture of the samples that it takes. start: process, imports, scene, compilation, "
         f"first sample. CPU s: user and system, all threads, at {SHOWN}. -: not reached. The reference's own noise "
         f"({floors}) is taken off."
@@ -260,7 +260,7 @@ def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tup
 
 
 def _medians(*several: list[list[float]]) -> tuple[list[float], ...]:
-    """Of each the medians over its lists, step by step, of those that go so far."""
+    """Medians of each over its lists, step by step, among lists of that length."""
     return tuple(
         [float(np.median([v for v in step if v is not None])) for step in zip_longest(*each)] for each in several
     )

@@ -1,6 +1,6 @@
-"""How the multipass machine learns how many rays wait: passes, waits and times by occlusion queries and by the census.
+"""Counts of waiting rays in the multipass machine: passes, waits and times by occlusion queries and by the census.
 
-Part of the benchmark of policies: primary rays through the published machine, a kernel in each pass.
+Part of the benchmark of policies: primary rays through the published machine, one kernel per pass.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Denoised pictures beside noisy ones: FLIP and relative error of 1, 4, 16 and 64 samples against converged pictures,
-on eight scenes, and how far denoising moves the mean.
+on eight scenes, and the denoisers' bias of the mean.
 
-Beside Raystream's own denoiser and Open Image Denoise stands the bilateral filter that three-gpu-pathtracer offers as
-its denoiser (M. Morrone, "glslSmartDeNoise", 2019), by its published formula and default parameters: the noisy picture
-is all it is given.
+Besides Raystream's own denoiser and Open Image Denoise: the bilateral filter that three-gpu-pathtracer offers as its
+denoiser (M. Morrone, "glslSmartDeNoise", 2019), by its published formula and default parameters, with the noisy picture
+as its only input.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def oidn_there() -> bool:
 
 
 def pictures_of(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
-    """Of so many samples, the same ones, by every denoiser."""
+    """Pictures of ``count`` samples, the same ones, by every denoiser."""
     first = renderer.render(size, count, layers="albedo,normal")
     noisy: Picture = first.layers["noisy"]
     made = {"none": noisy, "bilateral": bilateral(noisy), "shader": first.linear}
@@ -79,8 +79,8 @@ def pictures_of(renderer: Renderer, size: tuple[int, int], count: int) -> dict[s
 
 
 def bilateral(linear: NDArray, sigma: float = SIGMA, k_sigma: float = K_SIGMA, threshold: float = THRESHOLD) -> Picture:
-    """(H, W, 3): each pixel a mean of those within round(k_sigma * sigma), weighted by Gaussians of the distance, of
-    standard deviation ``sigma`` pixels, and of the distance of their colours, of ``threshold``."""
+    """(H, W, 3): each pixel a mean of those within round(k_sigma * sigma), weighted by Gaussians of the distance
+    (standard deviation ``sigma`` pixels) and of the colour difference (``threshold``)."""
     picture = np.asarray(linear, np.float64)
     radius = round(sigma * k_sigma)
     height, width = picture.shape[:2]
@@ -99,8 +99,8 @@ def bilateral(linear: NDArray, sigma: float = SIGMA, k_sigma: float = K_SIGMA, t
 
 
 def judged(truth: Converged, picture: NDArray, noisy: NDArray) -> dict[str, float]:
-    """flip, error : see `Converged`. mean : of the picture's luminance over its noisy one's, less 1. bias : over the
-    converged one's."""
+    """flip, error : see `Converged`. mean : of the picture's luminance over its noisy one's, minus 1. bias : the same
+    over the converged one's."""
     mean, of_noisy, of_truth = (
         float((np.asarray(each, np.float64) @ LUMINANCE).mean()) for each in (picture, noisy, truth.linear)
     )
@@ -136,7 +136,7 @@ def _table(data: dict[str, Any]) -> Table:
     columns[1], columns[5], columns[9] = "FLIP: none", "error %: none", "mean %: bilateral"
     note = (
         "FLIP against the converged picture, both as they are shown. Error: root mean square of pixels' luminance, "
-        "relative to the converged one's. Mean: what denoising adds to the light of the same samples."
+        "relative to the converged one's. Mean: relative change of the mean by denoising."
     )
     return Table("denoised pictures", columns, rows, note)
 

@@ -1,8 +1,8 @@
-"""Eight scenes by which pictures with less noise are judged, their converged pictures, and how far others are off.
+"""Eight scenes for judging noise, their converged pictures, and distances from them.
 
-A converged picture is one of many samples under a seed of its own; it is kept beside the user's other caches, and made
-anew when its file is deleted. The distance is FLIP (P. Andersson et al., "FLIP: A Difference Evaluator for Alternating
-Images", 2020) of both pictures as they are shown, by one tone map and by the exposure that suits the converged one.
+A converged picture has many samples under a seed of its own; it is cached with the user's other caches, and rendered
+again when its file is deleted. The distance is FLIP (P. Andersson et al., "FLIP: A Difference Evaluator for Alternating
+Images", 2020) of both displayed pictures, with one tone map and the converged one's automatic exposure.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from viewer.scene.scene import Instance, Scene
 from .common import say
 from .scenes import Absent, _cache, _file, shared
 
-SEED = 1000  # of converged pictures: those that are judged have small ones
+SEED = 1000  # of converged pictures; judged ones have small seeds
 LONGEST = 300.0  # seconds of one
-LAMPS = 1024  # of the scene of many lights
+LAMPS = 1024  # of the many-light scene
 
 
 def many_lights() -> Scene:
-    """A room of pillars under `LAMPS` small lamps of all colours, two triangles each; every one lights a spot."""
+    """A room of pillars under `LAMPS` small lamps of all colours, two triangles each; each lights a spot."""
     rng = np.random.default_rng(10)
     builder = Builder()
     room = [[(-8, 0, -8), (-8, 0, 8), (8, 0, 8), (8, 0, -8)], [(-8, 0, -8), (8, 0, -8), (8, 5, -8), (-8, 5, -8)]]
@@ -48,7 +48,7 @@ def many_lights() -> Scene:
     )
     at = np.stack([rng.uniform(-7.5, 7.5, LAMPS), rng.uniform(0.3, 4.5, LAMPS), rng.uniform(-7.8, 4, LAMPS)], axis=-1)
     half = 0.02
-    square = half * np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]])  # they shine down
+    square = half * np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]])  # facing down
     kind = rng.integers(0, 6, LAMPS)
     for number in range(6):
         builder.add(quads(at[kind == number][:, None] + square), (1.0, 1.0, 1.0), 1 + number)
@@ -60,7 +60,7 @@ def many_lights() -> Scene:
 
 @dataclass(frozen=True)
 class Subject:
-    """A scene as it is looked at. made : builds it. camera : of the scene's own, by name; None: the first."""
+    """A scene with its view. made : builds it. camera : of the scene's own, by name; None: the first."""
 
     name: str
     made: Callable[[], Scene]
@@ -68,7 +68,7 @@ class Subject:
 
     @cached_property
     def scene(self) -> Scene:
-        """Raises Absent for a scene that is not on this machine."""
+        """Raises Absent for a scene missing on this machine."""
         return self.made()
 
     def renderer(self, device: Any = None, **options: Any) -> Renderer:
@@ -98,7 +98,7 @@ SUBJECTS = (
 
 
 def present(names: tuple[str, ...] = ()) -> tuple[list[Subject], list[str]]:
-    """The subjects of those names (none: all) that this machine has, and a word for each that it has not."""
+    """The subjects of those names (none: all) on this machine, and a remark on each missing one."""
     there, missing = [], []
     for subject in SUBJECTS:
         if names and subject.name not in names:
@@ -125,7 +125,7 @@ class Converged:
         return stops("auto", self.linear)
 
     def shown(self, linear: NDArray) -> NDArray[np.float32]:
-        """(H, W, 3) of 0 to 1: a picture as it is displayed, by this one's exposure."""
+        """(H, W, 3) of 0 to 1: a picture displayed with this one's exposure."""
         return srgb8(linear, self.exposure, OPTIONS["tonemap"].default).astype(np.float32) / 255
 
     def flip(self, linear: NDArray) -> float:
@@ -140,7 +140,7 @@ class Converged:
 def converged(
     subject: Subject, size: tuple[int, int], samples: int, device: Any = None, denoise: str = "none"
 ) -> Converged:
-    """The converged picture of a subject by its default settings, from the cache where it is there."""
+    """A subject's converged picture at default settings, cached."""
     cleaned = "" if denoise == "none" else f"_{denoise}"
     path = _cache() / "converged" / f"{subject.name}_{size[0]}x{size[1]}_{samples}{cleaned}.npz"
     if not path.is_file():

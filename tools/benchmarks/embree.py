@@ -1,7 +1,7 @@
 """Embree on the same triangles and rays, as the yardstick: one process per thread, since embreex holds Python's lock.
 
-Rays are handed out in bands of rows beforehand; what is timed is the tracing alone, from the word to start until the
-last process has its hits. The rate is that of single rays (`rtcIntersect1`) with the robust flag, as in the tests.
+Rays are distributed in bands of rows beforehand; only tracing is timed, from the start signal to the last process's
+hits. The rate is that of single rays (`rtcIntersect1`) with the robust flag, as in the tests.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def available() -> bool:
 
 
 class Embree:
-    """A context: processes that hold the scene and their part of the rays.
+    """A context: processes with the scene and their part of the rays.
 
-    corners (T, 3, 3) float32; origins, directions (R, 3). ends: (R,) distances for shadow rays, which are asked only
-    whether anything is nearer.
+    corners (T, 3, 3) float32; origins, directions (R, 3). ends: (R,) distances of shadow rays, tested only for any
+    nearer hit.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Embree:
         return float(sum(pipe.recv() for _, pipe in self._workers))
 
     def triangles(self) -> NDArray[np.int32]:
-        """(R,) the triangle that each ray hits first, -1 for none; of shadow rays any number where there is one."""
+        """(R,) the first triangle hit by each ray, -1 for none; for shadow rays any number in case of a hit."""
         for _, pipe in self._workers:
             pipe.send("triangles")
         return np.concatenate([pipe.recv() for _, pipe in self._workers])

@@ -1,9 +1,9 @@
-"""How far a picture is from a reference with standard errors, and the cost at which it comes within a limit.
+"""Distance of a picture from a reference with standard errors, and the cost of coming within a limit.
 
-Everything is measured in luminance, linear sRGB. The relative error of a picture at blocks of E x E pixels (1: of its
-pixels) is a root mean square over all blocks: each block's mean less the reference's, divided by the reference's or by
-a tenth of the whole reference's mean, whichever is larger, so that a black block counts as far as it would be seen. The
-reference is noisy as well: its variance, which its standard errors give, is taken off the mean square.
+All in luminance, linear sRGB. The relative error of a picture at blocks of E x E pixels (1: of its pixels) is a root
+mean square over all blocks of the difference of block means. It is divided by the reference's block mean, or by a tenth
+of the whole reference's mean if that is larger, so that black blocks count by their visibility. The reference is noisy
+as well: its variance, from its standard errors, is subtracted from the mean square.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 LUMINANCE = np.array((0.2126, 0.7152, 0.0722))  # of linear sRGB, ITU-R BT.709
-DARKEST = 0.1  # of the reference's mean: the least that an error is divided by
-LEAST = 1e-6  # relative error: what is left where the reference's variance is all there is
+DARKEST = 0.1  # of the reference's mean: the smallest divisor of an error
+LEAST = 1e-6  # relative error shown where the reference's variance explains everything
 
 
 def block_means(values: NDArray, edge: int) -> NDArray[np.float64]:
-    """(H / edge, W / edge): the means over square blocks of (H, W), whose sides the edge divides."""
+    """(H / edge, W / edge): means over square blocks of (H, W), whose sides are multiples of the edge."""
     height, width = values.shape
     return values.astype(np.float64).reshape(height // edge, edge, width // edge, edge).mean(axis=(1, 3))
 
@@ -39,7 +39,7 @@ class Reference:
     def load(cls, path: Path) -> Reference:
         """From a file of ``mean`` and ``stderr``, (H, W, 3) each, linear sRGB.
 
-        Channels of one path rise and fall together, so that their errors add up.
+        Channels of one path are fully correlated, so that their errors add up.
         """
         with np.load(path) as data:
             mean, stderr = (data[name].astype(np.float64) @ LUMINANCE for name in ("mean", "stderr"))
@@ -55,17 +55,17 @@ class Reference:
         return DARKEST * float(self.mean.mean())
 
     def floor(self, edge: int) -> float:
-        """The relative error of blocks that the reference's own noise makes."""
+        """The relative error of blocks caused by the reference's own noise."""
         variance = block_means(self.stderr**2, edge) / edge**2
         return math.sqrt(float(np.mean(variance / self._divisor(edge) ** 2)))
 
     def error(self, picture: NDArray, edge: int) -> float:
-        """The relative error of blocks of a picture (H, W, 3), linear sRGB; the floor is taken off its square."""
+        """The relative error of blocks of a picture (H, W, 3), linear sRGB; the floor is subtracted from its square."""
         apart = block_means(picture.astype(np.float64) @ LUMINANCE - self.mean, edge) / self._divisor(edge)
         return math.sqrt(max(float(np.mean(apart**2)) - self.floor(edge) ** 2, LEAST**2))
 
     def mean_error(self, picture: NDArray) -> float:
-        """The relative error, with its sign, of the mean of a picture (H, W, 3)."""
+        """The signed relative error of the mean of a picture (H, W, 3)."""
         return float((picture.astype(np.float64) @ LUMINANCE).mean() / self.mean.mean() - 1.0)
 
     def _divisor(self, edge: int) -> NDArray[np.float64]:
@@ -73,11 +73,11 @@ class Reference:
 
 
 def crossing(costs: Sequence[float], errors: Sequence[float], limit: float) -> float | None:
-    """The cost from which on the error stays within a limit; None where it is beyond at the end.
+    """The cost beyond which the error stays within a limit; None if it is above it at the end.
 
-    costs : of pictures of more and more samples, in order, seconds or samples of a pixel, all above 0. errors : theirs.
-    Between two pictures the error is taken for a power of the cost. A first picture that is within the limit gives its
-    own cost: nothing is known of smaller ones.
+    costs : of pictures with increasing sample counts, seconds or samples per pixel, all above 0. errors : theirs.
+    Between two pictures the error is interpolated as a power of the cost. A first picture within the limit gives its
+    own cost, an upper bound.
     """
     beyond = [number for number, error in enumerate(errors) if error > limit]
     if not errors or (beyond and beyond[-1] == len(errors) - 1):
@@ -90,7 +90,7 @@ def crossing(costs: Sequence[float], errors: Sequence[float], limit: float) -> f
 
 
 def middle(values: Sequence[float | None]) -> float | None:
-    """The median; None, for what was not reached, is above all numbers."""
+    """The median; None, for unreached limits, counts as largest."""
     ordered = sorted(math.inf if value is None else value for value in values)
     half = len(ordered) // 2
     found = ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

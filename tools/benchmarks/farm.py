@@ -1,9 +1,9 @@
-"""Pictures by many processes: how well they share the work, that a worker's death changes no bit, and how far it goes.
+"""Pictures by many processes: efficiency, bits after workers' deaths, and a forecast of scaling.
 
 Processes are workers of `viewer.farm` on this machine, each with one thread of the software driver. Efficiency is the
-time of one process by the number of processes, of the whole call, starts and ends included. Then a worker is killed at
-random moments, and every picture is compared with that of one process. The costs of units and of their transfers, as
-measured, go into a simulation of more workers than there are here (`benchmarks.farm_forecast`).
+time of one process over that of n processes times n, for the whole call, starts and ends included. Then workers are
+killed at random moments, and every picture is compared with that of one process. The measured costs of units and
+transfers go into a simulation of more workers (`benchmarks.farm_forecast`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ SCENE, SIZE, SPP = "cornell", (512, 512), 192
 SMALL, FEW, DEATHS = (128, 128), 24, 10
 WORKERS, FORECAST = (1, 2, 4), (1, 2, 4, 16, 64, 256, 1024)
 FORECASTS = {"512 x 512, 192 samples": (SIZE, SPP), "1920 x 1080, 4,096 samples": ((1920, 1080), 4096)}
-LINE = 1.25e8  # bytes a second: gigabit Ethernet, of the process that asks in a cluster
+LINE = 1.25e8  # bytes per second: gigabit Ethernet of the asking process
 
 
 def run(options: Options) -> Result:
-    """Measure all of it."""
+    """Measure everything."""
     data: dict[str, Any] = {"benchmark": "farm", "about": ABOUT, "facts": facts(options.open()), "scene": SCENE}
     size, spp, deaths, counts = (SMALL, FEW, 1, (1, 2)) if options.quick else (SIZE, SPP, DEATHS, WORKERS)
     data |= {"size": size, "spp": spp, "load": os.getloadavg(), "cores": os.cpu_count()}
@@ -90,7 +90,7 @@ def _deaths(renderer: viewer.Renderer, deaths: int) -> dict[str, Any]:
                     pids.clear()
 
             picture = render_on(
-                renderer, cluster.scheduler_address, size=SMALL, spp=FEW, progress=kill, told=told.append
+                renderer, cluster.scheduler_address, size=SMALL, spp=FEW, progress=kill, notify=told.append
             )
             killed, lost, same = killed + (not pids), lost + len(told), same + _same(picture.film, alone.film)
     return {"pictures": deaths, "killed": killed, "seen before the end": lost, "same bits": same}
@@ -101,17 +101,17 @@ def _same(one: Film | None, other: Film) -> bool:
 
 
 def _costs(renderer: viewer.Renderer, seen: list[tuple[int, list[tuple[Unit, Traced, float]], float]]) -> Costs:
-    """What the runs with as many workers as cores or fewer have shown."""
+    """Costs from the runs with at most as many workers as cores."""
     runs = [each for each in seen if each[0] <= (os.cpu_count() or 1)]
     units = [each for _, found, _ in runs for each in found]
     own = np.array([traced.seconds - traced.preparing for _, traced, _ in units])
     cost = np.array([unit.cost for unit, _, _ in units])
-    # Tiles of two sizes, of one and of two workers, tell what a tile costs beside its samples.
+    # Tiles of two sizes, of one and of two workers, give a tile's fixed cost.
     sizes = np.unique(cost)
     means = np.array([own[cost == size].mean() for size in sizes])
     slope, tile = np.polyfit(sizes, means, 1) if len(sizes) > 1 else (means[0] / sizes[0], 0.0)
     tile, sample = max(float(tile), 0.0), float(slope if tile > 0 else (own.sum() / cost.sum()))
-    # A worker's first unit makes its renderer and compiles: what it takes above the median of those of its size.
+    # A worker's first unit makes its renderer and compiles: its time above the median of its size.
     firsts = [each for count, found, _ in runs for each in sorted(found, key=lambda unit: -unit[1].preparing)[:count]]
     preparing = statistics.median(traced.preparing for _, traced, _ in firsts)
     usual = {size: float(np.median(own[cost == size])) for size in sizes.tolist()}
@@ -127,7 +127,7 @@ def _costs(renderer: viewer.Renderer, seen: list[tuple[int, list[tuple[Unit, Tra
 
 
 def _rows(found: Sequence[Any]) -> list[dict[str, Any]]:
-    """Of as many workers each, the first of one; efficiency by its time, as it is measured."""
+    """Rows by number of workers, the first with one; efficiency by its measured time."""
     rows = [
         {**{name: getattr(each, name) for name in each.__dataclass_fields__}, "bound": each.bound} for each in found
     ]

@@ -1,7 +1,7 @@
-"""How a picture would go on many more workers than there are: a simulation by costs that were measured.
+"""Forecast of a picture on many more workers: a simulation from measured costs.
 
-Workers start, are told apart by their builds, get the scene, each from one that has it, and prepare it; then each does
-one tile at a time. The process that asks for the picture gives tiles out and takes films in, one after the other.
+Workers start, report their builds, get the scene, each from one that has it, and prepare it; then each does one tile at
+a time. The asking process hands out tiles and collects films, one after the other.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ FILM_BYTES = 32  # of a pixel: eight floats
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured, in seconds.
+    """Measured costs, in seconds.
 
-    starting : of a worker's process. preparing : the scene's structures, and shaders. tile : of every tile, whatever
-    its size. sample : of one sample of one pixel, on average. spread : ratios of tiles' costs to that average.
-    giving : the asking process's time for a unit, beside its bytes. second_bytes : bytes a second of its line.
-    scene_bytes : of the scene.
+    starting : of a worker's process. preparing : the scene's structures, and shaders. tile : fixed, per tile. sample :
+    of one sample of one pixel, on average. spread : ratios of tiles' costs to that average. giving : the asking
+    process's time per unit, without its bytes. second_bytes : bytes per second of its line. scene_bytes : of the scene.
     """
 
     starting: float
@@ -40,9 +39,9 @@ class Costs:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Of a picture on so many workers: seconds, the share of the workers' time that is samples of the picture, and
-    how long what bounds it takes: before a worker has begun, the asking process, and the end, when workers wait for the
-    last tile."""
+    """A picture on ``workers`` workers: seconds, the share of the workers' time spent on samples, and the durations of
+    its bounds: before the start of a worker, in the asking process, and at the end, when workers wait for the last
+    tile."""
 
     workers: int
     tiles: int
@@ -54,13 +53,13 @@ class Forecast:
 
     @property
     def bound(self) -> str:
-        """What takes most of the time that is lost."""
+        """The cause of most of the time lost."""
         lost = {"start": self.before, "the asking process": self.asking, "the last tiles": self.tail}
         return max(lost, key=lambda name: lost[name])
 
 
 def forecast(size: tuple[int, int], samples: int, workers: int, costs: Costs, seed: int = 0) -> Forecast:
-    """A picture of ``size`` (width, height) on so many workers."""
+    """Forecast of a picture of ``size`` (width, height) on ``workers`` workers."""
     units = list(tile_units(size, samples, tile_side(size, workers)))
     random = np.random.default_rng(seed)
     drawn = random.choice(np.array(costs.spread), len(units))
@@ -85,10 +84,10 @@ def forecast(size: tuple[int, int], samples: int, workers: int, costs: Costs, se
 def _run(
     work: Sequence[float], sent: Sequence[float], workers: int, begin: float, giving: float
 ) -> tuple[float, float, float]:
-    """When the last film is in, how long the asking process was busy, and when the first worker had nothing to do."""
+    """Time of the last film, busy time of the asking process, and time of the first idle worker."""
     free = [(begin, number) for number in range(workers)]
     heapq.heapify(free)
-    asking = begin  # when the asking process is free again
+    asking = begin  # the asking process is free again
     busy, first_idle, last = 0.0, math.inf, begin
     following = 0
     results: list[tuple[float, int]] = []
@@ -105,7 +104,7 @@ def _run(
         if following == len(work):
             first_idle = min(first_idle, at)
         else:
-            continue_at = max(asking, at) + giving  # the next one is given before this one's film is taken
+            continue_at = max(asking, at) + giving  # the next one is assigned before this one's film is collected
             heapq.heappop(free)
             busy += giving
             heapq.heappush(results, (continue_at + work[following], following))

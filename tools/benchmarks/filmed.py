@@ -1,9 +1,8 @@
-"""Filmed sequences in which a scene changes, stands still, and is looked at picture by picture: what trails behind.
+"""Filmed sequences of a changing scene, then at rest, judged picture by picture: temporal lag.
 
-While objects or lamps move, through a lens and in mirrors, pictures differ from converged ones by noise and by lag;
-what is left of the lag after the change has ended is told by how the difference falls from picture to picture, beside
-pictures that know nothing of those before. Flicker is the root of the mean square of what a pixel changes by from one
-picture of the scene at rest to the next.
+While objects or lamps move, through a lens and in mirrors, pictures differ from converged ones by noise and by lag. The
+lag left after the change shows as a difference that falls from picture to picture, relative to pictures without
+history. Flicker is the root mean square change of a pixel from one picture of the scene at rest to the next.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from viewer.scene.scene import Scene
 from .common import Table
 from .eight import Converged, flip
 
-MOVED, STILL = 8, 9  # pictures of the change, and behind it
-AFTER = (0, 1, 2, 4, 8)  # pictures after the last change that are judged
+MOVED, STILL = 8, 9  # pictures during the change, and after it
+AFTER = (0, 1, 2, 4, 8)  # pictures after the last change to judge
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """What changes, as options of `Renderer.update` for a picture's number, from the scene at first on."""
+    """A change, as options of `Renderer.update` by a picture's number, from the initial scene."""
 
     name: str
     scene: str
@@ -73,7 +72,7 @@ SEQUENCES = (
 
 
 class Flown:
-    """Pictures of a window of ``size`` (width, height) with light of ``part`` times fewer pixels across."""
+    """Pictures of a window of ``size`` (width, height) with light at 1 / ``part`` of its width."""
 
     def __init__(self, renderer: Renderer, size: tuple[int, int], part: int, past: bool) -> None:
         self.renderer, self.size, self.number = renderer, size, 0
@@ -86,7 +85,7 @@ class Flown:
         self._film: FilmBuffer | None = None
 
     def picture(self) -> NDArray[np.float32]:
-        """The next one, of the renderer's scene and camera by now: (H, W, 3) linear."""
+        """The next picture of the renderer's present scene and camera: (H, W, 3) linear."""
         renderer, number = self.renderer, self.number
         self.number += 1
         with renderer.device.current():
@@ -107,7 +106,7 @@ class Flown:
         return shot
 
     def release(self) -> None:
-        """Free what is held; the renderer stays."""
+        """Free everything but the renderer."""
         self.denoiser.release()
         with self.renderer.device.current():
             if self._film is not None:
@@ -117,8 +116,8 @@ class Flown:
 def filmed(
     sequence: Sequence, size: tuple[int, int], part: int, device: Any, samples: int, clean: str
 ) -> tuple[dict[str, Any], NDArray[np.float32]]:
-    """What is measured of a sequence, and its sheet (H, W, 3) as displayed: pictures with the past on the left, alone
-    in the middle, and the converged ones."""
+    """Measurements of a sequence, and its sheet (H, W, 3) as displayed: pictures with history on the left, without in
+    the middle, and the converged ones."""
     start = load(sequence.scene)
     given = {"program": "path", "machine": "singlepass", "denoise": "auto", **sequence.options}
     renderer = Renderer(start, device=device, **given)
@@ -139,7 +138,7 @@ def filmed(
     made: dict[str, Any] = {}
     for past, pictures in shots.items():
         shown = [truth.shown(each) for each in pictures]
-        rest = range(last + 2, len(shown))  # the first that has one of the same scene before it
+        rest = range(last + 2, len(shown))  # the first with a predecessor of the same scene
         made["past" if past else "alone"] = {
             "flips": [flip(target, shown[last + n]) for n in AFTER],
             "flicker": float(np.mean([np.sqrt(np.mean((shown[k] - shown[k - 1]) ** 2)) for k in rest])),
@@ -150,7 +149,7 @@ def filmed(
 
 
 def filmed_table(data: dict[str, Any]) -> Table:
-    """How the difference falls after the last change."""
+    """The difference by picture after the last change."""
     rows = []
     for name, case in data.items():
         for which, label in (("alone", "each picture alone"), ("past", "with those before")):

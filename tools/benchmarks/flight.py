@@ -1,9 +1,8 @@
-"""Pictures of a moving camera, one sample of light in sixteen pixels, with and without those before: flicker and lag.
+"""Pictures of a moving camera, one light sample per sixteen pixels, with and without history: flicker and lag.
 
-Flicker is how much a point of the scene changes from a picture to the next: the root of the mean square, of what is
-displayed, between a picture and the one before along the motion of the camera. Lag, and whatever else is wrong, is the
-FLIP of a picture against the converged one of the same view: what trails behind is in it. See `eight` for both, and
-`filmed` for scenes that change.
+Flicker is the root mean square change of a scene point's displayed value from one picture to the next, reprojected
+along the camera's motion. Lag and all other errors show in the FLIP of a picture against the converged one of the same
+view. See `eight` for both, and `filmed` for scenes that change.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from .filmed import SEQUENCES, Flown, filmed, filmed_table
 
 ABOUT = "pictures of a moving camera: flicker and lag, with and without those before"
 
-SIZE, LIGHT = (384, 216), 4  # of the window, and how much smaller light is
+SIZE, LIGHT = (384, 216), 4  # of the window, and reduction of the light
 FILMED = 256, 192  # of filmed sequences
 SCENES = ("cornell", "hall", "DamagedHelmet")
 PICTURES = 24
-STEP = 0.4  # degrees that the camera goes round its target from picture to picture: a second for a quarter
+STEP = 0.4  # degrees around the target per picture: a quarter turn takes about a second
 JUDGED = (1, 4, 12, 23)  # pictures against converged ones
-SAMPLES, LONGEST = 32, 20.0  # of these, which Open Image Denoise then cleans, and seconds
-STILL = 6  # the last pictures, of which flicker is told
+SAMPLES, LONGEST = 32, 20.0  # of these, then cleaned by Open Image Denoise, and seconds
+STILL = 6  # the last pictures, for flicker
 
 
 def path(camera: Camera, number: int) -> Camera:
-    """The camera of a picture: around its target, and a little nearer."""
+    """The camera of a picture: around its target, and slightly nearer."""
     angle, origin, target = np.radians(STEP * number), np.array(camera.origin), np.array(camera.target)
     x, y, z = (origin - target) * (1 - 0.005 * number)
     turned = np.cos(angle) * x + np.sin(angle) * z, y, np.cos(angle) * z - np.sin(angle) * x
@@ -44,7 +43,7 @@ def path(camera: Camera, number: int) -> Camera:
 
 
 def run(options: Options) -> Result:
-    """Every scene, with and without the past."""
+    """Every scene, with and without history."""
     size, pictures = ((96, 54), 6) if options.quick else (SIZE, PICTURES)
     subjects, missing = present(SCENES[:1] if options.quick else SCENES)
     device = options.open()
@@ -89,7 +88,7 @@ def _case(subject: Subject, size: tuple[int, int], pictures: int, device: Any, q
 
 
 def fly(renderer: Renderer, cameras: list[Camera], size: tuple[int, int], past: bool) -> list[NDArray[np.float32]]:
-    """The pictures that a window of ``size`` (width, height) shows, (H, W, 3) linear."""
+    """The pictures of a window of ``size`` (width, height), (H, W, 3) linear."""
     flown, shots = Flown(renderer, size, LIGHT, past), []
     for camera in cameras:
         renderer.update(camera=camera)
@@ -99,8 +98,7 @@ def fly(renderer: Renderer, cameras: list[Camera], size: tuple[int, int], past: 
 
 
 def _change(renderer: Renderer, cameras: list[Camera], before: NDArray, now: NDArray) -> float:
-    """The root of the mean square of what the points of a picture differ by from the picture before, where they were
-    seen."""
+    """Root mean square change of a picture's points since the picture before, where they were visible."""
     height, width = now.shape[:2]
     rays = []
     for camera in cameras:

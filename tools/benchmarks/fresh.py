@@ -1,8 +1,8 @@
-"""New processes: what one waits for from a command to its picture, with caches empty and filled.
+"""New processes: the wait from a command to its picture, with caches empty and filled.
 
-The caches are the driver's of compiled shaders and the project's of compiled loops; here they lie in a folder of their
-own. Empty ones are measured once, filled ones after that, in the median of a few processes. Commands are Python's
-``-m viewer``: what ``raystream`` starts.
+The caches are the driver's of compiled shaders and the project's of compiled loops, here in a folder of their own. They
+are measured empty once, then filled in the median of a few processes. Commands are Python's ``-m viewer``, as started
+by ``raystream``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ABOUT = "new processes: seconds from a command to its picture, and their parts"
 STARTS = 3
 FIRST, SAMPLE, BUNNY = "cornell, 32 samples, 512 x 512", "cornell, 1 sample, 256 x 256", "bunny, cast, 512 x 512"
 SINGLE = f"{SAMPLE}, singlepass"
-# What is run: arguments of ``render``, behind the scene.
+# Arguments of ``render``, after the scene.
 COMMANDS = {
     FIRST: ("cornell", []),
     SAMPLE: ("cornell", ["--spp", "1", "--size", "256x256"]),
@@ -36,9 +36,9 @@ QUICK = {
         ["--spp", "1", "--size", "32x32", "--machine", "singlepass"],
     )
 }
-PROGRAMS = {"cornell": "path", "bunny": "cast"}  # of which the parts are told
+PROGRAMS = {"cornell": "path", "bunny": "cast"}  # for a breakdown into parts
 
-# What the project set out to reach on two cores of llvmpipe, seconds with filled caches.
+# Targets on two cores of llvmpipe, seconds with filled caches.
 TARGETS: dict[str, tuple[Callable[[dict[str, Any]], float], float]] = {
     f"{BUNNY}: process": (lambda d: d["commands"][BUNNY]["warm"]["seconds"], 0.8),
     f"{FIRST}: compile and render": (lambda d: d["commands"][FIRST]["warm"]["render"], 8.0),
@@ -46,7 +46,7 @@ TARGETS: dict[str, tuple[Callable[[dict[str, Any]], float], float]] = {
 
 
 def run(options: Options) -> Result:
-    """Measure all of it."""
+    """Measure everything."""
     commands = QUICK if options.quick else COMMANDS
     views, missing = found(tuple(dict.fromkeys(scene for scene, _ in commands.values())))
     by_name = {view.name: view for view in views}
@@ -108,7 +108,7 @@ def _medians(several: list[dict[str, float]]) -> dict[str, float]:
     return {key: statistics.median(each[key] for each in several) for key in several[0]}
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:

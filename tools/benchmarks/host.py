@@ -1,4 +1,4 @@
-"""The share of a render that is spent outside of OpenGL: the second picture of a renderer, when nothing is compiled."""
+"""The share of a render outside of OpenGL: the second picture of a renderer, after all compilation."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ KINDS += ("ConditionalRender",)
 
 @dataclass
 class Clock:
-    """Time inside of OpenGL's calls, waits for the device and reading back included.
+    """Time inside of OpenGL's calls, including waits for the device and read-back.
 
-    wall : seconds inside. cpu : seconds of this thread's CPU time inside. calls : the outermost ones.
+    wall : seconds inside. cpu : seconds of this thread's CPU time inside. calls : outermost ones.
     """
 
     wall: float = 0.0
@@ -48,7 +48,7 @@ class Clock:
     _depth: int = field(default=0, repr=False)
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The same function, inside of which the clock runs."""
+        """The function with the clock running inside."""
 
         @wraps(function)
         def call(*given: Any, **named: Any) -> Any:
@@ -72,8 +72,8 @@ class Clock:
 
     @contextmanager
     def watching(self, device: Device) -> Iterator[None]:
-        """While this lasts, every method and property of moderngl's classes runs the clock, and so does the barrier of
-        machines that are made meanwhile."""
+        """Meanwhile every method and property of moderngl's classes runs the clock, and so does the barrier of machines
+        made in the block."""
         barrier = device.texture_barrier
         device.__dict__["texture_barrier"] = barrier and self.timed(barrier)
         before: list[tuple[type, str, Any]] = []
@@ -134,8 +134,8 @@ def run(options: Options) -> Result:
 
 
 def measured(clock: Clock, case: Callable[[], Any]) -> tuple[float, float, float]:
-    """Of one run: seconds of this thread's CPU time outside of OpenGL, seconds inside, and CPU seconds of all threads
-    beside the former."""
+    """For one run: seconds of this thread's CPU time outside of OpenGL, seconds inside, and CPU seconds of all threads
+    except the former."""
     clock.reset()
     thread, process = time.thread_time(), time.process_time()
     case()

@@ -1,5 +1,5 @@
-"""Scenes of many instances: a forest of 200,000 trees, 100 million triangles, in the memory of its few meshes; what it
-costs beside a flat structure where that is possible; and a thousand instances that move.
+"""Scenes of many instances: a forest of 200,000 trees, 100 million triangles, in the memory of its few meshes; its cost
+beside a flat structure where possible; and a thousand moving instances.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from viewer.scene.scene import Instance, Scene
 from . import plots
 from .common import Options, Result, Table, facts, interleave, say
 
-ABOUT = "instances: 100 million triangles in the memory of their meshes, beside flat; and what moving costs"
+ABOUT = "instances: 100 million triangles in the memory of their meshes, beside flat; cost of movement"
 
 TREES, FEW_TREES, QUICK_TREES = 200_000, 2_000, 200
 MOVING = 1000  # instances
@@ -34,7 +34,7 @@ KINDS = {
     "grid over grid": {"accel": "two-level-grid"},
 }
 FLAT = {"flat bvh": {"accel": "bvh"}}
-# What the project set out to stay under: bytes of textures, seconds.
+# Target limits: bytes of textures, seconds.
 MEMORY_TARGET, TOP_TARGET = 1 << 30, 0.005
 
 
@@ -50,7 +50,7 @@ def run(options: Options) -> Result:
         "scenes": {},
         "missing": [],
     }
-    # The first of each kind is built twice: that is when the compiled loops are fetched.
+    # The first of each kind is built twice, as it loads the compiled loops.
     for trees, kinds in (
         (QUICK_TREES, KINDS | FLAT),
         *(() if options.quick else ((FEW_TREES, KINDS | FLAT), (TREES, KINDS))),
@@ -66,7 +66,7 @@ def run(options: Options) -> Result:
 def _scene(
     trees: int, kinds: dict[str, dict[str, Any]], size: tuple[int, int], runs: int, options: Options
 ) -> dict[str, Any]:
-    """Every kind of structure over a forest of so many trees, from each camera."""
+    """Every kind of structure over a forest of ``trees`` trees, from each camera."""
     scene = forest.build(trees)
     out: dict[str, Any] = {"triangles": scene.triangle_count, "instances": len(scene.instances), "kinds": {}}
     renderers: dict[str, Renderer] = {}

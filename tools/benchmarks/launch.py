@@ -11,13 +11,13 @@ from pathlib import Path
 
 from .common import ROOT
 
-# The end of the line that `raystream render` prints: seconds of its parts.
+# The end of `raystream render`'s line: seconds of its parts.
 PARTS = re.compile(r"load ([\d.]+) s, build ([\d.]+) s, compile and render ([\d.]+) s$", re.MULTILINE)
 CACHES = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "RAYSTREAM_CACHE_DIR")
 
 
 def caches(folder: Path) -> dict[str, str]:
-    """An environment in which driver and compiled loops are cached in that folder, which is made."""
+    """An environment with the caches of driver and compiled loops in that folder, which is made."""
     for name in CACHES:
         (folder / name).mkdir(parents=True)
     return {**os.environ, **{name: str(folder / name) for name in CACHES}}
@@ -39,7 +39,7 @@ def phases(arguments: list[str], environment: dict[str, str]) -> dict[str, float
 
 
 def _json(command: list[str], environment: dict[str, str]) -> tuple[dict[str, float], str]:
-    """What the command prints, as data, and what it prints beside."""
+    """A command's output as data, and its standard error."""
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     found = json.loads(done.stdout) if done.returncode == 0 and done.stdout else {}
     if not found or found.pop("status", 0):

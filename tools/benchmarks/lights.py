@@ -1,9 +1,9 @@
-"""Direct light by the ways of choosing a light: variance times CPU seconds, for a scene at a time.
+"""Direct light sampling strategies: variance times CPU seconds, scene by scene.
 
-Each case renders pictures of a few seeds. The variance is that between them, of the luminance, over the square of the
-picture's mean, averaged over the pixels that show a surface which does not shine, less the hundredth that varies most:
-near lamps single pixels would tell more than all others. Seconds are of all threads of the process, the least of the
-seeds. Work is one times the other: how much longer the same noise takes, whatever the number of samples.
+Each case renders pictures of a few seeds. The variance is that between them, of the luminance, over the squared mean of
+the picture. It is averaged over the pixels of non-emissive surfaces, without the most variable hundredth: near lamps
+single pixels would dominate. Seconds are of all threads of the process, the least of the seeds. Work is their product:
+the relative time for equal noise, at any number of samples.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .errors import LUMINANCE
 
 ABOUT = "variance of direct light times CPU seconds, by power, by resampling, by a light tree, with suns and without"
 SIZE, SAMPLES, SEEDS = (96, 72), 16, 4
-DEPTHS = (1, 5)  # surface interactions: direct light alone, and beside the light of all others
+DEPTHS = (1, 5)  # surface interactions: direct light alone, and with all indirect light
 KEPT = 0.99  # of the pixels
 FINE = "room, 4k map"
 OF_FINE = ("by power", "no suns", "lights alone", "default")  # its tables take seconds; BSDF sampling misses its sun
@@ -51,7 +51,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def room(corners: NDArray, shines: float) -> Scene:
-    """A floor with blocks on it under triangles (T, 3, 3) that shine."""
+    """A floor with blocks under emissive triangles (T, 3, 3)."""
 
     def mesh(triangles: NDArray, material: int) -> Mesh:
         points = np.asarray(triangles, np.float32).reshape(-1, 3)
@@ -73,13 +73,13 @@ def room(corners: NDArray, shines: float) -> Scene:
 
 
 def lamps(number: int) -> NDArray:
-    """So many triangles of one area together, wherever they are."""
+    """``number`` triangles of one total area."""
     at = np.random.default_rng(3).uniform((-1.8, 0.6, -1.8), (1.8, 1.0, 1.2), (number, 1, 3))
     return at + 0.2 * np.sqrt(10 / number) * np.array([[-1, 0, -1], [1, 0, -1], [0, 0.5, 1]])
 
 
 def cut(corners: NDArray, parts: int) -> NDArray:
-    """The same triangles, each cut into the square of so many."""
+    """The same triangles, each cut into ``parts`` squared."""
     a, b, c = np.moveaxis(corners, 1, 0)
 
     def at(i: int, j: int) -> NDArray:
@@ -91,7 +91,7 @@ def cut(corners: NDArray, parts: int) -> NDArray:
 
 
 def suns(number: int, width: int = 512) -> ImageEnvironment:
-    """A dim map with so many suns of two texels at different heights."""
+    """A dim map with ``number`` suns of two texels at different heights."""
     rng = np.random.default_rng(number)
     pixels = np.full((width // 2, width, 3), (0.2, 0.25, 0.3), np.float32)
     for column, row in zip(np.linspace(0.1, 0.9, number), rng.uniform(0.12, 0.4, number), strict=True):
@@ -128,7 +128,7 @@ def run(options: Options) -> Result:
     for name, load, chosen in _scenes(options.quick):
         say(name)
         scene, found = load(), {}
-        # Where an environment is all that shines, the way of choosing a light is no matter of deeper paths.
+        # Under an environment alone, light sampling does not matter for longer paths.
         for depth in DEPTHS[: 1 if options.quick or "room" in name or name == "hall" else None]:
             cases = {}
             for case in ("by power", "tree, 4", "default") if options.quick else CASES:
@@ -148,7 +148,7 @@ def run(options: Options) -> Result:
 
 @contextmanager
 def _without_suns(wanted: bool) -> Iterator[None]:
-    """Environments have none meanwhile."""
+    """Environments are without suns in this block."""
     found = lighting.suns_of
     if wanted:
         lighting.suns_of = lambda image: []
@@ -161,12 +161,12 @@ def _without_suns(wanted: bool) -> Iterator[None]:
 def _measured(
     scene: Scene, device: Any, size: tuple[int, int], depth: int, chosen: dict[str, Any], case: str
 ) -> dict[str, float] | None:
-    """Variance, seconds and mean; None where a tree would be one of no light."""
+    """Variance, seconds and mean; None where a tree would have no light."""
     if case == "no suns":
         given = chosen["environment"]
         image = environment_of(given)[0] if isinstance(given, str) else given
         assert isinstance(image, ImageEnvironment)
-        # Of pixels that nobody can write the tables with suns are kept.
+        # Read-only pixels would keep their cached tables with suns.
         chosen = {**chosen, "environment": ImageEnvironment(image.pixels.copy())}
     renderer = viewer.Renderer(scene, device=device, machine="singlepass", depth=0, **chosen)
     if case.startswith("tree") and not renderer.prepared.light_tree(renderer.settings):
@@ -195,7 +195,7 @@ def _has(data: dict[str, Any], depth: int) -> bool:
 
 
 def _table(data: dict[str, Any], depth: int) -> Table:
-    """Work of each case over that of choosing by power."""
+    """Work of each case over that of sampling by power."""
     measured = {scene: found[str(depth)] for scene, found in data["scenes"].items() if str(depth) in found}
     names = [case for case in CASES if any(case in cases for cases in measured.values())]
     rows = []

@@ -1,9 +1,9 @@
-"""Photon mapping in the window: how long after key 5 a caustic is recognised, and how many pictures a second there are
-while the camera moves, and while a light is dragged.
+"""Photon mapping in the window: time from key 5 to a recognisable caustic, and frame rates with a moving camera and
+with a dragged light.
 
-A caustic is recognised when what the window shows of the floor around it agrees with the converged picture: their
-correlation, over the box in which photons at least double what Whitted's algorithm shows. CPU time stands beside the
-clock's: other work on the machine disturbs it less.
+A caustic is recognisable when the window's picture of the floor around it correlates with the converged picture. The
+region is the box in which photons at least double the light of Whitted's algorithm. CPU time is shown beside wall time:
+it is less sensitive to other load.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ ABOUT = "photon mapping in the window: key 5 to a caustic, and pictures a second
 
 SIZE = (960, 540)
 SCENES = ("glass_ball", "ring", "cornell_photons")
-COARSE = 4  # pixels of the window along a pixel of what is compared
+COARSE = 4  # pixels of the window per compared pixel
 SAMPLES = 64  # of the converged picture
-ALIKE = 0.7  # correlation from which on a caustic is recognised
-LEAST_GAIN = 1.0  # of the light without photons, from which on a pixel is in the caustic
-SWING = 0.06  # of the window's height: radius of the circle in which the light is dragged
-TURN = 2.0  # seconds once round
-WARM_UP = 1.5  # seconds before anything counts
-LONGEST = 120.0  # seconds until a caustic must be there
+ALIKE = 0.7  # least correlation of a recognised caustic
+LEAST_GAIN = 1.0  # least gain by photons, relative to the other light, in a caustic
+SWING = 0.06  # of the window's height: radius of the light's circle
+TURN = 2.0  # seconds per turn
+WARM_UP = 1.5  # seconds before measurements
+LONGEST = 120.0  # seconds, limit for a caustic
 
 
 def run(options: Options) -> Result:
@@ -50,14 +50,14 @@ def run(options: Options) -> Result:
 
 
 def luminance(linear: NDArray) -> NDArray[np.float64]:
-    """(H, W) of (H, W, 3), cut at 4, as on a screen."""
+    """(H, W) of (H, W, 3), clipped at 4, as on a screen."""
     return np.minimum(linear.astype(np.float64) @ (0.2126, 0.7152, 0.0722), 4.0)
 
 
 def caustic(converged: NDArray, plain: NDArray) -> tuple[slice, slice]:
-    """The box of the pixels (H, W) that photons brighten most, a quarter wider to every side.
+    """The box of the pixels (H, W) brightened most by photons, enlarged by a quarter on every side.
 
-    Raises ViewerError where there are none.
+    Raises ViewerError without any.
     """
     gain = converged - plain
     lit = gain > np.maximum(LEAST_GAIN * plain, 0.25 * float(np.percentile(gain, 99.9)))
@@ -73,14 +73,14 @@ def caustic(converged: NDArray, plain: NDArray) -> tuple[slice, slice]:
 
 
 def correlation(one: NDArray, other: NDArray) -> float:
-    """Pearson's, of two pictures of one shape; 0 where one of them is even."""
+    """Pearson's correlation of two pictures of one shape; 0 if one is constant."""
     a, b = one - one.mean(), other - other.mean()
     scale = math.sqrt(float((a * a).sum() * (b * b).sum()))
     return float((a * b).sum() / scale) if scale > 0 else 0.0
 
 
 def shrunk(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float64]:
-    """Luminance of a picture of any size in pixels of ``size`` (width, height): the nearest, or means of whole ones."""
+    """Luminance of a picture of any size at ``size`` (width, height): nearest pixels, or means of whole ones."""
     height, width = linear.shape[:2]
     if width % size[0] == 0 and height % size[1] == 0:
         parts = luminance(linear).reshape(size[1], height // size[1], size[0], width // size[0])
@@ -128,7 +128,7 @@ def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data:
 
 
 def _key(app: Any, box: tuple[slice, slice], converged: NDArray, coarse: tuple[int, int]) -> dict[str, Any]:
-    """From the key to each picture, until its caustic is recognised and the picture whole."""
+    """Pictures from the key to the recognised caustic and to the complete picture."""
     app.session.stop_at(4, None)
     began, used = time.perf_counter(), time.process_time()
     app.view.do("program.photon")
@@ -159,7 +159,7 @@ def _swing_light(app: Any, now: float, before: float) -> None:
 
 
 def _moving(app: Any, seconds: float, move: Any) -> dict[str, float]:
-    """Pictures a second, their scale and the photons traced, while something moves in every turn."""
+    """Frame rate, scale and photons traced, with a movement in every frame."""
     maps = app.view.renderer.photon_map
     began = counted = time.perf_counter()
     before, scales, used = 0.0, [], 0.0

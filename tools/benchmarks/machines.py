@@ -28,7 +28,7 @@ class Setting:
 
 
 def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: bool = False) -> Machine:
-    """The ray caster on a machine, its pixels and camera set: every `Machine.run` of it makes the same picture."""
+    """The ray caster on a machine, its pixels and camera set: every `Machine.run` makes the same picture."""
     options = {}
     if setting.machine == "multipass":
         options = {"fuse": setting.fuse, "policy": setting.policy, "unroll": setting.unroll, "mask": setting.mask}
@@ -51,7 +51,7 @@ def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: 
 
 
 def whole_run(machine: Machine) -> Callable[[], None]:
-    """One run to its end, the device's work included: what is timed. Nothing is read back but what the host needs."""
+    """A complete run, device included, without read-back beyond the host's needs: the timed unit."""
 
     def run() -> None:
         with machine.device.current():

@@ -1,7 +1,7 @@
-"""What a mask costs, and what early tests buy: every mask, over the share of active rays and over unrolling.
+"""Cost of masks and gain of early tests: every mask, by share of active rays and by unrolling.
 
-First one pass alone: a kernel of a fixed length on a given share of the rays, in blocks of 4 x 4 rays (coherent) or
-singly (scattered), with what its mask needs; then whole runs of the ray caster.
+First one pass alone: a kernel of fixed length on a given share of the rays, in blocks of 4 x 4 rays (coherent) or
+singly (scattered), including its mask; then whole runs of the ray caster.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .common import Options, Result, Table, facts, interleave, say
 from .machines import Setting, make, whole_run
 from .scenes import Absent, View, view
 
-ABOUT = "what masks cost and early-z buys, by share of active rays and by unroll"
+ABOUT = "cost of masks and gain of early-z, by share of active rays and by unroll"
 
 SHARES = (0.0, 0.01, 0.06, 0.25, 1.0)
 BLOCKS = {"4 x 4 blocks": 4, "single rays": 1}
@@ -128,13 +128,13 @@ class _Bench:
         return (stream.back if back else stream.textures)[0]
 
     def activate(self, active: NDArray[np.bool_]) -> None:
-        """Which rays wait for the kernel; the others are done. active: (edge, edge)."""
+        """Set the rays (edge, edge) that wait for the kernel; the others are done."""
         state = np.zeros((self.edge, self.edge, 2), np.float32)
         state[..., 0] = active
         self.streams["state"].write_texels([state])
 
     def run(self) -> None:
-        """Mask and kernel, so many times; waited for."""
+        """Mask and kernel, repeated, then a wait for the device."""
         context = self.device.context
         loop = TileLoop(self.tiles, self.queries, 1)
         for _ in range(REPEATS):
@@ -218,7 +218,7 @@ def _whole(each: View, device: Device, edge: int, unrolls: tuple[str, ...], runs
     return rows
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:

@@ -1,7 +1,7 @@
-"""glTF's layered materials: seconds of a sample, of compiling, and memory of textures, of models that use most of them.
+"""glTF's layered materials: seconds per sample, compile time, and texture memory of feature-rich models.
 
-Each is seen as `raystream render` shows it, path traced with the defaults, and the default sky where nothing shines.
-Compiling is the first run in a new process less the next one, with the driver's cache empty, and filled.
+Each is shown as by `raystream render`, path traced with the defaults, under the default sky without lights. Compile
+time is the first run in a new process minus the next one, with the driver's cache empty, and filled.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RUNS, SIZE = 5, 512
 
 
 def run(options: Options) -> Result:
-    """Measure all of it."""
+    """Measure everything."""
     device = options.open()
     size = 32 if options.quick else SIZE
     data: dict[str, Any] = {
@@ -95,7 +95,7 @@ def _samples(scene: Scene, size: int, runs: int, device: Any) -> dict[str, Any]:
     return {"samples": {machine: timing.to_json() for machine, timing in interleave(cases, runs).items()}}
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _compile_seconds(parts: dict[str, float]) -> float:

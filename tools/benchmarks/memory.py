@@ -1,9 +1,9 @@
-"""Two ways to hold read-only records: a 2-D texture under 1-D addresses, as the machines do, or a buffer texture.
+"""Two layouts of read-only records: a 2-D texture under 1-D addresses, as in the machines, or a buffer texture.
 
-A fragment program fetches many records per ray, and adds up what it gets, so that both ways must give the same bits.
-Addresses follow each other from ray to ray (``sequential``, as coherent rays do at best) or are a hash of ray and turn
-(``random``, as at worst); ``no fetch`` is the same program with the address alone, and tells what of the time is not
-the memory's. Records are those of the ray caster: triangles of 3 RGBA texels, list entries of 1 texel of one channel.
+A fragment program fetches many records per ray and sums them; both layouts must give the same bits. Addresses are
+consecutive from ray to ray (``sequential``, the best case of coherent rays) or a hash of ray and iteration (``random``,
+the worst case); ``no fetch`` is the same program with the address alone, the part of the time outside of memory.
+Records are those of the ray caster: triangles of 3 RGBA texels, list entries of 1 texel of one channel.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HASH = """uint hash(uint x) {
 
 
 def _source(table: Records, fetch: str, value: str, order: str, turns: int) -> Source:
-    """The program that fetches ``turns`` records per ray; an empty ``fetch`` leaves the address alone."""
+    """The program that fetches ``turns`` records per ray; an empty ``fetch`` keeps the address alone."""
     source = Source()
     source.add(VERSION, "version")
     source.add(f"const int COUNT = {len(table.data)}, TURNS = {turns};\nuniform int width;", "benchmark")
@@ -79,17 +79,17 @@ class _Case:
     output: moderngl.Texture
 
     def run(self) -> None:
-        """One pass, waited for."""
+        """One pass, with a wait for the device."""
         self.target.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         if self.texture is not None:
-            self.texture.use(0)  # the program's only sampler; moderngl knows none of buffers by name
+            self.texture.use(0)  # the program's only sampler; moderngl does not list buffer samplers
         self.drawing.render()
         self.device.context.finish()
 
 
 def run(options: Options) -> Result:
-    """Both ways, both orders, both records, in a small and a large table."""
+    """Both layouts, both orders, both records, in a small and a large table."""
     device = options.open()
     edge, turns, runs = (64, 16, 2) if options.quick else (512, 64, RUNS)
     counts = {"triangles": (1 << 12, 1 << 20), "entries": (1 << 12, 1 << 22)}
@@ -118,7 +118,7 @@ def run(options: Options) -> Result:
 def _rows(
     device: Device, kind: str, count: int, order: str, edge: int, turns: int, runs: int, most: int
 ) -> list[dict[str, Any]]:
-    """One table size and order: the ways measured in turn with each other."""
+    """One table size and order: the layouts measured in turn."""
     record, value = _KINDS[kind]
     data = np.zeros(count, record.dtype)
     generator = np.random.default_rng(1)

@@ -1,8 +1,7 @@
-"""Path tracing: seconds per sample by machine, what the time goes into, and what a sample is worth.
+"""Path tracing: seconds per sample by machine, time by kernel, and value of a sample.
 
-256 x 256 pixels, 5 surface interactions. "Per sample" is the time of one sample of every pixel. What is compared is the
-whole call that a user makes, `Renderer.render`, with the picture brought to the host; beside it stands the device's
-part, a run into a film that lies there.
+256 x 256 pixels, 5 surface interactions. "Per sample" is the time of one sample of every pixel. Compared is a user's
+whole call of `Renderer.render`, with the picture read back; beside it is the device's part, a run into a film there.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
     FUSED: {"machine": "multipass", "fuse": "ray"},
     UNFUSED: {"machine": "multipass", "fuse": "none"},
 }
-RENDERED, IN_DEVICE_RUN = 32, 16  # samples of a call, and of a run that is timed on the device alone
-IN_RUN = (1, 4, 16)  # samples of a pixel in one run
-COUNTS, SEEDS = (1, 4, 16, 64), 4  # of the comparison of samplers
+RENDERED, IN_DEVICE_RUN = 32, 16  # samples per call, and per timed run on the device alone
+IN_RUN = (1, 4, 16)  # samples per pixel in one run
+COUNTS, SEEDS = (1, 4, 16, 64), 4  # for the comparison of samplers
 REFERENCE, REFERENCE_DEPTH = "cornell_depth5_128", 4
 BLOCK = 16
 
 
 def run(options: Options) -> Result:
-    """Measure all of it."""
+    """Measure everything."""
     names = ("cornell",) if options.quick else ("cornell", "bunny", "dragon")
     scenes, missing = found(names)
     size = (32, 32) if options.quick else (256, 256)
@@ -100,7 +99,7 @@ def _film(renderer: Renderer, size: tuple[int, int]) -> FilmBuffer:
 
 
 def _fill(renderer: Renderer, film: FilmBuffer, samples: int, in_run: int) -> None:
-    """Add samples to an empty film on the device, a few in each run; the device has done them when it ends."""
+    """Add samples to an empty film on the device, a few per run, and wait for the device."""
     with renderer.device.current():
         film.clear()
     film.samples = 0
@@ -112,13 +111,13 @@ def _fill(renderer: Renderer, film: FilmBuffer, samples: int, in_run: int) -> No
 
 
 def _case(renderer: Renderer, size: tuple[int, int], samples: int, in_run: int) -> Callable[[], None]:
-    """`_fill` of a film of its own, once and again."""
+    """`_fill` of its own film, repeatedly."""
     film = _film(renderer, size)
     return lambda: _fill(renderer, film, samples, in_run)
 
 
 def _call(renderer: Renderer, size: tuple[int, int], samples: int) -> Callable[[], None]:
-    """What a user calls."""
+    """A user's call."""
 
     def call() -> None:
         renderer.render(size, spp=samples)
@@ -138,7 +137,7 @@ def _compared(timing: Timing, base: Timing, samples: int) -> dict[str, float]:
 def _scene(
     renderers: dict[str, Renderer], size: tuple[int, int], runs: int, rendered: int, in_run: int
 ) -> dict[str, Any]:
-    """Every setting's time per sample, in turn, of calls and of the device; first calls; passes and memory."""
+    """Every setting's time per sample, interleaved, of calls and of the device; first calls; passes and memory."""
     first = {}
     for name, renderer in renderers.items():
         (timing,) = interleave({name: _call(renderer, size, 1)}, 1, warm_up=0).values()
@@ -159,7 +158,7 @@ def _scene(
 
 
 def _passes(renderer: Renderer, size: tuple[int, int], samples: int) -> tuple[int, float]:
-    """Kernel passes of a run of so many samples; bytes for a ray of all streams, the film's and the pixels' too."""
+    """Kernel passes of a run of ``samples`` samples; bytes per ray of all streams, with film and pixels."""
     film = _film(renderer, size)
     *_, last = renderer.sampler.render_tiles(renderer.plan(size, samples=samples), film)
     assert isinstance(last, TileDone)
@@ -171,9 +170,9 @@ def _passes(renderer: Renderer, size: tuple[int, int], samples: int) -> tuple[in
 
 
 def _kernels(renderer: Renderer, size: tuple[int, int], runs: int) -> list[dict[str, Any]]:
-    """Every kernel's calls in a sample, and its passes' time on the device, each a pass of its own.
+    """Every kernel's calls per sample, and its passes' device time, each a pass of its own.
 
-    What counts is a program beside the kernel's, in a pass that is not in these times.
+    Counting is a separate program, in a pass outside of these times.
     """
     spent: dict[str, list[float]] = {}
     renderer.render(size, spp=1, stats=True)
@@ -204,7 +203,7 @@ def _kernels(renderer: Renderer, size: tuple[int, int], runs: int) -> list[dict[
 def _in_runs(
     renderers: dict[str, Renderer], size: tuple[int, int], runs: int
 ) -> dict[str, dict[int, dict[str, float]]]:
-    """The device's time per sample with more or fewer samples of a pixel in one run: path regeneration."""
+    """The device's time per sample by samples per pixel in one run: path regeneration."""
     chosen = [name for name in renderers if name != UNFUSED]
     keys = {f"{name} {count}": (name, count) for name in chosen for count in IN_RUN}
     timings = interleave({key: _case(renderers[name], size, count, count) for key, (name, count) in keys.items()}, runs)
@@ -215,12 +214,12 @@ def _in_runs(
 
 
 def _counts(renderers: dict[str, Renderer], size: tuple[int, int], runs: int) -> dict[str, dict[str, dict[str, float]]]:
-    """The device's time per sample where rays are counted by occlusion queries, and by the census: 4 in a run."""
+    """The device's time per sample with ray counts by occlusion queries and by the census: 4 in a run."""
     films = {name: _film(renderers[name], size) for name in (SURFACE, FUSED, UNFUSED)}
 
     def case(name: str, count: str) -> Callable[[], None]:
         def fill() -> None:
-            renderers[name].update(count=count)  # which compiles nothing
+            renderers[name].update(count=count)  # compiles nothing
             _fill(renderers[name], films[name], 4, 4)
 
         return fill
@@ -240,7 +239,7 @@ def _samplers(scene: Scene, options: Options, size: tuple[int, int], runs: int) 
 
 
 def _errors(scene: Scene, options: Options) -> list[dict[str, Any]]:
-    """Root mean square errors against the reference, relative to its mean: of pixels, of the picture seen from afar (a
+    """Root mean square errors against the reference, relative to its mean: of pixels, of the picture from afar (a
     Gaussian of one pixel), and of the means of 16 x 16 blocks."""
     truth = np.load(_file(shared() / "refs" / f"{REFERENCE}.npz"))["mean"].astype(np.float64) @ LUMINANCE
     counts, seeds = (COUNTS[:2], 1) if options.quick else (COUNTS, SEEDS)

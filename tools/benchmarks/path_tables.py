@@ -1,4 +1,4 @@
-"""What the benchmark ``path`` shows: tables, targets and the plot."""
+"""Tables, targets and plot of the benchmark ``path``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .common import Table
 SINGLEPASS, SURFACE, FUSED, UNFUSED = "singlepass", "multipass", "multipass --fuse ray", "multipass --fuse none"
 SAMPLERS = ("sobol", "independent", "table")
 
-# What the project set out to reach on two cores of llvmpipe: seconds of a sample by the single pass, and the most that
-# multipass, as it is without options, takes beside it.
+# Targets on two cores of llvmpipe: seconds per sample in the single pass, and the largest ratio of default multipass to
+# it.
 SECONDS = {"cornell": 0.045, "bunny": 0.036, "dragon": 0.060}
 RATIO = 1.12
 
 
 def targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each target by wall and by CPU time: a busy machine disturbs the latter less. Of seconds, those of all threads
-    are shared among them."""
+    """Each target by wall and by CPU time, which is less sensitive to other load. CPU seconds are divided among the
+    threads."""
     out = []
     for name, limit in SECONDS.items():
         if name in data["scenes"]:
@@ -94,7 +94,7 @@ def _kernel_table(name: str, kernels: list[dict[str, Any]]) -> Table:
     ]
     note = "Of a sample with a pass for each kernel (--fuse none): calls counted, device time by timer queries."
     columns = ("state", "kernel", "calls per pixel", "ns per call", "% of time", "words fetched", "state bytes")
-    return Table(f"{name}: what the time goes into", columns, rows, note)
+    return Table(f"{name}: time by kernel", columns, rows, note)
 
 
 def _choice_table(data: dict[str, Any]) -> Table:

@@ -1,8 +1,8 @@
-"""The process of a peer, see `peers`: loads a scene, then renders what each line of standard input asks for.
+"""The process of a peer, see `peers`: loads a scene, then renders a picture per line of standard input.
 
     python -m benchmarks.peer_process JOB
 
-Requests and answers are lines of JSON; what the renderer itself prints goes to standard error.
+Requests and answers are lines of JSON; the renderer's own output goes to standard error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .peers import Job, Missing, Peer
 
 
 def main(text: str) -> None:
-    """Serve requests until there are no more."""
+    """Serve requests until standard input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     fields = json.loads(text)

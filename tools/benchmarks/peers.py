@@ -1,8 +1,8 @@
-"""A renderer in a process of its own: what it is told, what it answers, and how the parent speaks with it.
+"""A renderer in its own process: job, answers, and the parent's side of the protocol.
 
-Peers are rendered beside Raystream on the same scene, camera and path length. Each runs in a new process, so that its
-CPU time is its own, and by the Python that ``RAYSTREAM_PEERS_PYTHON`` names, since some are built for one version of
-Python; without it by this one. That Python needs NumPy and the peer, nothing of Raystream.
+Peers render the same scene, camera and path length as Raystream. Each runs in a new process, so that its CPU time is
+its own. Its Python is ``RAYSTREAM_PEERS_PYTHON``, as some peers are built for a single version; by default this one.
+That Python needs NumPy and the peer, nothing of Raystream.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ TOOLS = Path(__file__).resolve().parents[1]
 
 
 class Missing(Exception):
-    """A peer that cannot be measured here; the text says which and why, in one line."""
+    """A peer that cannot be measured here; the text is one line with name and reason."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a peer renders.
+    """A peer's job.
 
-    title : what it is called where it is missing. module : of `benchmarks`, with a function ``make(job)``. variant,
-    sampler : of the renderer, by its own names. scene : the file for Raystream. arrays : for the others, see
-    `write_arrays`. size : width and height, pixels. surfaces : of a path. device : for Raystream, see `Options`.
+    title : name if missing. module : of `benchmarks`, with a function ``make(job)``. variant, sampler : of the
+    renderer, by its own names. scene : the file for Raystream. arrays : for the others, see `write_arrays`. size :
+    width and height, pixels. surfaces : of a path. device : for Raystream, see `Options`.
     """
 
     title: str
@@ -52,21 +52,21 @@ class Job:
 
 
 class Peer(Protocol):
-    """A renderer with a scene loaded. version : of the renderer. compiles : whether every new number of samples makes
-    it compile, so that an untimed picture has to go before."""
+    """A renderer with a scene loaded. version : of the renderer. compiles : whether every new number of samples
+    compiles, and needs an untimed picture first."""
 
     version: str
     compiles: bool
 
     def render(self, samples: int, seed: int) -> int:
-        """Render a picture of so many samples of each pixel; this is what is timed. Gives the samples taken."""
+        """Render a picture of ``samples`` per pixel, the timed call; returns the samples taken."""
 
     def picture(self) -> NDArray[np.float32]:
         """(H, W, 3): the last picture, linear sRGB, row 0 on top."""
 
 
 def write_arrays(path: Path, scene: Any) -> None:
-    """Write what peers need of a `viewer.Scene`, as NumPy's npz; all surfaces flat and Lambert's, black surroundings.
+    """Write a `viewer.Scene` for peers as NumPy's npz; all surfaces flat and Lambertian, black environment.
 
     positions (V, 3) float32, triangles (T, 3), materials (T,) int32: world space. base_color, emission (M, 3) linear
     sRGB and radiance, emitted by front faces. origin, target, up (3,) and fov: the camera, vertical degrees. Raises
@@ -92,7 +92,7 @@ def write_arrays(path: Path, scene: Any) -> None:
 
 
 def by_material(arrays: Any) -> list[tuple[int, NDArray[np.float32], NDArray[np.int64]]]:
-    """Every material's number, positions (V, 3) and triangles (T, 3), of those that have triangles."""
+    """Number, positions (V, 3) and triangles (T, 3) of every material in use."""
     found = []
     for number in range(len(arrays["base_color"])):
         corners = arrays["triangles"][arrays["materials"] == number]
@@ -107,8 +107,8 @@ def by_material(arrays: Any) -> list[tuple[int, NDArray[np.float32], NDArray[np.
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture (H, W, 3), the samples of each pixel, seconds of the renderer's call, and CPU seconds of its process
-    (user and system, all threads)."""
+    """A picture (H, W, 3), samples per pixel, seconds of the renderer's call, and CPU seconds of its process (user and
+    system, all threads)."""
 
     picture: NDArray[np.float32]
     samples: int
@@ -117,10 +117,10 @@ class Shot:
 
 
 class Process:
-    """A context: a peer's process. Entering raises Missing where the peer is not installed or does not start.
+    """A context: a peer's process. Entering raises Missing if the peer is not installed or does not start.
 
-    start : seconds from starting the process until it has a first picture, of one sample. phases : what of it are
-    imports, the scene, and that picture with what is compiled for it. version : the renderer's.
+    start : seconds from the process's start to a first picture, of one sample. phases : of these the imports, the
+    scene, and that picture with its compilation. version : the renderer's.
     """
 
     def __init__(self, job: Job) -> None:
@@ -168,7 +168,7 @@ class Process:
         self._leave()
 
     def render(self, samples: int, seed: int) -> Shot:
-        """A picture. Raises Missing where the process fails."""
+        """Render a picture. Raises Missing if the process fails."""
         assert self._child.stdin is not None
         try:
             self._child.stdin.write(json.dumps({"samples": samples, "seed": seed, "out": str(self._out)}) + "\n")
@@ -186,7 +186,7 @@ class Process:
         return json.loads(line)
 
     def _failed(self) -> Missing:
-        """What the process left on standard error: of a Python traceback the last line, else the first."""
+        """The process's error message: the last line of a Python traceback, else the first line."""
         status = self._child.wait()
         self._errors.seek(0)
         lines = [line for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
@@ -197,7 +197,7 @@ class Process:
     def _end(self) -> None:
         assert self._child.stdin is not None and self._child.stdout is not None
         with contextlib.suppress(BrokenPipeError):
-            self._child.stdin.close()  # the process ends when there is nothing more to read
+            self._child.stdin.close()  # the process ends with its standard input
         try:
             self._child.wait(10)
         except subprocess.TimeoutExpired:

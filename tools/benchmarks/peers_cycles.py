@@ -1,7 +1,7 @@
 """Cycles, in Blender as a Python module, as one of the renderers of `peers`: on the CPU, box filter of one pixel.
 
-What makes a picture biased or incomparable is off: clamping, denoising, adaptive sampling, filter of glossy bounces.
-The rest is as Blender has it, its light tree and the ends of paths by Russian roulette among them.
+Biased or incomparable features are off: clamping, denoising, adaptive sampling, filter glossy. The rest is Blender's
+default, including light tree and Russian roulette.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def make(job: Job) -> Cycles:
 
 
 class Cycles:
-    """A scene of one mesh with a slot for each material. Data that Cycles made of it persist between pictures."""
+    """A scene of one mesh with a slot for each material; Cycles' derived data persist between pictures."""
 
     compiles = False
 
@@ -53,16 +53,16 @@ class Cycles:
         self._scene, self._size = scene, job.size
 
     def render(self, samples: int, seed: int) -> int:
-        """See `Peer`: the call is `bpy.ops.render.render`; reading the picture back is apart."""
+        """See `Peer`: times `bpy.ops.render.render`, without reading the picture back."""
         import bpy
 
         self._scene.cycles.samples, self._scene.cycles.seed = samples, seed
-        self._scene.update_tag()  # where data persist, Blender 5.0 would go on with the settings of the last picture
+        self._scene.update_tag()  # with persistent data, Blender 5.0 would keep the last picture's settings
         bpy.ops.render.render()
         return samples
 
     def picture(self) -> NDArray[np.float32]:
-        """See `Peer`. Blender gives a rendered picture's pixels by a file only."""
+        """See `Peer`. Blender exposes a rendered picture's pixels by file only."""
         import bpy
 
         with tempfile.TemporaryDirectory() as folder:
@@ -88,14 +88,14 @@ def _settings(scene: Any, job: Job) -> None:
     cycles.pixel_filter_type = "BOX"
     cycles.use_adaptive_sampling = cycles.use_denoising = cycles.use_auto_tile = False
     cycles.sample_clamp_direct = cycles.sample_clamp_indirect = cycles.blur_glossy = 0.0
-    # Cycles counts bounces: none is light that one surface reflects.
+    # Cycles counts bounces: 0 is light reflected by one surface.
     cycles.max_bounces = cycles.diffuse_bounces = job.surfaces - 1
     if hasattr(cycles, "sampling_pattern"):
         cycles.sampling_pattern = job.sampler
 
 
 def _add_camera(scene: Any, arrays: Any) -> None:
-    """Blender's camera looks along its -Z with +Y on top, as OpenGL's."""
+    """Blender's camera looks along its -Z with +Y up, as OpenGL's."""
     import bpy
     from mathutils import Matrix
 
@@ -118,7 +118,7 @@ def _add_camera(scene: Any, arrays: Any) -> None:
 
 
 def _add_mesh(scene: Any, arrays: Any) -> None:
-    """Flat triangles; every material a slot of its number."""
+    """Flat triangles; each material has the slot of its number."""
     import bpy
 
     mesh = bpy.data.meshes.new("scene")
@@ -131,7 +131,7 @@ def _add_mesh(scene: Any, arrays: Any) -> None:
 
 
 def _material(base_color: NDArray, emission: NDArray) -> Any:
-    """Lambert's reflection, and emission from front faces, which Cycles would let shine from both."""
+    """Lambertian reflection, and emission from front faces; Cycles itself would emit from both."""
     import bpy
 
     material = bpy.data.materials.new("material")
@@ -148,7 +148,7 @@ def _material(base_color: NDArray, emission: NDArray) -> Any:
         emitter.inputs["Color"].default_value = (*emission.tolist(), 1.0)
         emitter.inputs["Strength"].default_value = 1.0
         geometry = tree.nodes.new("ShaderNodeNewGeometry")
-        front = tree.nodes.new("ShaderNodeMixShader")  # the first shader where the factor is 0: a front face
+        front = tree.nodes.new("ShaderNodeMixShader")  # the first shader at factor 0: a front face
         tree.links.new(geometry.outputs["Backfacing"], front.inputs[0])
         tree.links.new(emitter.outputs["Emission"], front.inputs[1])
         both = tree.nodes.new("ShaderNodeAddShader")

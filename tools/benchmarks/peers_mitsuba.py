@@ -1,7 +1,7 @@
 """Mitsuba 3 as one of the renderers of `peers`: its path tracer without Russian roulette, box filter of one pixel.
 
 W. Jakob et al., Mitsuba 3 renderer (2022). The variant is ``scalar_rgb`` or ``llvm_ad_rgb``; the latter needs an LLVM
-library new enough for its Dr.Jit, which looks for one itself, or where ``DRJIT_LIBLLVM_PATH`` says.
+library recent enough for Dr.Jit, found automatically or by ``DRJIT_LIBLLVM_PATH``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def load(job: Job) -> None:
             import drjit as dr
 
             dr.eval(mi.Float([0.0]) + 1.0)
-    except Exception as error:  # Dr.Jit raises plain ones where it finds no LLVM
+    except Exception as error:  # Dr.Jit raises plain exceptions without LLVM
         raise Missing(f"{job.title}: {str(error).splitlines()[0]}") from None
 
 
@@ -42,7 +42,7 @@ def make(job: Job) -> Mitsuba:
 
 
 class Mitsuba:
-    """A scene of one mesh for each material, which share an integrator and a camera."""
+    """A scene of one mesh per material, with one integrator and one camera."""
 
     def __init__(self, job: Job) -> None:
         import drjit as dr
@@ -67,11 +67,11 @@ class Mitsuba:
         self._picture: NDArray[np.float32] | None = None
 
     def render(self, samples: int, seed: int) -> int:
-        """See `Peer`: the call is `mitsuba.render`, with the picture brought to the host."""
+        """See `Peer`: times `mitsuba.render`, with the picture read back."""
         import mitsuba as mi
 
         self._picture = np.array(mi.render(self._scene, spp=samples, seed=seed), np.float32)
-        # A stratified sampler rounds the count up to one that it can lay out.
+        # A stratified sampler rounds the count up to a layout of its own.
         return int(mi.load_dict({"type": self._sampler, "sample_count": samples}).sample_count())
 
     def picture(self) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Raystream as one of the renderers of `peers`: `viewer.Renderer` as a script would call it."""
+"""Raystream as one of the renderers of `peers`: `viewer.Renderer` as called by a script."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .peers import TOOLS, Job
 
 def load(job: Job) -> None:
     """Import the renderer."""
-    sys.path.insert(0, str(TOOLS.parent))  # the checkout goes before an installed package
+    sys.path.insert(0, str(TOOLS.parent))  # the checkout precedes an installed package
     import viewer
 
-    assert viewer.Renderer is not None  # it is imported when asked for
+    assert viewer.Renderer is not None  # imported on access
 
 
 def make(job: Job) -> Raystream:
@@ -24,7 +24,7 @@ def make(job: Job) -> Raystream:
 
 
 class Raystream:
-    """Path tracing by the machine that the job's variant names, all other options at their defaults."""
+    """Path tracing on the machine of the job's variant, all other options at their defaults."""
 
     compiles = False
 
@@ -43,7 +43,7 @@ class Raystream:
         self._picture: NDArray[np.float32] | None = None
 
     def render(self, samples: int, seed: int) -> int:
-        """See `Peer`: the call is `Renderer.render`, with the picture brought to the host."""
+        """See `Peer`: times `Renderer.render`, with the picture read back."""
         self._renderer.update(seed=seed)
         self._picture = self._renderer.render(self._size, spp=samples).linear
         return samples

@@ -1,4 +1,4 @@
-"""Prints how long the parts of a first picture take in a new process, as JSON: seconds by part.
+"""Prints the durations of a first picture's parts in a new process, as JSON: seconds by part.
 
     python phases.py SCENE CAMERA FOV WIDTH HEIGHT [PROGRAM]
 

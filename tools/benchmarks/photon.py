@@ -1,9 +1,9 @@
-"""Photon mapping beside what was published: T. J. Purcell, *Ray Tracing on a Stream Processor* (2004), chapter 6, and
-T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003).
+"""Photon mapping beside the published figures: T. J. Purcell, *Ray Tracing on a Stream Processor* (2004), chapter 6,
+and T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003).
 
-Seconds by stage of the three scenes, whose geometry and lights the papers do not give: the built-in stand-ins (table
-6.1); instructions of the kernels (table 6.2); the radiance estimate as one quad, in tiles and by masks (section 6.3.3);
-the sort of 2^20 photons (section 6.2.2); and the share of reading photons back (section 6.4.2).
+Seconds by stage of the three scenes, whose geometry and lights are unpublished: built-in stand-ins (table 6.1);
+instructions of the kernels (table 6.2); the radiance estimate as one quad, in tiles and under masks (section 6.3.3);
+the sort of 2^20 photons (section 6.2.2); and the share of photon read-back (section 6.4.2).
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from viewer.stream.gl.stream import Stream
 from .common import Options, Result, Table, facts, say
 
 ABOUT = "photon mapping by stages, beside the papers' tables 6.1 and 6.2 and their tiles"
-QUARTER = 0.25  # of the published time, which is asked of a picture
+QUARTER = 0.25  # of the published time: the goal for a picture
 RUNS = 3
 
 
 MAPS = ("sort", "stencil")
 TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth", "stencil mask": "stencil"}
-TILED_PART = 8  # of the published width and height: a quad without a mask takes five minutes at a half, on a CPU
-ESTIMATE_LOOPS, MANY = ("cell", "photon"), 65536  # states, and kernel calls in a pass of the others
+TILED_PART = 8  # of the published width and height: an unmasked quad takes five minutes at a half, on a CPU
+ESTIMATE_LOOPS, MANY = ("cell", "photon"), 65536  # states, and kernel calls per pass of the others
 TINY = 1e-6  # scene units
-SORTED = (1 << 20, 1 << 13, 1 << 14, 1 << 16)  # photons: the paper's, and what its three scenes need
-READ_BACK = (5_000, 65_000, 1_000_000)  # photons that leave the lights
+SORTED = (1 << 20, 1 << 13, 1 << 14, 1 << 16)  # photons: the paper's, and those of its three scenes
+READ_BACK = (5_000, 65_000, 1_000_000)  # photons emitted
 
 
 def run(options: Options) -> Result:
-    """All of it; what takes longest last."""
+    """All of it; the longest parts last."""
     device = options.open()
     data: dict[str, Any] = {"benchmark": "photon", "about": ABOUT, "facts": facts(device), "missing": []}
     data["runs"] = 1 if options.quick else RUNS
@@ -99,8 +99,8 @@ def stage_times(name: str, device: Device, quick: bool, runs: int) -> dict[str, 
 
 
 def tile_gains(name: str, device: Device, quick: bool) -> dict[str, dict[str, float]]:
-    """Seconds of the picture behind the map, by what keeps pixels from running: estimates of one kernel call in a pass,
-    as published, rays of all that they need."""
+    """Seconds of the picture after the map, by mask: estimates with one kernel call per pass, as published, other rays
+    without a limit."""
     found = {}
     for way, mask in TILES.items():
         say(f"{name}: {way}")
@@ -110,7 +110,7 @@ def tile_gains(name: str, device: Device, quick: bool) -> dict[str, dict[str, fl
         calls = 64 if quick else 1
         unroll = [str(calls if state in ESTIMATE_LOOPS else MANY) for state in program.looping()]
         renderer.update(unroll=",".join(unroll), photon_radius=TINY)
-        renderer.render(size, spp=1)  # which compiles, and finds nothing
+        renderer.render(size, spp=1)  # compiles, and finds nothing
         renderer.update(photon_radius=0)
         with renderer.sampler.timed() as times:
             stats = renderer.render(size, spp=1).stats
@@ -131,7 +131,7 @@ def sorts(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, 
             sort, cells = PhotonSort(device, size), 1 << 16
             first = Stream(device, FIRST, cell_size(cells))
             entries = np.zeros(size[0] * size[1], ENTRY.dtype)
-            entries["cell"] = cells  # beyond all others, where the list is longer than the photons
+            entries["cell"] = cells  # beyond all others, in the padding of the list
             entries["cell"][:photons] = np.random.default_rng(1).integers(0, cells, photons)
             entries["photon"] = np.arange(len(entries))
             seconds, searches = [], []
@@ -163,7 +163,7 @@ def _drawn(device: Device, job: Callable[[], Any]) -> float:
 
 
 def read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
-    """Of a map by stencil routing: seconds to build it by either way, and of the read-back in it."""
+    """For a map by stencil routing: seconds to build it with and without read-back, and of the read-back itself."""
     rows = []
     for photons in counts:
         say(f"{photons:,} photons read back")
@@ -191,7 +191,7 @@ def read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[
 
 
 def _reading(renderer: Renderer) -> float:
-    """Seconds to bring the photons to the host and back as vertices, as `StencilRouting` does."""
+    """Seconds to read the photons back and upload them as vertices, as in `StencilRouting`."""
     photons = renderer.photon_map.streams["photons"]
     with renderer.device.current():
         context = renderer.device.context
@@ -206,8 +206,8 @@ def _reading(renderer: Renderer) -> float:
 
 
 def _instructions(device: Device) -> tuple[dict[str, dict[str, int]], str]:
-    """By the names of table 6.2; the estimates are three kernels here: the next shell of cells, the next cell and the
-    next photon. And a word where they cannot be counted."""
+    """Counts by the names of table 6.2; an estimate is three kernels here: the next shell of cells, the next cell and
+    the next photon. With a remark if they cannot be counted."""
     try:
         found = photon_instructions(device)
     except NoCompiler as error:
@@ -215,7 +215,7 @@ def _instructions(device: Device) -> tuple[dict[str, dict[str, int]], str]:
     return {name: {part: getattr(each, part) for part in Row._fields} for name, each in found.items()}, ""
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
@@ -254,7 +254,7 @@ def _table_tiles(data: dict[str, Any]) -> Table:
         "by this one's."
     )
     heads = ("radiance estimate", "seconds", "published", "gain", "published gain", "passes", "tiles")
-    return Table("section 6.3.3: what keeps pixels from running", heads, rows, note)
+    return Table("section 6.3.3: masks of finished pixels", heads, rows, note)
 
 
 def _table_62(data: dict[str, Any]) -> Table:

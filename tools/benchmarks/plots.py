@@ -1,4 +1,4 @@
-"""Plots without a window: matplotlib where it is installed, colours that colour-blind readers tell apart."""
+"""Plots without a window: matplotlib where it is installed, with colours for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito, "Color universal design" (2008), without the yellow, which is too light for lines.
+# Okabe and Ito, "Color universal design" (2008), without the yellow, too light for lines.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # so that a line is known without its colour
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # identifies lines without colour
 
 
 def figure(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]] | None:
-    """A figure of so many inches with axes side by side; None where matplotlib is not installed."""
+    """A figure in inches with axes side by side; None without matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -1,10 +1,9 @@
-"""Which state next: the passes that each policy of the multipass machine needs, over the least that any could.
+"""Policies of the multipass machine: passes of each over a lower bound.
 
 The lower bound is the most traversal steps of any ray plus the most triangle tests of any ray: a pass serves one
-kernel, each of its rays by one call. Passes are those of the loop of traversal and intersection on which any ray ran;
-one call in a pass (unroll 1), nothing fused. All figures come from an exact simulation
-(`reproduction.simulators.schedule`) of runs that the machine counted; for small pictures the machine itself is run
-beside it.
+kernel, with one call per ray. Counted are passes of the loop of traversal and intersection with any active ray; one
+call per pass (unroll 1), nothing fused. All figures come from an exact simulation (`reproduction.simulators.schedule`)
+of counted runs of the machine; for small pictures the machine itself runs beside it.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def run(options: Options) -> Result:
     for each in views:
         say(f"{each.name}: runs of rays, and policies")
         if each.source not in sources:
-            sources = {each.source: viewer.load(each.source)}  # two views of a scene follow each other
+            sources = {each.source: viewer.load(each.source)}  # successive views share a scene
         chosen = {"program": "cast", "accel": "grid"}
         renderer = Renderer(sources[each.source], camera=each.camera, device=options.open(), **chosen)
         data["scenes"][each.name] = _scene(each, renderer, size, small, shares, counted)
@@ -120,7 +119,7 @@ def _runs(renderer: Renderer, size: tuple[int, int]) -> Runs:
 
 
 def _row(schedule: Schedule, runs: Runs) -> dict[str, Any]:
-    """passes; over the bound; average share of the stream that a pass ran on; passes of each kernel."""
+    """passes; over the bound; average share of the stream per pass; passes of each kernel."""
     return {
         "passes": schedule.passes,
         "over_bound": schedule.passes / max(1, runs.bound),
@@ -131,7 +130,7 @@ def _row(schedule: Schedule, runs: Runs) -> dict[str, Any]:
 
 
 def _check(renderer: Renderer, size: tuple[int, int]) -> dict[str, dict[str, Any]]:
-    """Passes and rays served on the machine and in the simulation, for those policies that end soon enough."""
+    """Passes and rays served on the machine and in the simulation, for policies that end soon enough."""
     simulation = Simulation(_runs(renderer, size))
     out: dict[str, dict[str, Any]] = {}
     for name, policy in POLICIES.items():
@@ -151,7 +150,7 @@ def _check(renderer: Renderer, size: tuple[int, int]) -> dict[str, dict[str, Any
     return out
 
 
-# -- what is shown -------------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _best(scene: dict[str, Any], of: str) -> tuple[int, int]:
@@ -161,7 +160,7 @@ def _best(scene: dict[str, Any], of: str) -> tuple[int, int]:
 
 
 def _findings(data: dict[str, Any]) -> dict[str, Any]:
-    """What was measured, in the terms of the published figures."""
+    """Findings in the terms of the published figures."""
     out: dict[str, Any] = {}
     for name, scene in data["scenes"].items():
         policies = scene["policies"]
@@ -223,7 +222,7 @@ def _span(shares: list[int]) -> str:
 
 
 def _note(data: dict[str, Any]) -> str:
-    """Where the published 20 % does not hold, and why: from the figures."""
+    """Scenes and reasons where the published 20 % does not hold, from the figures."""
     lines = []
     for name, measured in data["findings"].items():
         if measured["20_percent_of_active_over_least"] > 1.1:
@@ -239,7 +238,7 @@ def _note(data: dict[str, Any]) -> str:
     if late_scenes:
         lines.append(
             f"20 % of all rays takes over twice the least passes for {', '.join(late_scenes)}: once fewer rays than "
-            "that are active, no threshold is met, and intersection waits until no ray walks."
+            "that are active, no threshold is met, and intersection waits until no ray traverses."
         )
     flat = [n for n, s in data["scenes"].items() if s["policies"]["naive"]["over_bound"] < 1.2]
     if flat:

@@ -1,7 +1,7 @@
-"""Runs a command and prints what it took, as JSON: wall and CPU seconds, peak memory in bytes, exit status.
+"""Runs a command and prints its cost as JSON: wall and CPU seconds, peak memory in bytes, exit status.
 
-It is a program of its own, with no imports of weight: on Linux a child's peak memory begins at that of the process
-that it was forked from, so that a large parent would hide it.
+A separate program with light imports: on Linux a child's peak memory starts at that of its forking process, so that a
+large parent would hide it.
 
     python process.py COMMAND [ARGUMENT ...]
 """

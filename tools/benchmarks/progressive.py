@@ -30,13 +30,13 @@ RENDERERS: dict[str, dict[str, Any]] = {
     "path tracing": {"program": "path"},
 }
 ABOUT = "progressive photon mapping: seconds to an error of blocks, beside path tracing"
-SEEDS, FIRST_SEED = 3, 1000  # the references were made with small ones
+SEEDS, FIRST_SEED = 3, 1000  # references have small seeds
 MOST_SAMPLES, MOST_SECONDS = 4096, 15.0
 
 
 @dataclass
 class Climb:
-    """One seed: pictures of more and more samples. means : the error of the whole picture's mean, with its sign."""
+    """One seed: pictures of increasing sample counts. means : the signed error of the whole picture's mean."""
 
     samples: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Climb:
 
 
 def run(options: Options) -> Result:
-    """All scenes, or a line of what is absent."""
+    """All scenes, with a line on missing ones."""
     device = options.open()
     data: dict[str, Any] = {"benchmark": "progressive", "about": ABOUT, "facts": facts(device), "missing": []}
     try:
@@ -57,7 +57,7 @@ def run(options: Options) -> Result:
 
 
 def measure(device: Device, quick: bool) -> dict[str, Any]:
-    """By scene and renderer. Raises Absent where a scene or a reference is not there."""
+    """By scene and renderer. Raises Absent for a missing scene or reference."""
     out: dict[str, Any] = {}
     folder = shared() / "refs"
     for name, (file, picture) in SCENES.items():
@@ -91,7 +91,7 @@ def measure(device: Device, quick: bool) -> dict[str, Any]:
 
 
 def _climb(renderer: Renderer, reference: Reference, most: int) -> Climb:
-    """Double the samples until the last limit is met, or it takes too long."""
+    """Double the samples until the last limit is met, or the time is up."""
     climb, samples = Climb(), 1
     while samples <= most:
         if climb.seconds and (climb.errors[-1] <= LIMITS[-1] or climb.seconds[-1] > MOST_SECONDS):
@@ -107,7 +107,7 @@ def _climb(renderer: Renderer, reference: Reference, most: int) -> Climb:
 
 
 def tables(data: dict[str, Any]) -> list[Table]:
-    """One: seconds and samples to the errors, and what is reached in the end."""
+    """One table: seconds and samples to the errors, and the final errors."""
     rows = []
     for name, scene in data.items():
         for title, row in scene["renderers"].items():

@@ -1,4 +1,4 @@
-"""First hits by drawing triangles against tracing rays: time, and the share of pixels whose triangle is another."""
+"""First hits rasterised and by rays: time, and the share of pixels with different triangles."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def run(options: Options) -> Result:
 
         def drawn() -> None:
             nonlocal number
-            number += 1  # another sample: with pixels' centres, of the same rays
+            number += 1  # another sample: at pixel centres, of the same rays
             with device.current():
                 raster.set(uniforms, (edge, edge))  # noqa: B023
                 raster.fill(stream, slice(0, edge), slice(0, edge), number, renderer.camera.origin)  # noqa: B023

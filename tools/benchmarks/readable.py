@@ -1,9 +1,9 @@
-"""How soon a scene can be read in the window, and how well while the camera flies.
+"""Time until a scene is readable in the window, and quality while the camera flies.
 
-At rest: seconds from the start of the application, its modules being loaded, to the first picture within a FLIP of 0.1
-of the converged one, loading, building and compiling included. In flight, indoors ahead and back with a turn of the
-head, elsewhere around what is seen: pictures a second, and the FLIP of some of them against converged pictures by the
-same cameras. See `eight` for scenes and FLIP.
+At rest: seconds from the application's start, with modules loaded, to the first picture within a FLIP of 0.1 of the
+converged one, including loading, building and compiling. In flight, indoors ahead and back with a turn of the head,
+elsewhere around the scene's centre: pictures per second, and the FLIP of some against converged pictures from the same
+cameras. See `eight` for scenes and FLIP.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from .screen import screen
 ABOUT = "the window: seconds until a scene can be read, and pictures a second while flying"
 
 SIZE, LARGE = (480, 270), (960, 540)
-AT_LARGE = ("hall",)  # looked at in both sizes
+AT_LARGE = ("hall",)  # measured in both sizes
 READABLE, FLYING = 0.1, 0.2  # FLIP
 LONGEST = 60.0  # seconds at rest
 AT_REST = 16  # samples of a pixel
-MOST_LOOKS = 12  # pictures at rest that are judged
+MOST_LOOKS = 12  # pictures at rest to judge
 # Of converged pictures, which Open Image Denoise then cleans; one of flight: at most. The hall's of 6 samples differ
 # from those of 64 by a FLIP of 0.06.
 SAMPLES, OF_FLIGHT = 32, 24
 SECONDS_OF_FLIGHT = 75.0  # seconds of one of flight
-WARM_UP, LOOKS = 1.5, 4  # seconds before anything counts; pictures looked at
+WARM_UP, LOOKS = 1.5, 4  # seconds before measurements; judged pictures
 AHEAD, TURNED, AROUND = 1.0, 25.0, 45.0  # seconds of flight one way, degrees of the head a second, and of an orbit
 Shot = tuple[float, NDArray[np.float32], Camera]  # seconds, linear RGB of any size, and the camera
 
@@ -89,7 +89,7 @@ def _case(subject: Subject, size: tuple[int, int], seconds: float, data: dict[st
 def _watched(
     subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], samples: int
 ) -> tuple[list[Shot], list[Shot], dict[str, float]]:
-    """(the pictures after opening, some of a flight, how fast it was)."""
+    """(pictures after opening, samples of a flight, its rates)."""
     from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
 
@@ -124,7 +124,7 @@ def _watched(
 
 
 def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
-    """Fly for so long: some of its pictures, pictures a second and their scale."""
+    """Fly for ``seconds``: some pictures, the frame rate and their scale."""
     shots: list[Shot] = []
     began = counted = time.perf_counter()
     first, traced, scales, used, before = None, 0, [], 0.0, 0.0
@@ -151,7 +151,7 @@ def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
 
 
 def _steered(controller: Any, before: float, now: float) -> None:
-    """What hands do from one second to another: keys and the mouse. Ways back are those ahead."""
+    """The inputs from one second to another: keys and the mouse. Ways back mirror those ahead."""
     if not controller.entered:
         controller.orbit(np.radians(AROUND) / ORBIT * (now - before), 0.0)
         return
@@ -165,12 +165,12 @@ def _steered(controller: Any, before: float, now: float) -> None:
 
 
 def _shown(session: Any) -> int:
-    """Pictures on show so far: traced, or carried to the camera."""
+    """Pictures shown so far: traced, or warped to the camera."""
     return int(session.pictures + session.carried)
 
 
 def _by() -> str:
-    """What cleans a converged picture."""
+    """The denoiser of converged pictures."""
     return "oidn" if oidn_there() else "none"
 
 
@@ -179,13 +179,13 @@ def _cleaned(subject: Subject, size: tuple[int, int], samples: int) -> Converged
 
 
 def _thinned(shots: list[Shot]) -> list[Shot]:
-    """At most `MOST_LOOKS` of them, the first and the last among them."""
+    """At most `MOST_LOOKS` of them, with the first and the last."""
     numbers = np.unique(np.round(np.geomspace(1, len(shots), min(MOST_LOOKS, len(shots)))).astype(int)) - 1
     return [shots[number] for number in numbers]
 
 
 def enlarged(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float32]:
-    """(H, W, 3) of ``size`` (width, height): between the four nearest pixels, as the window shows smaller pictures."""
+    """(H, W, 3) at ``size`` (width, height), bilinear, as the window enlarges smaller pictures."""
     picture = np.asarray(linear, np.float32)
     for axis, wanted in ((0, size[1]), (1, size[0])):
         have = picture.shape[axis]

@@ -1,9 +1,9 @@
-"""Samplers: what a number costs, and the error of pictures at equal count against independent numbers.
+"""Samplers: cost of a number, and errors of pictures at equal count relative to independent numbers.
 
-The pictures are integrals that a fragment program estimates with the samplers' own GLSL: a smooth function and an edge
-of two dimensions, as of a soft shadow, and one of eight, as of a path's three interactions. Errors are root mean square
-over pixels and seeds, relative to the mean: of the pixels; of the picture seen from afar (a Gaussian of one pixel, in
-which errors that change from neighbour to neighbour cancel); of the means of 16 x 16 blocks.
+The pictures are integrals estimated by a fragment program with the samplers' own GLSL: a smooth function and an edge in
+two dimensions, as of a soft shadow, and one in eight, as of a path's three interactions. Errors are root mean square
+over pixels and seeds, relative to the mean: of the pixels; of the picture from afar (a Gaussian of one pixel, in which
+errors alternating between neighbours cancel); of the means of 16 x 16 blocks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EDGE, BLOCK = 128, 16  # pixels
 COUNTS = (1, 4, 16, 64, 256)
 SEEDS, RUNS = 16, 7
 REFERENCE = 4096  # samples of each of 4 seeds, of the Sobol sampler: a hundredth of the errors shown
-TURNS = 64  # calls in a pixel where their cost is measured
+TURNS = 64  # calls per pixel in cost measurements
 
 INTEGRANDS = {
     "smooth": "exp(-3.0 * dot(u0 - vec2(at.x, 0.5), u0 - vec2(at.x, 0.5)))",
@@ -85,7 +85,7 @@ class _Picture:
         self.drawing = Drawing(device, self.shader, tiles)
 
     def draw(self, count: int, seed: int = 0) -> None:
-        """One pass, waited for."""
+        """One pass, with a wait for the device."""
         for name, memory in self.resources.items():
             self.shader.bind(f"memory_{name}", memory.texture)
         for name, value in (sampler_uniforms(seed) | {"count": count}).items():
@@ -119,7 +119,7 @@ def run(options: Options) -> Result:
 
 
 def _costs(device: Device, runs: int) -> list[dict[str, Any]]:
-    """CPU nanoseconds of a call; the loop with nothing in it is taken off."""
+    """CPU nanoseconds per call, without the loop."""
     pictures = {
         (name, what): _Picture(device, name, _CALLS.format(call)) for name in SAMPLERS for what, call in _CALLED.items()
     }

@@ -1,4 +1,4 @@
-"""The scenes that are measured, each with the camera that it is seen by."""
+"""Benchmark scenes, each with its camera."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from viewer.scene.scene import Scene
 
 from .common import ROOT, say
 
-SPAN = 0.8  # of the picture, that the larger side of a model covers under `facing`
+SPAN = 0.8  # share of the picture covered by the larger side of a model under `facing`
 
 
 class Absent(Exception):
-    """A scene that is not on this machine; the text says which and what to do."""
+    """A scene missing on this machine; the text has its name and a remedy."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A scene from one camera. source: what `viewer.load` takes; camera: None for the scene's own of that name."""
+    """A scene from one camera. source: argument of `viewer.load`; camera: None for the scene's own of that name."""
 
     name: str
     source: str
@@ -51,9 +51,9 @@ def _cache() -> Path:
 
 
 def forest_flat() -> Path:
-    """``forest_flat.ply``, 1.0 M triangles: as it lies in the scene data, else written by its script, once.
+    """``forest_flat.ply``, 1.0 M triangles: from the scene data, else written by its script, once.
 
-    Raises Absent where neither is there.
+    Raises Absent without either.
     """
     given = shared() / "scenes" / "forest_flat.ply"
     kept = _cache() / "forest_flat.ply"
@@ -79,8 +79,8 @@ def reference_camera(name: str) -> Camera:
 
 
 def facing(scene: Scene, fov: float = 40.0) -> Camera:
-    """A camera that looks along -Z at the middle of the box, so near that the larger of the projected width and height
-    of all vertices spans `SPAN` of a square picture: the recipe of the bunny's reference camera."""
+    """A camera that looks along -Z at the box's centre, so close that the larger of the projected width and height of
+    all vertices spans `SPAN` of a square picture: the recipe of the bunny's reference camera."""
     points = scene.flatten().positions.astype(np.float64)
     points = points[np.isfinite(points).all(axis=1)]
     low, high = points.min(axis=0), points.max(axis=0)
@@ -115,7 +115,7 @@ def view(name: str) -> View:
 
 
 def found(names: tuple[str, ...]) -> tuple[list[View], list[str]]:
-    """The views that this machine has, and a word for each that it has not."""
+    """The views on this machine, and a remark on each missing one."""
     views, missing = [], []
     for name in names:
         try:

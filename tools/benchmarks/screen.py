@@ -14,9 +14,9 @@ from viewer.base.errors import ViewerError
 
 @contextmanager
 def screen(size: tuple[int, int], own: bool = False) -> Iterator[str]:
-    """What is drawn on: the display that is there, or else (with ``own`` always) an Xvfb of ``size`` for this while.
+    """The display to draw on: the present one, or else (with ``own`` always) a temporary Xvfb of ``size``.
 
-    Raises ViewerError where there is neither.
+    Raises ViewerError without either.
     """
     there = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or not sys.platform.startswith("linux")
     if there and not own:

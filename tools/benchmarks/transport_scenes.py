@@ -1,4 +1,4 @@
-"""The scenes that light transport is measured on."""
+"""Benchmark scenes of light transport."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def bunny() -> Scene:
 
 
 def dragon() -> Scene:
-    """The dragon on a ground plane under an area light, as the bunny of the references stands: at height 1, the same
-    lamp, and a camera that looks down by 14 degrees."""
+    """The dragon on a ground plane under an area light, like the references' bunny: height 1, the same lamp, and a
+    camera tilted down by 14 degrees."""
     scene = viewer.load(str(_file(shared() / "scenes" / "dragon.ply")))
     low, high = scene.bounds()
     scale = 1.0 / (high[1] - low[1])
@@ -58,7 +58,7 @@ def dragon() -> Scene:
 
 
 def _facing(corners: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """The square's triangles, wound so that their fronts look that way."""
+    """The square's triangles, wound to face a direction."""
     normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
     return _QUAD if normal @ direction > 0 else _QUAD[:, ::-1]
 
@@ -67,7 +67,7 @@ SCENES: dict[str, Callable[[], Scene]] = {"cornell": cornell, "bunny": bunny, "d
 
 
 def found(names: tuple[str, ...]) -> tuple[dict[str, Scene], list[str]]:
-    """The scenes that this machine has, and a word for each that it has not."""
+    """The scenes on this machine, and a remark on each missing one."""
     scenes, missing = {}, []
     for name in names:
         try:

@@ -1,8 +1,8 @@
-"""The window in flight: how long after an input its picture is shown, pictures per second, and at which resolution.
+"""The window in flight: latency of an input's picture, pictures per second, and their resolution.
 
-The camera flies to and fro all the while, and at random times an input comes in beside it: a drag that turns the view.
-Its time runs from when it comes in, whatever the loop does just then, to when the first picture begun after it has been
-handed to the display. Frames are pictures of a camera each; the resolution is what the window chose to keep up.
+The camera flies to and fro all the while, and at random times an input is added: a drag that turns the view. Its
+latency runs from its arrival, at any point of the loop, to the hand-over to the display of the first picture begun
+after it. Frames are pictures with a camera each; the resolution is the window's choice to keep up.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SCENES = ("bunny", "dragon", "forest inside")
 PROGRAMS = ("path", "cast")
 GAP = (0.05, 0.25)  # seconds between two inputs
 TURNING = 0.5  # seconds of flight to one side
-WARM_UP = 1.0  # seconds of flight before anything counts
-LIMIT_MS = 50.0  # within which the window shall answer
+WARM_UP = 1.0  # seconds of flight before measurements
+LIMIT_MS = 50.0  # limit of the window's latency
 LONGEST_START = 60.0  # seconds for a process to open its window
 SEARCH = ["xdotool", "search", "--onlyvisible", "--pid"]
 
@@ -71,19 +71,19 @@ def run(options: Options) -> Result:
 
 
 class _Flight:
-    """Drives an application and notes what happens when."""
+    """Drives an application and records the times of events."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
         self.latencies: list[float] = []
         self.turns: list[float] = []
-        self.work: list[float] = []  # CPU time of a turn, all threads: other load on the machine disturbs it less
+        self.work: list[float] = []  # CPU time of a frame, all threads: less sensitive to other load
         self.scales: list[float] = []
-        self.shown: list[float] = []  # when pictures were handed to the display
+        self.shown: list[float] = []  # hand-over times of pictures to the display
         self._random = random.Random(1)
-        self._due = 0.0  # when the next input comes in
-        self._input: float | None = None  # one that is not yet seen
-        self._begun = False  # a picture has been begun since
+        self._due = 0.0  # time of the next input
+        self._input: float | None = None  # time of an input without a picture yet
+        self._begun = False  # a picture has been started since
         self._pictures = app.session.pictures
         events, begin, swap = app.window.events, app.session._begin, app.window.swap
 
@@ -112,7 +112,7 @@ class _Flight:
         app.window.events, app.session._begin, app.window.swap = took_events, began, swapped
 
     def fly(self, seconds: float) -> None:
-        """To and fro for so long."""
+        """Fly to and fro for ``seconds``."""
         self.latencies, self.turns, self.work, self.scales, self.shown = [], [], [], [], []
         self._input, self._due = None, time.perf_counter() + self._random.uniform(*GAP)
         began = time.perf_counter()
@@ -188,7 +188,7 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
 
 
 def _storm(app: Any, seconds: float) -> list[float]:
-    """Seconds of each turn while the window is dragged to forty sizes a second."""
+    """Seconds of each frame while the window is resized forty times a second."""
     import glfw
 
     sizes, turns, came, size = random.Random(2), [], 0, app.window.size
@@ -226,7 +226,7 @@ def _process(source: str, place: Path) -> float:
 
 
 def _asleep(app: Any, seconds: float) -> float:
-    """Share of a core that the loop takes with nothing to do."""
+    """Share of a core taken by the idle loop."""
     draws = -1
     while draws != app.draws:  # ImGui lays out, a message fades
         draws = app.draws

@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 import viewer
-from viewer.film.files.compare import Shown, compare
+from viewer.film.files.compare import ComparedPicture, compare
 from viewer.film.files.image import save_srgb8
 
 SIZE, SPP = int(os.environ.get("EXAMPLE_SIZE", 360)), int(os.environ.get("EXAMPLE_SPP", 256))
@@ -18,9 +18,9 @@ for samples in (1, 4, 16, SPP):
     pictures.append((session.samples, session.picture().linear))
 session.release()
 
-last = Shown(f"{pictures[-1][0]} samples", pictures[-1][1])
+last = ComparedPicture(f"{pictures[-1][0]} samples", pictures[-1][1])
 for samples, linear in pictures[:-1]:
-    found = compare(last, Shown(f"{samples} samples", linear))
+    found = compare(last, ComparedPicture(f"{samples} samples", linear))
     print(f"{samples:4} samples: relative error {found.error:.3f}, FLIP {found.flip}")  # None without flip-evaluator
 quarters = [
     viewer.Picture(p, {}, None).srgb8()[:, k * SIZE // 4 : (k + 1) * SIZE // 4] for k, (_, p) in enumerate(pictures)

@@ -1,4 +1,4 @@
-"""No structure, as a module: a ray is tested against every triangle and quadric of the scene in turn."""
+"""No acceleration structure, as a module: a ray is tested against every triangle and quadric in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quadrics in a structure: their boxes for building, their table, and the test of candidates of either kind."""
+"""Quadrics in acceleration structures: their boxes, their table, and the test of mixed candidates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from viewer.scene.quadric import PlacedQuadric, bounds_of_quadric
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
-# Where v of the texture coordinates runs evenly: along the axis, along a ball's meridian, outwards.
+# Where the texture coordinate v is uniform: along the axis, along a ball's meridian, outwards.
 KINDS = {"QUADRIC_TUBE": 0, "QUADRIC_BALL": 1, "QUADRIC_FLAT": 2}
 QUADRIC = Record(
     "Quadric",
-    Field("inverse_x", "vec4", about="row of the linear map to its own space; x of where that one's origin stands"),
+    Field("inverse_x", "vec4", about="row of the linear map to its own space; x of that space's origin"),
     Field("inverse_y", "vec4", about="the same of y"),
     Field("inverse_z", "vec4", about="the same of z"),
     Field("squares", "vec3", about="coefficients of x^2, y^2, z^2, own space"),
@@ -25,16 +25,16 @@ QUADRIC = Record(
     Field("low", "vec3", "", "own", "lowest corner of the box that clips it"),
     Field("constant", "float"),
     Field("high", "vec3", "", "own", "highest corner"),
-    Field("side", "float", about="1: the front is where the function rises; -1: where it falls"),
+    Field("side", "float", about="1: front on the side of increasing function; -1: of decreasing"),
     Field("linear_x", "vec3", about="row of the linear map from its own space"),
     Field("kind", "int", about="QUADRIC_TUBE and so on"),
     Field("linear_y", "vec3"),
     Field("number", "int", about="of the primitive: within its instance, as in Hit"),
     Field("linear_z", "vec3"),
     Field("ring", "vec2", about="least and greatest x^2 + z^2"),
-    Field("span", "vec2", about="where v begins, and 1 / its length"),
+    Field("span", "vec2", about="start of v, and 1 / its length"),
 )
-ROUNDING = 2.0**-20  # of coordinates: more than float32 rays, and the table's own rounding, are off by
+ROUNDING = 2.0**-20  # of coordinates: more than errors of float32 rays and of the table's rounding
 
 
 def record(placed: Sequence[PlacedQuadric]) -> NDArray:
@@ -60,7 +60,7 @@ def record(placed: Sequence[PlacedQuadric]) -> NDArray:
 
 
 def boxes(placed: Sequence[PlacedQuadric]) -> NDArray[np.float32]:
-    """(Q, 2, 3): lowest and highest corners that surely hold them, rounding of rays and tables included."""
+    """(Q, 2, 3): lowest and highest corners, conservative under rounding of rays and tables."""
     out = np.empty((len(placed), 2, 3), np.float32)
     for row, quadric in zip(out, placed, strict=True):
         low, high = bounds_of_quadric(quadric.shape, quadric.transform)
@@ -72,14 +72,14 @@ def boxes(placed: Sequence[PlacedQuadric]) -> NDArray[np.float32]:
 
 
 def corners_of(held: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(Q, 3, 3): corners that builders of trees take for triangles, of the bounds of boxes (Q, 2, 3)."""
+    """(Q, 3, 3): corners of stand-in triangles with the bounds of boxes (Q, 2, 3), for builders of trees."""
     third = held[:, 0].copy()
     third[:, 0] = held[:, 1, 0]
     return np.stack([held[:, 0], held[:, 1], third], axis=1)
 
 
 def radius(quadric: PlacedQuadric) -> float:
-    """Of a ball around the middle of a whole sphere's box that surely holds it; infinite of other quadrics."""
+    """Radius of a conservative ball around the centre of a whole sphere's box; infinite for other quadrics."""
     if not quadric.shape.whole_sphere:
         return np.inf
     (held,) = boxes([quadric]).astype(np.float64)
@@ -103,7 +103,7 @@ def module(rows: NDArray) -> Module:
 
 
 def with_quadrics(test: Module, rows: NDArray) -> list[Module]:
-    """The modules of a triangle test, its table's rows of quadrics marked, over triangles and quadrics."""
+    """The modules of a triangle test over mixed candidates, with the table's rows of quadrics marked."""
     polygons = replace(
         test,
         provides=("triangle_setup", "polygon_test"),

@@ -1,20 +1,20 @@
-"""Triangles that repeat others to the bit: no ray tells them apart, and no split either."""
+"""Exact duplicates of triangles: indistinguishable for rays, and inseparable by splits."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-SAMPLE = 1 << 12  # triangles that are looked at first: enough to find any that a thousandth of all repeat
+SAMPLE = 1 << 12  # triangles in the first sample: enough to detect duplicates of a thousandth of all
 
 
 def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
-    """Corners (T, 3, 3) float32 for a builder: of triangles that are equal the first keeps its corners, and those of
-    the others are not numbers, so that they are left out; numbers stay.
+    """Corners (T, 3, 3) float32 for a builder: of equal triangles the first keeps its corners, the others become NaN,
+    so that they are left out; numbers stay.
 
-    The lower number wins a tie, so that all hits stay as they are; without this every ray that comes near tests each.
-    ``culled`` (T,): triangles of which some rays see the front alone, and then what they repeat in their place.
-    Scenes of few repeats, of which a sample shows none, are given back as they are.
+    The lower number wins a tie anyway, so hits do not change; without this every nearby ray tests each duplicate.
+    ``culled`` (T,): triangles whose back face some rays pass through; these do not replace others. Scenes with few
+    duplicates, none in a sample, are returned unchanged.
     """
     count = len(corners)
     if count <= SAMPLE:
@@ -28,7 +28,7 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     _, first, place = np.unique(_hashes(corners), return_index=True, return_inverse=True)
     original = first[place]
     repeats = np.flatnonzero(original != np.arange(count))
-    repeats = repeats[(bits[repeats] == bits[original[repeats]]).all(axis=1)]  # not those of equal hashes alone
+    repeats = repeats[(bits[repeats] == bits[original[repeats]]).all(axis=1)]  # not those with merely equal hashes
     if culled is not None:
         repeats = repeats[~culled[original[repeats]]]
     kept = corners.copy()
@@ -37,7 +37,7 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
 
 
 def _hashes(corners: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """(T,): equal where corners are, to the bit."""
+    """(T,): equal for bitwise equal corners."""
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(len(corners), 9)
     found = np.zeros(len(bits), np.uint64)
     for column in bits.T:

@@ -1,4 +1,4 @@
-"""Acceleration structures by name: what is built over a scene's triangles, and the modules that walk it."""
+"""Acceleration structures by name: the built data over a scene's triangles, and the modules that traverse it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a structure is built and walked: the options of scope ``prepare``, checked."""
+    """Options of a structure's build and traversal, of scope ``prepare``, checked."""
 
     accel: str = "bvh"
     top: str = "auto"
@@ -46,9 +46,9 @@ class Recipe:
 class Structure:
     """A structure over a scene.
 
-    built      : what the builder made. levels : 1, or 2 with a structure over instances.
-    whole      : the walk of passes that take a ray to its hit. stepwise : of passes of one kernel each.
-    make       : walk -> modules. facts : for the picture's metadata. statistics : for `raystream info`.
+    built      : the builder's result. levels : 1, or 2 with a structure over instances.
+    whole      : the traversal of passes that take a ray to its hit. stepwise : of single-kernel passes.
+    make       : traversal -> modules. facts : picture metadata. statistics : for `raystream info`.
     """
 
     name: str
@@ -62,15 +62,15 @@ class Structure:
     _made: dict[str, list[Module]] = field(default_factory=dict, repr=False)
 
     def modules(self, stepwise: bool = False) -> list[Module]:
-        """The modules of the walk and the triangle test; memories that walks share are the same objects."""
+        """The modules of the traversal and the triangle test; traversals share memory objects."""
         traversal = self.stepwise if stepwise else self.whole
         if traversal not in self._made:
             self._made[traversal] = self.make(traversal)
         return self._made[traversal]
 
     def made_like(self, other: Structure) -> list[Module]:
-        """The modules of all walks that have been made of another structure, in their order: counterparts of what its
-        `made` gives. None for a structure of another kind, and of two levels, whose tables change in place."""
+        """The modules of all traversals made for another structure, in their order: counterparts of its `made`. None
+        for a structure of another kind, and for two levels, whose tables change in place."""
         if self.levels == 2 or (self.name, self.levels) != (other.name, other.levels):
             return []
         for traversal in other._made:
@@ -79,7 +79,7 @@ class Structure:
         return [module for traversal in other._made for module in self._made[traversal]]
 
     def without_stack(self) -> None:
-        """Walk by the state of `stepwise` in all passes, for drivers on which a stack fails."""
+        """Use the traversal of `stepwise` in all passes, for drivers on which a stack fails."""
         if self.whole == "stack":
             self.whole = self.facts["traversal"] = self.stepwise
 
@@ -89,12 +89,12 @@ class Structure:
 
 
 def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
-    """The two walks of a structure that has the ``known`` ones. Raises ViewerError for another structure's."""
+    """The two traversals of a structure with the ``known`` ones. Raises ViewerError for another structure's."""
     if recipe.traversal == "auto":
         return whole, stepwise
     if recipe.traversal not in known:
         hint = suggestion(recipe.traversal, known) or f"one of auto, {', '.join(known)}"
-        raise ViewerError(f"--traversal {recipe.traversal}", f"is no walk of --accel {recipe.accel}", hint)
+        raise ViewerError(f"--traversal {recipe.traversal}", f"is not a traversal of --accel {recipe.accel}", hint)
     return recipe.traversal, stepwise if recipe.traversal == "stack" else recipe.traversal
 
 
@@ -105,8 +105,8 @@ def over_grid(
     placed: Sequence[PlacedQuadric] = (),
     culled: NDArray[np.bool_] | None = None,
 ) -> Structure:
-    """The uniform grid over triangles (T, 3, 3), and quadrics in the place of some; ``culled`` (T,): those whose back
-    faces the camera does not see."""
+    """The uniform grid over triangles (T, 3, 3), some of them quadrics; ``culled`` (T,): back faces invisible to the
+    camera."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import grid
 
@@ -134,7 +134,7 @@ def over_bvh(
     placed: Sequence[PlacedQuadric] = (),
     culled: NDArray[np.bool_] | None = None,
 ) -> Structure:
-    """The bounding volume hierarchy over triangles (T, 3, 3), and quadrics in the place of some."""
+    """The bounding volume hierarchy over triangles (T, 3, 3), some of them quadrics."""
     bounds, _ = _bounding(corners, placed, culled)
     built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
@@ -151,7 +151,7 @@ def over_bvh(
     )
 
 
-def over_nothing(
+def brute_force(
     corners: NDArray[np.float32],
     recipe: Recipe,
     progress: Progress | None = None,
@@ -163,7 +163,7 @@ def over_nothing(
     if len(corners) > MOST_UNSORTED:
         raise ViewerError(
             "--accel none",
-            f"{len(corners):,} triangles and quadrics, each of which every ray would be tested against",
+            f"{len(corners):,} triangles and quadrics to test against every ray",
             f"it takes up to {MOST_UNSORTED:,}; use --accel bvh",
         )
     whole, stepwise = traversals(recipe, "loop", "loop", ("loop",))
@@ -186,9 +186,9 @@ def over_nothing(
 def _bounding(
     corners: NDArray[np.float32], placed: Sequence[PlacedQuadric], culled: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric in its place, and which these are.
+    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric, and a mask of those.
 
-    Triangles that repeat others are left out.
+    Duplicate triangles are left out.
     """
     bounds = without_repeats(corners, culled)
     if not placed:
@@ -227,7 +227,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     inner = recipe.accel.removeprefix(TWO_LEVEL)
     top = inner if recipe.top == "auto" else recipe.top
     whole, stepwise = (
-        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_WALKS)
+        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_CHOICES)
     )
     two = TwoLevel.of(scene, top)
     sides: Sides = [None] * len(two.objects.meshes)
@@ -274,7 +274,7 @@ Sides = list[NDArray[np.bool_] | None]
 
 
 def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_] | None:
-    """``culled`` of the rows of the triangles' table, one object behind the other."""
+    """``culled`` in the order of the triangles' table, one object after the other."""
     if all(each is None for each in sides):
         return None
     return np.concatenate([np.zeros(len(o), bool) if s is None else s[o] for s, o in zip(sides, order, strict=True)])
@@ -289,13 +289,13 @@ def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None
         bvh_build.build(without_repeats(corners, culled), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
         for (corners, share), culled in zip(_shares(two.objects.corners, progress), sides, strict=True)
     ]
-    # Without anything to show there still is an object, which no instance names.
+    # An empty scene still has an object, which no instance uses.
     held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
     return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
 
 
 def _grids(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
-    """The same of grids."""
+    """The same for grids."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import objects as grid_objects
 
@@ -314,7 +314,7 @@ def _grids(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | Non
 def _shares(
     parts: Sequence[NDArray[np.float32]], progress: Progress | None
 ) -> Iterator[tuple[NDArray[np.float32], Progress | None]]:
-    """Each part, with what takes its own share of the progress."""
+    """Each part, with its own share of the progress."""
     total, before = max(1, sum(map(len, parts))), 0
     for part in parts:
         yield part, None if progress is None else partial(_share, progress, before / total, len(part) / total)
@@ -325,17 +325,17 @@ def _share(progress: Progress, before: float, of: float, share: float, text: str
     progress(before + of * share, text)
 
 
-FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": over_nothing}
-MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray may be tested against without a structure
-TWO_LEVEL = "two-level-"  # names of structures of two levels begin so, and end with the structure of the objects
-# A scene is walked in one level, which is faster, unless it then holds more triangles than this, about a gibibyte, and
-# at least so many times those of its distinct meshes.
+FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": brute_force}
+MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
+TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the objects' structure
+# A scene is traversed in one level, which is faster, up to this many triangles, about a gibibyte, or below this
+# multiple of the triangles of its distinct meshes.
 MOST_FLAT, LEAST_REPEATED = 1 << 22, 4
-GRID_WALKS = ("adinetz", "adinetz", ("adinetz",))
+GRID_CHOICES = ("adinetz", "adinetz", ("adinetz",))
 
 
 def automatic(scene: Scene) -> str:
-    """The structure that ``--accel auto`` means for a scene."""
+    """The structure of ``--accel auto`` for a scene."""
     distinct = sum(len(scene.meshes[mesh].triangles) for mesh in {instance.mesh for instance in scene.instances})
     flat = scene.triangle_count
     return f"{TWO_LEVEL}bvh" if flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct else "bvh"

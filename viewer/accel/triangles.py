@@ -26,9 +26,9 @@ PLANES = Record(
     Field("plane", "vec4", about="unit normal; minus its product with a point of the triangle"),
     Field("side_b", "vec4", about="dot with (point, 1): weight of the second corner"),
     Field("side_c", "vec4", about="dot with (point, 1): weight of the third corner"),
-    Field("number", "int", about="of the triangle: tables need not lie in the scene's order"),
+    Field("number", "int", about="of the triangle, as tables may be reordered"),
 )
-# Fits into the texels of either record.
+# Fits into a spare component of either record.
 ONE_SIDED = Field("one_sided", "int", about="1: rays of the camera's view pass through its back face")
 PUBLISHED_SLACK = 1.004  # the largest sum of two weights that Adinetz and Berezin accept
 _CHUNK = 1 << 16  # triangles whose planes are computed at once, in float64
@@ -47,11 +47,10 @@ def module(
     """The test's module.
 
     test : a key of `TESTS`. corners : (T, 3, 3) float32. extent : about the scene's, scene units.
-    order : numbers of the triangles as the table holds them; all in their own order without.
-    slack : of the test "planes": the largest sum of the second and third corner's weights that is a hit.
-    numbers : what hits call the table's triangles, where that is not their place in ``corners``.
-    marks : (T,) of ``corners``: the number of the quadric that stands in a triangle's place, -1 for none. The table
-            has -n - 1 as that one's number.
+    order : triangle numbers in the table's order; by default their own.
+    slack : of the test "planes": the largest sum of the second and third corner's weights for a hit.
+    numbers : triangle numbers of hits, if other than the indices in ``corners``.
+    marks : (T,) of ``corners``: the number n of the quadric in a triangle's place, -1 for none; in the table -n - 1.
     culled : (T,) of ``corners``: whether rays of the camera's view pass through the back face.
     """
     if numbers is None:
@@ -95,8 +94,8 @@ def planes(corners: NDArray[np.float32], center: NDArray[np.float32]) -> NDArray
     """(T,) `PLANES` of triangles (T, 3, 3), in coordinates relative to ``center`` (3,); ``number`` is left 0.
 
     With n = ab x ac, the weights of b and c at a point p are (p - a).(ac x n) / n.n and (p - a).(n x ab) / n.n: vectors
-    in the triangle's plane, across the sides, of length 1 over the height. Triangles without an area, and those so
-    small that 1 / height leaves the range of a float, become zeros, which no ray hits.
+    in the triangle's plane, perpendicular to the sides, of length 1 over the height. Triangles without area, or with 1
+    / height beyond float32, become zeros, which no ray hits.
     Source: A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006).
     """
     out = np.zeros(len(corners), PLANES.dtype)
@@ -115,7 +114,7 @@ def planes(corners: NDArray[np.float32], center: NDArray[np.float32]) -> NDArray
 
 
 def _middle(corners: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The middle (3,) of the finite corners' box."""
+    """The centre (3,) of the finite corners' box."""
     flat = corners.reshape(-1, 3)
     finite = np.isfinite(flat).all(axis=1)
     if not finite.all():

@@ -1,4 +1,4 @@
-"""Other distributions that install a package of our import name, which then overwrite each other's files."""
+"""Other distributions with a package of our import name, which overwrite each other's files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ ENTRIES = (b"viewer/__init__.py,", b"viewer.py,")  # as the RECORD of an install
 
 
 def others(folders: Iterable[str] | None = None) -> list[str]:
-    """Names and versions, ``"other 1.2"``, of the other distributions of these folders, or of ``sys.path``, that own
-    ``viewer``. Reads each one's list of files, as bytes: some ten milliseconds."""
+    """Names and versions, ``"other 1.2"``, of the other distributions in these folders, or in ``sys.path``, that
+    contain ``viewer``. Reads each one's list of files, as bytes: some ten milliseconds."""
     found: dict[str, None] = {}
     for folder in dict.fromkeys(sys.path if folders is None else folders):
         for record in Path(folder or ".").glob("*.dist-info/RECORD"):
@@ -28,7 +28,7 @@ def others(folders: Iterable[str] | None = None) -> list[str]:
 
 
 def remark(folders: Iterable[str] | None = None) -> str:
-    """What to say of such distributions, in one line; empty without."""
+    """A one-line warning about such distributions; empty without any."""
     names = others(folders)
     if not names:
         return ""

@@ -1,29 +1,29 @@
-"""The one exception that reaches a user: where, what is wrong, and what to do."""
+"""The exception for users: place, fault, remedy."""
 
 from __future__ import annotations
 
 import re
 
-# An option as it is typed, alone or with a value behind it; no part of a path or file name.
+# An option as typed, with or without a value; not part of a path or file name.
 _OPTION = re.compile(r"(?<![\w./\\-])--([a-z]+(?:-[a-z]+)*)(?![\w./\\-])")
 
 
 def keywords(text: str) -> str:
-    """A text with every option that it names (``--pixel-filter``) as the keyword of Python (``pixel_filter``)."""
+    """A text with its command-line options (``--pixel-filter``) as Python keywords (``pixel_filter``)."""
     return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
 
 
 class ViewerError(Exception):
-    """A fault that the user can act on, told in one line.
+    """An error that the user can act on, in one line.
 
-    Options are named as they are typed, ``--depth 5``: `typed` is the line for the command line, `str` the one for
-    Python, with ``depth=5``.
+    Options are written as typed, ``--depth 5``: `typed` is the line for the command line, `str` the one for Python,
+    with ``depth=5``.
 
     Parameters
     ----------
-    where : the file, option or part that is at fault (``bunny.ply: face 12``).
-    what  : what is wrong with it.
-    hint  : what to do about it; may be empty.
+    where : the file, option or part (``bunny.ply: face 12``).
+    what  : the fault.
+    hint  : the remedy; may be empty.
     """
 
     def __init__(self, where: str, what: str, hint: str = "") -> None:
@@ -32,7 +32,7 @@ class ViewerError(Exception):
 
     @property
     def typed(self) -> str:
-        """The line, with options as they are typed on the command line."""
+        """The line, with options as typed on the command line."""
         return self._line(self.where)
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class ViewerError(Exception):
         return keywords(self._line(f"{self.where[: option.end()]}={value}" if option and value else self.where))
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the line alone."""
+        """Shown in a notebook: the line alone."""
         return [f"{type(self).__name__}: {self}"]
 
     def _line(self, where: str) -> str:
@@ -54,7 +54,7 @@ class ViewerError(Exception):
 
 
 class ShaderError(ViewerError):
-    """A shader that does not assemble or compile; ``log`` is the driver's whole text, mapped to the source files."""
+    """A shader that does not assemble or compile; ``log`` is the driver's whole log, mapped to the source files."""
 
     def __init__(self, where: str, what: str, hint: str = "", log: str = "") -> None:
         super().__init__(where, what, hint)
@@ -62,12 +62,12 @@ class ShaderError(ViewerError):
 
 
 class DeviceError(ViewerError):
-    """No OpenGL, or one that lacks what a program needs."""
+    """No OpenGL, or one without a required feature."""
 
 
 class DriverWarning(UserWarning):
-    """Samples of another driver are gone on from: statistics hold, bits do not."""
+    """Resumed samples of another driver: statistics hold, bits do not."""
 
 
 class WiringError(ViewerError):
-    """A record, kernel, module or program that does not fit together; found before any OpenGL call."""
+    """A record, kernel, module or program that does not fit together; raised before any OpenGL call."""

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM held back while C code must not be interrupted."""
+"""Ctrl-C and SIGTERM deferred while C code must not be interrupted."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ HELD = signal.SIGINT, signal.SIGTERM
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """What the handlers of `HELD` do, such as raising KeyboardInterrupt, they do behind the block.
+    """Defer the handlers of `HELD`, such as raising KeyboardInterrupt, to the end of the block.
 
-    Handlers run in the main thread alone; in another one nothing is to be held.
+    Handlers run in the main thread alone; in another one nothing is deferred.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -26,7 +26,7 @@ def interrupts_held() -> Iterator[None]:
     for held in HELD:
         number = int(held)
         handler = signal.getsignal(number)
-        if callable(handler):  # neither ignored nor the system's own
+        if callable(handler):  # neither ignored nor the system's default
             handlers[number] = handler
             signal.signal(number, lambda number, frame: came.append((number, frame)))
     try:

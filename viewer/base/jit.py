@@ -1,11 +1,11 @@
-"""Loops as machine code where that pays, and as they are where the work is small.
+"""Loops compiled to machine code where that pays, interpreted for small work.
 
-A loop is a function of arrays and numbers that numba can compile; it writes into arrays that it is given, and returns
-numbers. It allocates and raises nothing, so that its machine code needs nothing of numba when it runs. The code is made
-once on a machine, which takes seconds, and kept as an object file in the user's cache folder; later processes have LLVM
-link it, in milliseconds, where importing numba alone would take a third of a second (`viewer.base.jit_cache`).
+A loop is a function of arrays and numbers that numba can compile; it writes into given arrays and returns numbers. It
+allocates and raises nothing, so that its machine code runs without numba. Compilation takes seconds, once per machine;
+the object file is kept in the user's cache folder. Later processes link it by LLVM in milliseconds, where importing
+numba alone would take a third of a second (`viewer.base.jit_cache`).
 
-Each combination of types and dimensions of the arrays given compiles anew.
+Each combination of array types and dimensions is compiled separately.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 _helpers: list[Callable] = []
 _loaded: dict[tuple[Any, ...], Callable] = {}
-_lock = Lock()  # one thread compiles a loop, others wait for it
+_lock = Lock()  # one thread compiles a loop, others wait
 
-# Kinds of numbers: as a C function takes them, and as Python has them.
+# Kinds of numbers: C types, and Python types.
 NUMBERS = {"b": ctypes.c_bool, "i": ctypes.c_int64, "f": ctypes.c_double}
 PYTHON: dict[str, Callable[[Any], Any]] = {"b": bool, "i": int, "f": float}
 
 
 def helper(function: Callable) -> Callable:
-    """Decorate a function that loops call, so that compiled ones can."""
+    """Decorate a function called by loops, so that compiled loops can call it."""
     _helpers.append(function)
     return function
 
 
 def run(loop: Callable, *arguments: Any, small: bool = False) -> Any:
-    """What the loop returns for these arguments; compiled unless the work is ``small``.
+    """Run the loop with these arguments, compiled unless the work is ``small``; returns its result.
 
-    Arrays are C-contiguous. Numbers come back as Python's, integers of a compiled loop exact up to 2^53.
+    Arrays must be C-contiguous. Numbers are returned as Python's; integers of a compiled loop are exact up to 2^53.
     """
     if small:
         with np.errstate(all="ignore"):  # as machine code does
@@ -60,7 +60,7 @@ def _plain(result: Any) -> Any:
 
 
 def _type(argument: Any) -> str:
-    """What tells compiled variants apart: "f8 2" of an array of float64 with two dimensions; "b", "i", "f"."""
+    """The key of compiled variants: "f8 2" for an array of float64 with two dimensions; "b", "i", "f"."""
     if isinstance(argument, np.ndarray):
         if not argument.flags.c_contiguous:
             raise TypeError("a loop takes C-contiguous arrays")
@@ -71,8 +71,8 @@ def _type(argument: Any) -> str:
 
 
 def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
-    """The loop as machine code: from the cache, or compiled and left there. It takes the tuple of arguments, and holds
-    no lock."""
+    """The loop as machine code: from the cache, or compiled and cached. It takes the tuple of arguments, and holds no
+    lock."""
     from viewer.base import jit_cache
 
     key = jit_cache.key(loop.__name__, repr((types, list(_content(loop, set())))))
@@ -95,7 +95,7 @@ def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
     several = made.results.startswith("(")
     convert = [PYTHON[kind] for kind in made.results.lstrip("(")]
 
-    def call(arguments: tuple[Any, ...], kept: Object = made) -> Any:  # the code lives as long as this does
+    def call(arguments: tuple[Any, ...], kept: Object = made) -> Any:  # the code lives as long as this function
         flat: list[Any] = []
         for argument, type_ in zip(arguments, types, strict=True):
             if isinstance(argument, np.ndarray):
@@ -111,8 +111,7 @@ def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
 
 
 def _content(function: Callable, seen: set[Callable]) -> Iterator[Any]:
-    """Everything that a function's machine code depends on: its own code, that of the helpers that it calls, and the
-    values of the constants that it names."""
+    """All that a function's machine code depends on: its code, that of its helpers, and the values of its constants."""
     if function in seen:
         return
     seen.add(function)

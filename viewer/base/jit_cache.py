@@ -1,4 +1,4 @@
-"""Object files of compiled loops: kept in the user's cache folder, and linked into the process by LLVM."""
+"""Object files of compiled loops: cached in the user's cache folder, linked into the process by LLVM."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
-FORMAT = 1  # of the calls and of the files; a change makes all of them anew
+FORMAT = 1  # of calls and files; a change recompiles all
 FOLDER = "RAYSTREAM_CACHE_DIR"
 
 
@@ -25,8 +25,8 @@ FOLDER = "RAYSTREAM_CACHE_DIR"
 class Object:
     """A loop's machine code.
 
-    results : kinds of the numbers that it returns, "b", "i", "f"; a tuple's after a "(".
-    code    : the object file. entry : where there is none, numba's function, which has an ``address``.
+    results : kinds of the returned numbers, "b", "i", "f"; a tuple's after a "(".
+    code    : the object file. entry : without one, numba's function, with an ``address``.
     """
 
     results: str
@@ -35,8 +35,8 @@ class Object:
 
 
 def folders() -> list[Path]:
-    """Where object files are kept: ``RAYSTREAM_CACHE_DIR``, or the user's cache folder, or where nothing can be written
-    there, as without a home, a folder of the user's own among the temporary ones."""
+    """Folders of object files: ``RAYSTREAM_CACHE_DIR``, or the user's cache folder, or if that is not writable, as
+    without a home, a private folder among the temporary ones."""
     if os.environ.get(FOLDER):
         return [Path(os.environ[FOLDER])]
     from platformdirs import user_cache_path
@@ -52,7 +52,7 @@ def _writable(path: Path) -> bool:
 
 
 def _temporary() -> Path | None:
-    """A folder that nobody else can have put machine code in; None where there is none."""
+    """A temporary folder that no other user can have written machine code to; None without one."""
     if not hasattr(os, "getuid"):
         return None
     path = Path(tempfile.gettempdir()) / f"raystream-{os.getuid()}"
@@ -67,12 +67,12 @@ def _temporary() -> Path | None:
 
 
 def key(name: str, content: str) -> str:
-    """Names the object file of a loop of this content for this machine, and its symbol in there."""
+    """Name of the object file, and of its symbol, for a loop of this content on this machine."""
     return f"{name}_{hashlib.sha256(f'{_machine()} {content}'.encode()).hexdigest()[:32]}"
 
 
 def find(key: str) -> Object | None:
-    """The object file; None where there is none, or a damaged one."""
+    """The object file; None if missing or damaged."""
     for path in folders():
         with suppress(OSError):
             found = _checked((path / f"{key}.o").read_bytes())
@@ -90,7 +90,7 @@ def _checked(data: bytes) -> Object | None:
 
 
 def keep(key: str, made: Object) -> None:
-    """Keep an object file for later processes, where there is one and the folder can be written."""
+    """Cache an object file for later processes, if there is one and the folder is writable."""
     if not made.code:
         return
     rest = made.results.encode() + b"\n" + made.code
@@ -101,7 +101,7 @@ def keep(key: str, made: Object) -> None:
         try:
             with open(descriptor, "wb") as file:
                 file.write(hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest)
-            os.replace(temporary, path / f"{key}.o")  # whole, whoever else writes it
+            os.replace(temporary, path / f"{key}.o")  # atomic among concurrent writers
         except OSError:
             os.unlink(temporary)
             raise
@@ -109,7 +109,7 @@ def keep(key: str, made: Object) -> None:
 
 @cache
 def _machine() -> str:
-    """Everything beside the loop that its machine code depends on; numba's version goes with llvmlite's."""
+    """All that machine code depends on besides the loop; numba's version follows llvmlite's."""
     made_by = f"{FORMAT} {llvmlite.__version__} {sys.version_info[:2]} {np.__version__}"
     return f"{made_by} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
 
@@ -124,7 +124,7 @@ def target_machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    static = target.name.startswith("x86")  # LLVM's linker of code in memory needs it there
+    static = target.name.startswith("x86")  # LLVM's in-memory linker needs it there
     return target.create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=_features(),

@@ -1,4 +1,4 @@
-"""Compiles loops with numba into object files that need nothing of numba."""
+"""Compiles loops with numba into object files that run without numba."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy import dtype
 from viewer.base.jit_cache import Object, target_machine
 
 NUMBERS = {"b": types.boolean, "i": types.int64, "f": types.float64}
-# Functions of the C library that machine code may call, in any process.
+# Functions of the C library available to machine code in any process.
 LIBRARY = ("acos", "ceil", "floor", "fmod", "memcpy", "memmove", "memset", "pow", "sqrt")
 
 
@@ -22,10 +22,11 @@ def compiled(loop: Callable, kinds: tuple[str, ...], helpers: list[Callable], sy
     """The machine code of a loop for arguments of these types (see `jit.run`).
 
     It is called as a C function of, for each array, its address and its shape; numbers; and an address for the results
-    as float64. helpers : what loops call, taken off the list. symbol : the function's name in the object file.
+    as float64. helpers : functions called by loops, removed from the list. symbol : the function's name in the object
+    file.
 
     A loop that allocates or raises runs, but needs numba, so that every process compiles it: RuntimeWarning. Raises
-    TypeError for one that returns something else than numbers.
+    TypeError for results other than numbers.
     """
     while helpers:
         register_jitable(helpers.pop())
@@ -65,7 +66,7 @@ def _numba(kind: str) -> Any:
 
 
 def _results(loop: Callable, kind: Any) -> str:
-    """The kinds of what a loop returns, as `Object` has them."""
+    """The kinds of a loop's results, as in `Object`."""
     several = isinstance(kind, types.BaseTuple)
     found = ""
     for each in kind if several else () if kind == types.none else (kind,):
@@ -79,10 +80,10 @@ def _results(loop: Callable, kind: Any) -> str:
 
 
 def _code(entry: Any, symbol: str) -> bytes:
-    """The entry's machine code by itself; none where it calls numba.
+    """The entry's machine code alone; empty if it calls numba.
 
-    Numba surrounds it with what reports an exception to Python. Once nothing but the entry can be called from outside,
-    LLVM finds that none is ever raised, and drops that.
+    Numba adds code that reports exceptions to Python. With the entry as the only exported function, LLVM proves that
+    none is raised, and removes it.
     """
     machine = target_machine()
     module = llvm.parse_assembly(entry.inspect_llvm())

@@ -1,4 +1,4 @@
-"""Locks that threads get in the order in which they ask."""
+"""Locks that threads get in the order of their requests."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Result = TypeVar("Result")
 
 
 class FairLock:
-    """A lock for ``with``, which the thread that holds it may take again.
+    """A reentrant lock for ``with``.
 
-    It is handed to the thread that has waited longest. A thread that renders gives it back between two passes and asks
-    again at once: `threading.RLock` would let it go first for ever.
+    It is handed to the thread that has waited longest. A rendering thread releases it between passes and requests it
+    again at once: `threading.RLock` would prefer that thread forever.
 
-    check : is called before every wait, and raises where there is no use in waiting.
+    check : called before every wait; raises if waiting is futile.
     """
 
     def __init__(self, check: Callable[[], None] | None = None) -> None:
         self._check = check
-        self._guard = Lock()  # of what follows; held for a few instructions that allocate nothing
+        self._guard = Lock()  # of the fields below; held for a few instructions without allocation
         self._holder: int | None = None
         self._depth = 0
         self._waiting: deque[tuple[int, Lock]] = deque()
@@ -46,7 +46,7 @@ class FairLock:
         turn = me, Lock()
         turn[1].acquire()
         with self._guard:
-            if self._holder is None:  # given back since
+            if self._holder is None:  # released since
                 self._holder, self._depth = me, 1
                 return
             self._waiting.append(turn)
@@ -80,18 +80,18 @@ class FairLock:
 
 
 class Locked(Protocol):
-    """What has a lock."""
+    """An object with a lock."""
 
     @property
     def lock(self) -> FairLock:
-        """Held while one of its methods runs that are `exclusive`."""
+        """Held while one of its `exclusive` methods runs."""
 
 
 Owner = TypeVar("Owner", bound=Locked)
 
 
 def exclusive(method: Callable[Concatenate[Owner, P], Result]) -> Callable[Concatenate[Owner, P], Result]:
-    """Decorate a method that holds the object's lock while it runs: threads call it one after the other."""
+    """Decorate a method to hold the object's lock while it runs: threads call it one at a time."""
 
     @wraps(method)
     def locked(self: Any, *arguments: P.args, **keywords: P.kwargs) -> Result:

@@ -1,4 +1,4 @@
-"""How much memory this process may still take: of the machine, of its control groups, and by its own limit."""
+"""Available memory of this process: of the machine, of its control groups, and by its own limit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-_UNLIMITED = 1 << 60  # control groups write numbers of about this size where there is no limit
+_UNLIMITED = 1 << 60  # about the value of control groups without a limit
 
 
 def available(root: Path = Path("/")) -> int | None:
-    """Bytes that can be taken without swapping; None where the system does not say.
+    """Bytes available without swapping; None if the system does not report it.
 
-    root : where the files of Linux are, ``proc`` and ``sys``.
+    root : root folder of Linux's ``proc`` and ``sys``.
     """
     if sys.platform == "win32":
         return _windows()
@@ -22,7 +22,7 @@ def available(root: Path = Path("/")) -> int | None:
 
 
 def _machine(root: Path) -> Iterator[int]:
-    """Free, or in caches that the system gives back; all there is, where it does not tell."""
+    """Free memory and reclaimable caches; all memory where these are not reported."""
     for line in _lines(root / "proc/meminfo"):
         if line.startswith("MemAvailable:"):
             yield int(line.split()[1]) * 1024
@@ -34,7 +34,7 @@ def _machine(root: Path) -> Iterator[int]:
 
 
 def _groups(root: Path) -> Iterator[int]:
-    """What the limits of this process's control groups and of those around them leave, by version 2 and version 1."""
+    """Memory left by the limits of this process's control groups and their ancestors, versions 2 and 1."""
     for line in _lines(root / "proc/self/cgroup"):
         controllers, path = line.split(":", 2)[1:]
         if controllers == "":
@@ -50,13 +50,13 @@ def _groups(root: Path) -> Iterator[int]:
             most, taken = _number(folder / limit), _number(folder / used)
             if most is not None and taken is not None and most < _UNLIMITED:
                 stat = dict(each.split()[:2] for each in _lines(folder / "memory.stat"))
-                yield most - taken + int(stat.get(idle, 0))  # files in the cache make room
+                yield most - taken + int(stat.get(idle, 0))  # cached files make room
             if folder == top:
                 break
 
 
 def _own() -> Iterator[int]:
-    """What ``ulimit -v`` leaves."""
+    """Memory left by ``ulimit -v``."""
     import resource
 
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
@@ -77,8 +77,8 @@ def _windows() -> int | None:
         ]
 
     status = Status(length=ctypes.sizeof(Status))
-    told = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
-    return int(status.free) if told else None
+    succeeded = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
+    return int(status.free) if succeeded else None
 
 
 def _lines(path: Path) -> list[str]:

@@ -1,7 +1,7 @@
-"""Files that are written beside their target and then take its name; and what killed processes have left of them.
+"""Part files, written beside their target and renamed to it, and clean-up after killed processes.
 
-A part's name follows from its target's, so that the next writer finds it. A writer locks its part for as long as it
-has it: one that is not locked is of a process that was killed, whatever machine it ran on.
+A part's name follows from its target's, so that the next writer finds it. A writer keeps its part locked: an unlocked
+part belongs to a killed process, on whatever machine.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-MOST = 8  # writers of one target at the same time whose parts are found again
+MOST = 8  # concurrent writers of one target whose parts are found again
 
 
 class Part:
-    """An unfinished file: its ``path``, and the lock that says that its writer lives."""
+    """An unfinished file: its ``path``, and the lock that marks its writer alive."""
 
     def __init__(self, path: Path, lock: int | None) -> None:
         self.path, self._lock = path, lock
 
     def end(self) -> None:
-        """It has its target's name, or is of no use: remove what still has its own."""
+        """Remove the part unless it was renamed to its target."""
         if self._lock is None:
             self.path.unlink(missing_ok=True)
             return
         lock, self._lock = self._lock, None
         try:
-            if _is(self.path, lock):  # another writer may have the name by now
+            if _is(self.path, lock):  # another writer may own the name by now
                 self.path.unlink(missing_ok=True)
         finally:
             os.close(lock)
 
 
 def begin(target: Path) -> Part:
-    """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file.
+    """Create the empty file that will become the target: in its folder, with the permissions of an ordinary new file.
 
-    Removes those for the same target whose writers are dead. To be followed by `Part.end`. Raises OSError.
+    Removes parts of dead writers for the same target. To be followed by `Part.end`. Raises OSError.
     """
     if fcntl is None:
         return _create(_name(target, os.urandom(6).hex()))
@@ -59,12 +59,12 @@ def begin(target: Path) -> Part:
 
 
 def _name(target: Path, which: str) -> Path:
-    digest = blake2b(os.fsencode(target.name), digest_size=8).hexdigest()  # the name itself may be as long as may be
+    digest = blake2b(os.fsencode(target.name), digest_size=8).hexdigest()  # the target's name may be of maximal length
     return target.with_name(f".raystream-{digest}-{which}.part")
 
 
 def _create(path: Path) -> Part:
-    """Raises FileExistsError where it is there, or another process that takes it for a dead one's removes it."""
+    """Raises FileExistsError if it exists, or if another process removes it as a dead writer's."""
     made = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     try:
         if fcntl is None:
@@ -75,7 +75,7 @@ def _create(path: Path) -> Part:
         error: OSError | None = FileExistsError(str(path))
     except BlockingIOError:
         error = FileExistsError(str(path))
-    except OSError:  # a file system without locks, on which nobody can tell dead from alive
+    except OSError:  # a file system without locks cannot tell dead writers
         error = None
     os.close(made)
     if error is not None:
@@ -85,7 +85,7 @@ def _create(path: Path) -> Part:
 
 def _remove_if_dead(path: Path) -> None:
     assert fcntl is not None
-    with suppress(OSError):  # somebody else's, or gone meanwhile
+    with suppress(OSError):  # another writer's, or removed meanwhile
         found = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -96,7 +96,7 @@ def _remove_if_dead(path: Path) -> None:
 
 
 def _is(path: Path, descriptor: int) -> bool:
-    """Whether the path still leads to the open file."""
+    """Whether the path still refers to the open file."""
     try:
         return os.path.samestat(os.lstat(path), os.fstat(descriptor))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Where ``shaders/`` and ``assets/`` are: beside the package's files in a wheel, one folder up in a checkout."""
+"""The folders ``shaders/`` and ``assets/``: beside the package's files in a wheel, one folder up in a checkout."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.base.errors import ViewerError
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-@cache  # asked for at every include
+@cache  # used by every include
 def _folder(name: str) -> Path:
     for parent in (PACKAGE, PACKAGE.parent):
         if (parent / name).is_dir():
@@ -24,5 +24,5 @@ def shaders() -> Path:
 
 
 def assets() -> Path:
-    """The folder of the data files that the built-in scenes need."""
+    """The folder of the built-in scenes' data files."""
     return _folder("assets")

@@ -1,4 +1,4 @@
-"""Text files that are there whole or not at all."""
+"""Text files written whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.base.errors import ViewerError
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Whether a FIFO or a character device is there, or behind links: it is written to, and no file takes its place."""
+    """Whether the path, links resolved, is a FIFO or a character device: written to directly, never replaced."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
@@ -20,7 +20,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
 
 def check_path(path: str) -> None:
-    """Find out before any work whether a file can be written there. Raises ViewerError that says why not."""
+    """Check before any work that a file can be written to ``path``. Raises ViewerError with the reason."""
     if is_stream(path):
         if not os.access(path, os.W_OK):
             raise ViewerError(path, "cannot be written: permission denied", "choose another file")
@@ -35,7 +35,7 @@ def check_path(path: str) -> None:
 
 
 def write(path: str, text: str) -> None:
-    """Write beside the file and rename; on any exception the old one stays. A FIFO or a device is written to.
+    """Write beside the file and rename; on any exception the old one stays. A FIFO or a device is written to directly.
 
     Raises ViewerError as `check_path` does.
     """

@@ -99,7 +99,7 @@ def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None,
     def told(line: str) -> None:
         _tell([line], arguments, progress)
 
-    return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, told=told, **asked)
+    return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, notify=told, **asked)
 
 
 def _displayed(arguments: Namespace) -> bool:
@@ -281,7 +281,7 @@ def _frames(scene: Scene, arguments: Namespace, progress: Progress) -> Generator
     return farmed(
         **asked,
         films=arguments.output.lower().endswith(".exr"),
-        told=lambda line: _tell([line], arguments, progress),
+        notify=lambda line: _tell([line], arguments, progress),
     )
 
 

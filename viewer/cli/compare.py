@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from viewer.cli.progress import Progress
-    from viewer.film.files.compare import Comparison, Shown
+    from viewer.film.files.compare import ComparedPicture, Comparison
 
 NAMES = {
     "flip": "FLIP, mean",
@@ -120,9 +120,9 @@ def _check_render(arguments: Namespace, layer: str | None) -> None:
         arguments.layers = (*arguments.layers, layer)
 
 
-def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progress) -> Shown:
+def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progress) -> ComparedPicture:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
-    from viewer.film.files.compare import Shown
+    from viewer.film.files.compare import ComparedPicture
     from viewer.film.layers import LAYERS, SERIES
     from viewer.options.table import check, keywords
     from viewer.renderer.renderer import Renderer
@@ -138,4 +138,4 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progr
     renderer.release()
     typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}
     pixels = picture.linear if asked.layer is None else picture.layers[asked.layer]
-    return Shown(f"render of {text}", pixels, **typed)
+    return ComparedPicture(f"render of {text}", pixels, **typed)

@@ -134,7 +134,7 @@ class Wavelets:
     def _halves(self, film: FilmBuffer) -> tuple[Stream | None, int]:
         """A stream of `HALF` by which the variance of a film's pixels is told, and 1 where that is what its sums are;
         None where the samples' spread tells it."""
-        if film.account is not None:
+        if film.sample_budget is not None:
             records = np.zeros(film.size[::-1], HALF.dtype)
             records["sum"] = variances(film.film())
             stream = self._stream("told", film.size)

@@ -1,4 +1,4 @@
-"""Pictures by many processes, on one machine or a cluster: the bits of one.
+"""Pictures rendered by many processes, on one machine or a cluster, with the bits of one.
 
 >>> import viewer.farm
 >>> viewer.farm.render("bunny.ply", cluster="local:4", size=(1920, 1080), spp=256).save("bunny.png")

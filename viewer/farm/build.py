@@ -1,4 +1,4 @@
-"""What a worker is made of: everything beside the scene that the bits of its samples depend on."""
+"""A worker's build: all that the bits of its samples depend on, besides the scene."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Build(NamedTuple):
 
 @cache
 def sources() -> str:
-    """Eight hexadecimal digits that differ where the code or a shader does."""
+    """Eight hexadecimal digits, a digest of code and shaders."""
     from pathlib import Path
 
     import viewer
@@ -32,20 +32,20 @@ def sources() -> str:
     digest = hashlib.blake2b(digest_size=4)
     for folder, ending in ((Path(viewer.__file__).parent, "*.py"), (shaders(), "*.glsl")):
         for path in sorted(folder.rglob(ending)):
-            if "farm" not in path.parts:  # which moves work, and computes nothing
+            if "farm" not in path.parts:  # the farm moves work, and computes nothing
                 digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
 def check_builds(builds: Mapping[str, Build], mixed: bool) -> None:
-    """Raise ViewerError where workers, by their addresses, are of different builds, unless they may be ``mixed``."""
+    """Raise ViewerError for workers (by address) of different builds, unless ``mixed`` is allowed."""
     kinds: dict[Build, list[str]] = {}
     for worker, build in builds.items():
         kinds.setdefault(build, []).append(worker)
     if len(kinds) < 2 or mixed:
         return
-    told = "; ".join(f"{build} on {_listed(workers)}" for build, workers in kinds.items())
-    raise ViewerError("--cluster", f"its workers would give different bits: {told}", "--mix-builds takes them all")
+    listing = "; ".join(f"{build} on {_listed(workers)}" for build, workers in kinds.items())
+    raise ViewerError("--cluster", f"its workers would give different bits: {listing}", "--mix-builds takes them all")
 
 
 def _listed(workers: list[str]) -> str:

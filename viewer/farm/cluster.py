@@ -1,4 +1,4 @@
-"""The workers of a cluster: processes on this machine, or those of a scheduler that is running somewhere."""
+"""The workers of a cluster: processes on this machine, or those of a running scheduler."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ INSTALL = "pip install 'raystream[farm]'"
 EXPECTED = "expected local, local:N, tcp://HOST:PORT or a scheduler's file"
 MOST_LOCAL = 256
 WAIT = 5.0  # seconds for a scheduler to answer
-# A worker's process has one thread of the software driver, too: there are as many processes as cores.
+# One thread of the software driver per worker, too: there are as many processes as cores.
 ONE_THREAD = {"LP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"}
-# Ctrl-C goes to every process of a terminal: the one that asks for the picture ends the workers.
+# A terminal sends Ctrl-C to all processes: the one that asked for the picture ends the workers.
 PRELOAD = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 def check_cluster(cluster: str) -> None:
-    """Raise ViewerError for what `connected` would refuse before it starts or asks anybody."""
+    """Raise ViewerError for a value that `connected` would refuse before any connection."""
     _read(cluster)
     if find_spec("distributed") is None:
         raise ViewerError("--cluster", "dask.distributed is not installed", INSTALL)
@@ -35,15 +35,15 @@ def check_cluster(cluster: str) -> None:
 @contextmanager
 def connected(cluster: str) -> Iterator[Client]:
     """A client of ``local`` processes (as many as cores, or ``local:N``), of a scheduler at an address, or of one by
-    the file that it has written. What was started ends with the context.
+    its file. Processes started here end with the context.
 
-    Raises ViewerError for anything else, a scheduler that does not answer, and where dask.distributed is missing.
+    Raises ViewerError for anything else, an unresponsive scheduler, and without dask.distributed.
     """
     check_cluster(cluster)
     form, value = _read(cluster)
     import distributed
 
-    for name in ("distributed", "distributed.client", "asyncio"):  # a lost worker is replaced and told of here
+    for name in ("distributed", "distributed.client", "asyncio"):  # a lost worker is replaced, with a remark here
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if form == "local":
@@ -63,18 +63,18 @@ def connected(cluster: str) -> Iterator[Client]:
 
 @contextmanager
 def processes(count: int) -> Iterator[Any]:
-    """A cluster of so many processes on this machine; one that dies is replaced, however often."""
+    """A cluster of ``count`` processes on this machine; one that dies is always replaced."""
     import dask.config
     import distributed
 
-    # So long after a death dask gives up the place of a process that happens to be dead again at that moment.
+    # After this time dask gives up the place of a process that has died again by then.
     keeping = dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
     local = distributed.LocalCluster(
         n_workers=count,
         threads_per_worker=1,
         host="127.0.0.1",
         dashboard_address=None,
-        # Its HTTP server, which there is nevertheless, takes port 8787 otherwise, of which a second one warns.
+        # Its HTTP server cannot be switched off, and would take port 8787, with a warning for a second one.
         scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
         memory_limit=None,
         silence_logs=logging.CRITICAL,
@@ -86,7 +86,7 @@ def processes(count: int) -> Iterator[Any]:
 
 
 def _read(cluster: str) -> tuple[str, Any]:
-    """What form it has, and its number, address or file."""
+    """The form of the value, and its number, address or file."""
     found = re.fullmatch(r"local(?::(\d{1,6}))?", cluster)
     if found:
         count = int(found[1]) if found[1] else os.cpu_count() or 1
@@ -109,10 +109,10 @@ def _scheduler_file(path: str) -> str:
     except OSError as error:
         raise ViewerError(path, error.strerror or "cannot be read", EXPECTED) from error
     except ValueError as error:
-        raise ViewerError(path, "is no scheduler's file", "dask scheduler --scheduler-file writes one") from error
-    # A client that is given another text as an address ends in dask's traceback.
+        raise ViewerError(path, "is not a scheduler's file", "dask scheduler --scheduler-file writes one") from error
+    # A client given any other text as an address ends in dask's traceback.
     if not isinstance(held, dict) or not _is_address(held.get("address")):
-        raise ViewerError(path, "names no scheduler's address", "dask scheduler --scheduler-file writes one")
+        raise ViewerError(path, "has no scheduler's address", "dask scheduler --scheduler-file writes one")
     return path
 
 

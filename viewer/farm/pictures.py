@@ -1,4 +1,4 @@
-"""Pictures and frames of motion by the workers of a cluster."""
+"""Pictures and animation frames rendered by the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ def render(scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: 
 
     scene   : as of `viewer.render`.
     cluster : ``local`` (as many processes as cores), ``local:N``, the address of a scheduler of dask.distributed, or
-              the file that it has written.
-    unit    : ``tiles`` of the picture, or ranges of ``samples``, whose bits are those of ``sample_range`` in one
-              process.
-    mix_builds : workers of different versions and drivers are taken.
-    given   : options of `Renderer` and of `Renderer.render`, but for ``time`` and ``error``.
+              its file.
+    unit    : ``tiles`` of the picture, or ranges of ``samples``, with the bits of ``sample_range`` in one process.
+    mix_builds : accept workers of different versions and drivers.
+    given   : options of `Renderer` and of `Renderer.render`, except ``time`` and ``error``.
 
-    A script that calls this begins with ``if __name__ == "__main__":``, as all that start processes do.
+    Like all code that starts processes, a calling script needs ``if __name__ == "__main__":``.
 
-    Raises ViewerError for a wrong option, a scheduler that does not answer, and workers of different builds.
+    Raises ViewerError for a wrong option, an unresponsive scheduler, and workers of different builds.
     """
     found = scene_of(scene, given.pop("variant", None), bool(given.pop("lenient", False)))
     drawn = {name: given.pop(name) for name in RENDER_KEYWORDS if name in given}
@@ -64,14 +63,14 @@ def render_on(
     resume: str | None = None,
     state: Checkpoint | None = None,
     progress: Report | None = None,
-    told: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
     seen: Callable[[Unit, Traced, float], None] | None = None,
     **drawn: Any,
 ) -> Picture:
-    """`render` with the scene and settings of a renderer. told : is called with remarks on workers. seen : with each
-    unit that is done, what came of it, and the seconds from its being given to a worker to its end.
+    """`render` with the scene and settings of a renderer. notify : called with remarks on workers. seen : called with
+    each finished unit, its result, and the seconds from its assignment to its end.
 
-    The samples are the cluster's; layers and the denoiser's features are made here.
+    Samples come from the cluster; layers and the denoiser's features are made here.
     """
     size = options.check("size", drawn.get("size", options.OPTIONS["size"].default))
     time, error = (options.check(name, drawn.get(name)) for name in ("time", "error"))
@@ -88,7 +87,7 @@ def render_on(
     film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
     stats = Stats()
     film, drivers = _film(
-        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, told, seen
+        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, notify, seen
     )
     picture = renderer.render(film=film, state=state, progress=progress, **drawn)
     picture.stats.add(stats)
@@ -109,18 +108,18 @@ def _film(
     stats: Stats,
     state: Checkpoint | None,
     progress: Report | None,
-    told: Callable[[str], None] | None,
+    notify: Callable[[str], None] | None,
     seen: Callable[[Unit, Traced, float], None] | None,
 ) -> tuple[Film, list[str]]:
-    """The film of a picture, and the drivers that made it."""
+    """The film of a picture, and the drivers of its samples."""
     made = Film(*size) if film is None else film
     if made.count.min() >= samples:
         return made, []
-    made.halves = made.account = None  # of samples one after the other
+    made.halves = made.sample_budget = None  # of samples one after the other
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
-        work = Work(client, mixed=mixed, told=told)
+        work = Work(client, mixed=mixed, notify=notify)
         settings, environment = travelling(renderer.settings)
         scene = work.hold(renderer.prepared.given, environment)
         recipe = Recipe(scene, settings, renderer.camera)
@@ -157,8 +156,8 @@ def _film(
 
 
 def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
-    """The settings for other machines, and the environment that goes as a picture, once, in place of the name of its
-    file, or out of the settings."""
+    """The settings for other machines, and the environment sent once as a picture, in place of its file's name or out
+    of the settings."""
     value = settings.environment
     named = isinstance(value, str) and value not in ("none", "sky", "studio")
     found = environment_of(value)[0] if named else value
@@ -184,19 +183,19 @@ def render_frames(
     cluster: str = "local",
     mix_builds: bool = False,
     films: bool = False,
-    told: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
     **given: Any,
 ) -> Generator[Frame, None, None]:
-    """`viewer.render_frames` by the workers of a cluster: a frame is a unit, and they come in their order.
+    """`viewer.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order.
 
-    cluster, mix_builds : as of `render`. films : the frames' pictures keep their films, for .exr.
+    cluster, mix_builds : as of `render`. films : keep the frames' films, for .exr.
     """
     motion = FrameSequence(scene, frames, fps, turntable, camera, given)
     settings, environment = travelling(Settings(**given))
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
-        work = Work(client, mixed=mix_builds, told=told)
+        work = Work(client, mixed=mix_builds, notify=notify)
         held = work.hold(scene, environment)
         recipe = Recipe(held, settings)
         tasks = [

@@ -1,4 +1,4 @@
-"""What a farm's work is cut into: tiles of a picture, ranges of its samples, frames."""
+"""Units of a farm's work: tiles of a picture, ranges of its samples, frames."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from viewer.film.film import Film
 from viewer.renderer.device.tiles import rectangles
 from viewer.renderer.sampling.partial_film import sample_ranges
 
-FOR_EACH = 6  # tiles for each worker: the last ones end at about the same time
-LEAST_SIDE = 32  # pixels: below, the passes of a tile cost more than its rays
-MOST_SIDE = 256  # what is lost when a worker dies, and how long the last one takes
-RANGE = 16  # samples, where nobody has asked for another number
+FOR_EACH = 6  # tiles per worker, so that all end at about the same time
+LEAST_SIDE = 32  # pixels, below which a tile's passes cost more than its rays
+MOST_SIDE = 256  # bounds the loss when a worker dies, and the duration of the last tile
+RANGE = 16  # default number of samples
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Samples of a rectangle of the picture: from number ``first`` on so many ``samples``.
+    """Samples of a rectangle of the picture: ``samples`` from number ``first`` on.
 
-    left, top, width, height : pixels. film : of the rectangle, to go on from.
+    left, top, width, height : pixels. film : of the rectangle, to continue.
     """
 
     left: int
@@ -39,7 +39,7 @@ class Unit:
 
     @property
     def cost(self) -> float:
-        """Samples that it takes."""
+        """Number of samples."""
         there = 0.0 if self.film is None else float(self.film.count.sum(dtype=np.float64))
         return self.width * self.height * self.samples - there
 
@@ -50,14 +50,14 @@ class Unit:
 
 
 def tile_side(size: tuple[int, int], workers: int) -> int:
-    """The side of square tiles, pixels: a few for each worker, neither tiny nor huge."""
+    """The side of square tiles, pixels: a few tiles per worker, within limits."""
     side = int((size[0] * size[1] / (FOR_EACH * workers)) ** 0.5)
     return max(LEAST_SIDE, min(MOST_SIDE, side))
 
 
 def tile_units(size: tuple[int, int], samples: int, side: int, film: Film | None = None) -> Iterator[Unit]:
-    """The tiles of a picture of ``size`` (width, height) whose pixels lack samples, top to bottom. film : of the
-    picture, to go on from."""
+    """The tiles of a picture of ``size`` (width, height) with samples missing, top to bottom. film : of the picture, to
+    continue."""
     for rows, columns in rectangles(size, side, side * side):
         shape = columns.stop - columns.start, rows.stop - rows.start
         part = None if film is None else film.part(columns.start, rows.start, *shape)
@@ -68,6 +68,6 @@ def tile_units(size: tuple[int, int], samples: int, side: int, film: Film | None
 
 
 def sample_units(size: tuple[int, int], before: int, samples: int, length: int) -> Iterator[Unit]:
-    """The ranges of ``length`` samples that a picture with ``before`` samples lacks, in their order."""
+    """The missing ranges of ``length`` samples of a picture with ``before`` samples, in their order."""
     for first, number in sample_ranges(before, samples, length):
         yield Unit(0, 0, *size, number, first=first)

@@ -1,7 +1,7 @@
-"""Units of work on a cluster's workers: who does which, what is done again, and when a worker is replaced.
+"""Units of work on a cluster's workers: assignment, repetition, and replacement of workers.
 
-Each worker has one unit at a time, so that it is known how long that takes: a worker that has gone or hangs is found by
-it, and its unit is done by another one. Results do not depend on who made them.
+Each worker has one unit at a time, so that its expected duration is known: a lost or hanging worker is detected by it,
+and its unit repeated elsewhere. Results do not depend on the worker.
 """
 
 from __future__ import annotations
@@ -30,22 +30,21 @@ from viewer.scene.scene import Scene
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-LOOK = 0.5  # seconds between two looks at who is there
-ALONE = 60.0  # seconds without any worker before that is a fault
-MOST_ATTEMPTS = 20  # of a unit: then it is the unit that ends its workers
-# A worker hangs that takes this many times as long as its unit should by what the others took, and at least so many
-# seconds: a driver compiles, a disk sleeps.
+LOOK = 0.5  # seconds between checks of the workers
+ALONE = 60.0  # seconds without any worker before it is an error
+MOST_ATTEMPTS = 20  # of a unit, before it is blamed for its workers' ends
+# A worker hangs after this multiple of its unit's duration as predicted from the others, and at least this many
+# seconds: drivers compile, disks sleep.
 SLOW, LEAST_PATIENCE = 10.0, 60.0
-WAIT = 20.0  # seconds for what an error was
-LOST = (CancelledError, TimeoutError, OSError)  # what a future raises whose worker has gone
-CODE = "viewer.farm.worker:build"  # what a worker must find
-FIRST_PATIENCE = 1800.0  # seconds, before any unit is done
+WAIT = 20.0  # seconds to wait for an error's details
+LOST = (CancelledError, TimeoutError, OSError)  # raised by a future whose worker is lost
+CODE = "viewer.farm.worker:build"  # must be importable on workers
+FIRST_PATIENCE = 1800.0  # seconds, before any unit is finished
 
 
 @dataclass
 class Task:
-    """A unit: its number, what it is called, the function of `viewer.farm.worker` with its arguments, and its cost, in
-    any measure."""
+    """A unit: its number, name, function of `viewer.farm.worker` with arguments, and cost in any measure."""
 
     number: int
     name: str
@@ -57,7 +56,7 @@ class Task:
 
 @dataclass
 class _Busy:
-    """What a worker is doing: a unit, or in its stead what it needs first."""
+    """A worker's current job: a unit, or a preparation for one."""
 
     kind: str  # code, build, scene or unit
     future: Future
@@ -67,20 +66,20 @@ class _Busy:
 
 @dataclass
 class _Worker:
-    code: bool = False  # this program is there
+    code: bool = False  # this program is installed there
     build: Build | None = None
     scenes: set[str] = field(default_factory=set)
     busy: _Busy | None = None
 
 
 class Work:
-    """Does tasks on the workers of a cluster.
+    """Runs tasks on the workers of a cluster.
 
-    patience : seconds that a unit may take at least before its worker counts as hanging. mixed : workers of different
-    builds are taken. told : is called with a remark on a worker that was lost.
+    patience : least seconds of a unit before its worker counts as hanging. mixed : accept workers of different builds.
+    notify : called with a remark on each lost worker.
 
-    lost : workers so far. sent : how often a scene was given to the cluster. seconds : by the tasks' numbers, how long
-    each took, its way there and back included.
+    lost : workers so far. sent : transfers of a scene to the cluster. seconds : duration by task number, transfers
+    included.
     """
 
     def __init__(
@@ -89,21 +88,21 @@ class Work:
         *,
         mixed: bool = False,
         patience: float = LEAST_PATIENCE,
-        told: Callable[[str], None] | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
-        self.client, self.mixed, self.patience, self._told = client, mixed, patience, told
+        self.client, self.mixed, self.patience, self._notify = client, mixed, patience, notify
         self.workers: dict[str, _Worker] = {}
-        self._drivers: dict[str, None] = {}  # in their order
+        self._drivers: dict[str, None] = {}  # in order of appearance
         self.lost = self.sent = 0
         self.seconds: dict[int, float] = {}
         self._events: queue.SimpleQueue[tuple[str, Future]] = queue.SimpleQueue()
         self._payloads: dict[str, tuple[np.ndarray, Future | None]] = {}
-        self._rate = 0.0  # seconds of a unit's cost, of the slowest
+        self._rate = 0.0  # seconds per cost of a unit, of the slowest
         self._looked = -LOOK
         self._alone_since: float | None = None
 
     def hold(self, scene: Scene, environment: ImageEnvironment | None = None) -> str:
-        """Have a scene ready for the workers, with an environment that comes from a file: the digest of their
+        """Prepare a scene for the workers, with its environment's picture, if from a file; returns the digest of their
         content."""
         data = pickle.dumps((scene, environment), pickle.HIGHEST_PROTOCOL)
         digest = hashlib.blake2b(data, digest_size=16).hexdigest()
@@ -111,13 +110,13 @@ class Work:
         return digest
 
     def drivers(self) -> list[str]:
-        """Of the workers that have done units, each once; of those that have gone since, too."""
+        """Drivers of all workers that have finished units, each once, including lost workers."""
         return list(self._drivers)
 
     def run(self, tasks: Sequence[Task], scene: str) -> Iterator[tuple[Task, Any]]:
-        """Do the tasks with a scene that is `hold`; yields each with its result when it is done, in any order.
+        """Run the tasks with a scene from `hold`; yields each with its result, in any order.
 
-        Raises ViewerError where there are no workers, their builds differ, or a unit fails wherever it is done.
+        Raises ViewerError without workers, for different builds, and for a unit that fails everywhere.
         """
         waiting, left = deque(tasks), len(tasks)
         try:
@@ -134,12 +133,12 @@ class Work:
                 if done is not None:
                     free = self.workers.get(address)
                     if waiting and free is not None and free.busy is None:
-                        self._give(address, free, scene, waiting)  # it works while its result is on the way
+                        self._give(address, free, scene, waiting)  # it works while its result is transferred
                     result = self._result(address, done, future, waiting)
                     if result is not None:
                         left -= 1
                         yield done, result[0]
-        except (OSError, CancelledError) as error:  # of the client's own; what units raise is looked at by `_failed`
+        except (OSError, CancelledError) as error:  # the client's own errors; units' errors are handled in `_failed`
             what = f"the scheduler does not answer any more ({' '.join(str(error).split()) or type(error).__name__})"
             raise ViewerError("--cluster", what, "start it again") from error
         finally:
@@ -149,10 +148,10 @@ class Work:
                         each.busy.future.cancel(force=True)
                     each.busy = None
 
-    # -- who is there ----------------------------------------------------------------------------------------------
+    # -- the workers -----------------------------------------------------------------------------------------------
 
     def _look(self, waiting: deque[Task]) -> None:
-        """Who has come and who has gone or hangs, from time to time."""
+        """Note new, lost and hanging workers, from time to time."""
         now = time.monotonic()
         if now - self._looked < LOOK:
             return
@@ -174,7 +173,7 @@ class Work:
             raise ViewerError("--cluster", what, "dask worker SCHEDULER --nthreads 1 starts some")
 
     def _patience(self, busy: _Busy) -> float:
-        """Seconds that a worker may take for what it does."""
+        """Largest expected duration of a worker's job in seconds."""
         if busy.task is None or not self._rate:
             return FIRST_PATIENCE
         return max(self.patience, SLOW * self._rate * busy.task.cost)
@@ -186,11 +185,11 @@ class Work:
             self._again(each.busy.task, waiting, address, how)
             with suppress(Exception):
                 each.busy.future.cancel(force=True)
-        if self._told is not None:
-            self._told(f"worker {address} {how}; what it was at is done again")
+        if self._notify is not None:
+            self._notify(f"worker {address} {how}; its work is repeated")
 
     def _again(self, task: Task | None, waiting: deque[Task], address: str, how: str) -> None:
-        """Put a task in front of those that wait."""
+        """Put a task at the head of the queue."""
         if task is None:
             return
         task.attempts += 1
@@ -200,16 +199,16 @@ class Work:
         waiting.appendleft(task)
 
     def _replace(self, address: str, waiting: deque[Task]) -> None:
-        """End a worker that hangs: whoever watches over it starts another."""
+        """End a hanging worker; its nanny, if any, starts another."""
         self._lose(address, waiting, "does not answer")
-        with suppress(Exception):  # nobody watches over it: it is left alone
+        with suppress(Exception):  # without a nanny it is left alone
             self.client.restart_workers([address], timeout=10, raise_for_error=False)
 
-    # -- what they do ----------------------------------------------------------------------------------------------
+    # -- their jobs -------------------------------------------------------------------------------------------------
 
     def _give(self, address: str, each: _Worker, scene: str, waiting: deque[Task]) -> None:
-        """The next thing for a worker that has nothing to do."""
-        if not each.code:  # by a function of Python's own: a worker ends that is sent one that it does not find
+        """The next job for an idle worker."""
+        if not each.code:  # by a built-in function: a worker dies on a function that it cannot import
             self._submit(address, each, "code", None, pkgutil.resolve_name, CODE)
         elif each.build is None:
             self._submit(address, each, "build", None, worker.build)
@@ -227,7 +226,7 @@ class Work:
         future.add_done_callback(lambda done: self._events.put((address, done)))
 
     def _payload(self, scene: str) -> Future:
-        """The scene in the cluster's memory, to which it travels once; workers have it from each other."""
+        """The scene in the cluster's memory, transferred once; workers get it from each other."""
         data, future = self._payloads[scene]
         if future is None or future.status != "finished":
             future = self.client.scatter(data, hash=False)
@@ -236,10 +235,10 @@ class Work:
         return future
 
     def _take(self, address: str, future: Future, waiting: deque[Task]) -> Task | None:
-        """The task that has ended, if it was one; else what was learned of the worker is noted."""
+        """The finished task, if it was one; else the result is noted for the worker."""
         each = self.workers.get(address)
         if each is None or each.busy is None or each.busy.future is not future:
-            return None  # of a worker that was given up
+            return None  # of an abandoned worker
         busy, each.busy = each.busy, None
         if busy.kind == "unit":
             assert busy.task is not None
@@ -261,9 +260,9 @@ class Work:
         return None
 
     def _no_code(self, address: str, error: BaseException | None) -> None:
-        """Raise where a worker lacks this program, or its farm."""
+        """Raise if a worker lacks this program, or its farm."""
         if isinstance(error, (ImportError, AttributeError)):
-            what, hint = f"{address} has no raystream that it could work with ({error})", "install it there"
+            what, hint = f"{address} has no usable raystream ({error})", "install it there"
             raise ViewerError("--cluster", what, f"{hint}: {INSTALL}")
 
     def _check(self, address: str, each: _Worker) -> None:
@@ -275,12 +274,12 @@ class Work:
         check_builds({name: w.build for name, w in self.workers.items() if w.build is not None}, self.mixed)
 
     def _result(self, address: str, task: Task, future: Future, waiting: deque[Task]) -> tuple[Any] | None:
-        """A task's result; None where it must be done again."""
+        """A task's result; None if it must be repeated."""
         if future.status == "finished":
             try:
                 result = self._fetched(address, future)
             except LOST:
-                self._again(task, waiting, address, "has gone with its result")
+                self._again(task, waiting, address, "was lost with its result")
                 return None
             finally:
                 future.release()
@@ -290,7 +289,7 @@ class Work:
         return None
 
     def _fetched(self, address: str, future: Future) -> Any:
-        """The result, however long its way is; raises one of `LOST` where its worker has gone meanwhile."""
+        """The result, however slow its transfer; raises one of `LOST` if its worker is lost meanwhile."""
         patience = 2.0
         while True:
             try:
@@ -298,10 +297,10 @@ class Work:
             except TimeoutError:
                 if future.status != "finished" or address not in self.client.nthreads():
                     raise
-                patience *= 2  # it began anew
+                patience *= 2  # restarted
 
     def _failed(self, future: Future, task: Task | None, waiting: deque[Task], address: str) -> None:
-        """Raise what a unit has raised, unless it was the worker's end: then it is done again."""
+        """Raise a unit's error, unless it was the worker's end: then the unit is repeated."""
         from distributed import KilledWorker
 
         error = future.exception(timeout=WAIT) if future.status == "error" else None

@@ -1,4 +1,4 @@
-"""What runs in a worker's process: it holds a scene and one renderer on one OpenGL context, and does units of work."""
+"""The code in a worker's process: a scene, one renderer on one OpenGL context, and units of work."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MOST_HELD = 2  # scenes
 
 
 class SceneMissing(Exception):
-    """The process has begun anew since it was given the scene."""
+    """The process was restarted since it received the scene."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a worker makes its renderer. scene : digest of the content, with which an environment's picture comes: it
-    is not in the settings, which travel with every unit. camera : in place of the settings' own."""
+    """A worker's renderer. scene : digest of the content, which includes an environment's picture: the settings, sent
+    with every unit, do not. camera : replaces the settings' own."""
 
     scene: str
     settings: Settings
@@ -44,7 +44,7 @@ class Recipe:
 
 @dataclass
 class Traced:
-    """A unit's film, the seconds that it took, of them to make the renderer, and its counters."""
+    """A unit's film, its duration in seconds, that of making the renderer within it, and its counters."""
 
     film: Film
     seconds: float
@@ -54,24 +54,24 @@ class Traced:
 
 @dataclass
 class _Process:
-    """What the process keeps from unit to unit."""
+    """State of the process between units."""
 
     scenes: OrderedDict[str, tuple[Scene, ImageEnvironment | None]] = field(default_factory=OrderedDict)
     renderer: Renderer | None = None
     recipe: Recipe | None = None
-    staged: Scene | None = None  # of which the renderer shows frames
+    staged: Scene | None = None  # scene of the current frames
 
 
 _PROCESS = _Process()
 
 
 def build() -> Build:
-    """What this worker is made of."""
+    """This worker's build."""
     return Build(__version__, sources(), shared_device().driver)
 
 
 def hold(digest: str, payload: NDArray[np.uint8]) -> None:
-    """Take a scene and its environment, pickled, under the digest of their content."""
+    """Store a pickled scene with its environment under the digest of their content."""
     held = _PROCESS.scenes
     if digest not in held:
         held[digest] = pickle.loads(payload.tobytes())
@@ -81,7 +81,7 @@ def hold(digest: str, payload: NDArray[np.uint8]) -> None:
 
 
 def trace(recipe: Recipe, size: tuple[int, int], unit: Unit) -> Traced:
-    """The film of a unit of a picture of ``size`` (width, height). Raises SceneMissing, and what `Renderer` does."""
+    """The film of a unit of a picture of ``size`` (width, height). Raises SceneMissing, and errors of `Renderer`."""
     began, stats = time.perf_counter(), Stats()
     renderer = _renderer(recipe)
     preparing = time.perf_counter() - began
@@ -90,7 +90,7 @@ def trace(recipe: Recipe, size: tuple[int, int], unit: Unit) -> Traced:
 
 
 def frame(recipe: Recipe, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
-    """The k-th frame of a scene in motion. with_film : of a progressive program, for files that keep it."""
+    """The k-th frame of an animated scene. with_film : keep a progressive program's film, for .exr."""
     (scene, settings), process = _given(recipe), _PROCESS
     if process.staged is None or process.recipe != recipe:
         _forget()
@@ -112,7 +112,7 @@ def _given(recipe: Recipe) -> tuple[Scene, Settings]:
 
 
 def _renderer(recipe: Recipe) -> Renderer:
-    """The renderer of a recipe: the one that there is, or that with other settings, or another one."""
+    """The renderer of a recipe: the present one, updated or replaced if necessary."""
     process, (scene, settings) = _PROCESS, _given(recipe)
     if process.renderer is not None and process.recipe == recipe and process.staged is None:
         return process.renderer

@@ -1,18 +1,16 @@
-"""Adaptive sampling: where the next samples of a picture go, and which of its pixels need no more.
+"""Adaptive sampling: the distribution of a picture's next samples over its pixels.
 
-The aim is the error of `Film.error` itself, the root mean square over the picture, with as few samples as can be. To
-bring all pixels to one and the same error would take as many as to give all the same number; the fewest do where the
-last sample of every pixel takes as much from the sum of variances: pixel i then has n_i samples in proportion to its
-samples' standard deviation s_i (Neyman, *On the Two Different Aspects of the Representative Method*, 1934), and for an
-error E of the mean of all pixels' variances n_i = s_i mean(s) / E^2.
+The aim is the error of `Film.error`, the root mean square over the picture, with the fewest samples. Equal errors for
+all pixels would need as many samples as equal counts. The optimum (Neyman, *On the Two Different Aspects of the
+Representative Method*, 1934) gives pixel i a number n_i in proportion to s_i, the standard deviation of its samples. An
+error E of the mean of all pixels' variances takes n_i = s_i mean(s) / E^2.
 
-Decisions are made on the whole picture after 32, 64, 128 ... samples, of counts and sums alone, so that they do not
-depend on how work is cut into rounds and tiles. They are those of blocks of 8 x 8 pixels, and s_i is told by the
-halves of the samples (`viewer.film.error.convergence`) of the pixels *around* a block, without its own: pixels of which
-the few samples so far happen to agree would else end too dark. What a pixel's number depends on is then independent of
-its samples at the first decision, and later by way of its neighbours alone, on whose numbers they have had a say. Noise
-that no neighbours tell of, of a lamp's corner, is seen by what the samples granted would gain: where that is too
-little, those pixels that have fewest get more, all of them.
+Decisions follow 32, 64, 128 ... samples of the whole picture and use counts and sums alone: rounds and tiles do not
+change them. They apply to blocks of 8 x 8 pixels. The halves of the samples (`viewer.film.error.convergence`) of the
+pixels *around* a block estimate s_i, without the block itself: pixels whose first few samples agree by chance would
+else end too dark. The first decision is thus independent of a pixel's own samples, and later ones depend on them
+through its neighbours alone. Isolated noise, as of a lamp's corner, shows in the expected gain of the next samples:
+where it is too small, all pixels with the fewest samples get more.
 """
 
 from __future__ import annotations
@@ -24,27 +22,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.error.convergence import Halves
-from viewer.film.error.neighbour_variance import EDGE, INDEPENDENT, block_sums, blocks, doubt, ratios, ratios_by_spread
+from viewer.film.error.neighbour_variance import (
+    EDGE,
+    INDEPENDENT,
+    block_sums,
+    blocks,
+    ratios,
+    ratios_by_spread,
+    relative_std_error,
+)
 from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.error.stop import bound
 from viewer.film.film import Film, luminance
 
 LEAST = 32  # samples of every pixel
-STEPS = 4  # from a power of two of samples to the next: numbers at which pixels may end
-SLOWEST, FASTEST = 0.5, 0.125  # of V by that of half as many samples: independent ones, Owen's rate for what is smooth
-GAIN = 0.25  # of the sum of variances, that the next samples are to take away, or half of what it is above the goal
-HARDER = 1.25  # times as many samples of the pixels that have fewest, where the next samples would gain less
-TRIES = 64  # of that: the largest number of samples is then asked for
+STEPS = 4  # from a power of two of samples to the next: sample counts at which pixels may end
+SLOWEST, FASTEST = 0.5, 0.125  # ratio V(n) / V(n / 2): independent samples; Owen's rate for smooth integrands
+GAIN = 0.25  # share of the sum of variances, or of half its excess over the goal, that the next samples must remove
+HARDER = 1.25  # factor for the pixels with the fewest samples, where the next samples would gain less
+TRIES = 64  # repetitions of that, before the largest number of samples is requested
 
 
 def first_decision(samples: int) -> int:
-    """Samples of the next decision on a film whose pixels all have so many."""
+    """Samples at the next decision on a film of ``samples`` in every pixel."""
     return max(LEAST, 1 << max(0, samples - 1).bit_length())
 
 
 def decide(film: Film, goal: float) -> None:
-    """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`, for
-    its `viewer.film.error.stop.bound` to reach.
+    """Estimate a film's error and grant its pixels the samples by which `viewer.film.error.stop.bound` reaches
+    ``goal``, a relative error as in `Film.error`.
 
     Every pixel has as many samples as it was granted. A second call with the same goal changes nothing.
     """
@@ -54,12 +60,12 @@ def decide(film: Film, goal: float) -> None:
     total = float(np.mean(variance))
     spread = float(np.mean(film.variance()))
     error = math.sqrt(total) / mean if mean > 0 else (math.inf if total > 0 else 0.0)
-    uncertain = doubt(blocks(variance))
+    uncertain = relative_std_error(blocks(variance))
     goal /= bound(1.0, uncertain)
     granted = film.count.copy()
     if error > goal:
         if mean > 0:
-            deviation = np.sqrt(film.count * _around(variance))
+            deviation = np.sqrt(film.count * _surrounding_mean(variance))
             needed = deviation * (float(np.mean(deviation)) / (goal * mean) ** 2)
         else:
             needed = np.zeros_like(variance)
@@ -71,46 +77,45 @@ def decide(film: Film, goal: float) -> None:
             floor *= HARDER
         else:
             granted = np.full_like(film.count, 2 * front)
-    apart = np.zeros_like(film.count) if film.account is None else film.account.apart
-    film.account = SampleBudget(granted, apart, error, total / spread if spread > 0 else 1.0, uncertain)
+    apart = np.zeros_like(film.count) if film.sample_budget is None else film.sample_budget.apart
+    film.sample_budget = SampleBudget(granted, apart, error, total / spread if spread > 0 else 1.0, uncertain)
 
 
 def variances(film: Film) -> NDArray[np.float64]:
-    """(H, W) estimated variance of each pixel's mean luminance at the points' own rate, by the difference of the means
-    of the halves of its samples: one number each, so that it is to be averaged over some. Where there are no halves it
-    is that of independent samples, `Film.variance`.
+    """(H, W) estimated variance of each pixel's mean luminance, from the difference of its half means: a single number
+    each, to be averaged over several pixels. Without halves, the variance of independent samples, `Film.variance`.
 
-    The squared difference is taken by the ratio that neighbours tell (`viewer.film.error.neighbour_variance`), of the
-    pixels of a block that have as many samples. Where they tell none it is the geometric mean of what the samples'
-    spread tells and of the rate at which the difference falls, among the pixels of as many samples; a quarter where
-    nothing tells that.
+    The squared difference is scaled by the ratio of the neighbours (`viewer.film.error.neighbour_variance`), among
+    pixels of a block with equal sample counts. Without one, the scale is the geometric mean of the estimates by the
+    samples' spread and by the convergence rate of the differences, among pixels with equal counts; a quarter without
+    either.
     """
     spread, halves = film.variance(), film.halves
     spread = np.where(np.isfinite(spread), spread, 0.0)
     if halves is None:
         return spread
     out = spread.copy()
-    apart, whole = _apart(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
+    apart, whole = _half_difference(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
     mean = luminance(film.sum) / np.maximum(film.count, 1)
-    kept = None if film.account is None else film.account.apart.astype(np.float64)
+    previous = None if film.sample_budget is None else film.sample_budget.apart.astype(np.float64)
     for samples in np.unique(film.count[whole]).tolist():
         here, rate = whole & (film.count == samples), SLOWEST
         square = float(np.mean(apart[here] ** 2))
-        if kept is not None:
-            before = float(np.mean(kept[here] ** 2))
+        if previous is not None:
+            before = float(np.mean(previous[here] ** 2))
         else:
             before = halves.differences.get(int(samples).bit_length() - 2, 0.0)
         if before > 0:
             rate = min(max(square / before, FASTEST), SLOWEST)
         found = _ratios(mean, apart, here, spread, samples, rate / (1 - rate) * INDEPENDENT)
         out[here] = (found * apart**2)[here]
-    if kept is not None:  # in between, that of the power of two before, and of independent samples from there on
-        part = ~whole & (kept != 0)
+    if previous is not None:  # in between: that of the last power of two, then independent samples
+        part = ~whole & (previous != 0)
         mean = halves.sum / np.maximum(halves.count, 1)
         spread = spread * film.count / np.maximum(halves.count, 1)  # of the first half's mean
         for samples in np.unique(halves.count[part]).tolist():
             here = part & (halves.count == samples)
-            found = _ratios(mean, kept, here, spread, samples, INDEPENDENT) * kept**2
+            found = _ratios(mean, previous, here, spread, samples, INDEPENDENT) * previous**2
             out[here] = (found * halves.count / np.maximum(film.count, 1))[here]
     return out
 
@@ -123,9 +128,9 @@ def _ratios(
     samples: float,
     far: float,
 ) -> NDArray[np.float64]:
-    """(H, W) the variance of means of so many samples by the squared difference of their halves, of pixels ``here``.
+    """(H, W) variance of the mean by the squared difference of the halves, for pixels ``here`` of ``samples`` each.
 
-    spread : (H, W) variance of as many independent samples' means. far : that ratio, by the rate of differences.
+    spread : (H, W) variance of the mean of as many independent samples. far : the same ratio by the convergence rate.
     """
     sums, spreads = block_sums(mean, apart, here), blocks(np.where(here, spread, 0.0))
     found = ratios(sums)
@@ -135,8 +140,8 @@ def _ratios(
 
 
 def next_run(count: NDArray[np.float32], granted: NDArray[np.float32], most: int) -> tuple[NDArray[np.bool_], int]:
-    """The pixels (H, W) that have fewest of the samples granted to them, and the number to which they are to be brought
-    next, at most ``most`` and no further than the next power of two; no pixels where all have theirs.
+    """The pixels (H, W) with the fewest of their granted samples, and the next sample count for them: at most ``most``
+    and the next power of two. No pixels where all have theirs.
 
     count, granted : (H, W) float32.
     """
@@ -149,23 +154,23 @@ def next_run(count: NDArray[np.float32], granted: NDArray[np.float32], most: int
     return waiting & (count < end), end
 
 
-def keep(film: Film, going: NDArray[np.bool_]) -> None:
-    """Keep the sums of the pixels (H, W) that go on, where they have a power of two of samples, as first halves."""
-    account = film.account
-    assert account is not None
+def keep_halves(film: Film, going: NDArray[np.bool_]) -> None:
+    """Store the sums of the pixels (H, W) about to get more samples, at powers of two, as first halves."""
+    budget = film.sample_budget
+    assert budget is not None
     if film.halves is None:
         film.halves = Halves(np.zeros_like(film.count), np.zeros_like(film.count))
     halves = film.halves
     going = going & (np.exp2(np.round(np.log2(np.maximum(film.count, 1)))) == film.count) & (halves.count < film.count)
     whole = going & (halves.count * 2 == film.count)
-    apart = np.where(whole, _apart(film, halves), 0).astype(np.float32)
-    film.account = replace(account, apart=np.where(going, apart, account.apart))
+    apart = np.where(whole, _half_difference(film, halves), 0).astype(np.float32)
+    film.sample_budget = replace(budget, apart=np.where(going, apart, budget.apart))
     total, count = np.where(going, luminance(film.sum), halves.sum), np.where(going, film.count, halves.count)
     film.halves = Halves(total, count, halves.differences)
 
 
-def _apart(film: Film, halves: Halves) -> NDArray[np.float64]:
-    """(H, W) difference of the means of the first samples and the others, luminance."""
+def _half_difference(film: Film, halves: Halves) -> NDArray[np.float64]:
+    """(H, W) luminance difference of the means of the first and the second half of the samples."""
     first = np.maximum(halves.count, 1).astype(np.float64)
     rest = np.maximum(film.count - halves.count, 1)
     total = luminance(film.sum).astype(np.float64)
@@ -174,15 +179,15 @@ def _apart(film: Film, halves: Halves) -> NDArray[np.float64]:
 
 
 def _granted(count: NDArray[np.float32], needed: NDArray[np.float64], most: int) -> NDArray[np.float32]:
-    """(H, W) ``needed``, rounded up to a step of `STEPS`; at most ``most``, at least what is there."""
+    """(H, W) ``needed``, rounded up to a step of `STEPS`; at most ``most``, at least the present count."""
     wanted = np.clip(needed, 1.0, most)
     step = np.exp2(np.floor(np.log2(wanted))) / STEPS
     return np.maximum(count, np.ceil(wanted / step) * step).astype(np.float32)
 
 
-def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(H, W) for the pixels of each block the mean over the pixels around it, `EDGE` / 2 far, without its own; of a
-    picture of one block its own."""
+def _surrounding_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(H, W) for the pixels of each block the mean over the pixels around it, `EDGE` / 2 far, without its own; in a
+    picture of one block the block's own mean."""
     half, (height, width) = EDGE // 2, values.shape
     if height <= EDGE and width <= EDGE:
         return np.full_like(values, np.mean(values))
@@ -193,7 +198,7 @@ def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _cells(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:
-    """Sums over cells of so many pixels, two for a block across and down, with a row of empty ones around them."""
+    """Sums over cells of ``edge`` x ``edge`` pixels, two per block across and down, with a border of empty cells."""
     height, width = values.shape
     padded = np.pad(values, ((0, -height % (2 * edge)), (0, -width % (2 * edge))))
     rows, columns = padded.shape[0] // edge, padded.shape[1] // edge
@@ -201,7 +206,7 @@ def _cells(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:
 
 
 def _windows(cells: NDArray[np.float64], wide: int) -> NDArray[np.float64]:
-    """Sums over squares of so many cells, of which each begins two further."""
+    """Sums over squares of ``wide`` x ``wide`` cells, at a stride of two."""
     seen = np.lib.stride_tricks.sliding_window_view(cells, (wide, wide))[::2, ::2]
     found: NDArray[np.float64] = seen.sum(axis=(2, 3))
     return found

@@ -1,6 +1,6 @@
-"""A picture's streams on the device: its film and its feature buffers, which machines fill, rectangle by rectangle.
+"""A picture's streams on the device: its film and feature buffers, filled by machines rectangle by rectangle.
 
-They are read back to be saved or judged, not once per run: how noisy a film is, a reduction on the device tells.
+They are read back to be saved or compared; the film's error is a reduction on the device.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.adaptive import decide, keep, next_run
-from viewer.film.error.convergence import ConvergenceHistory, Halves, kept, last_of, variance_of_mean
-from viewer.film.error.neighbour_variance import EDGE, doubt, variances_beside
+from viewer.film.adaptive import decide, keep_halves, next_run
+from viewer.film.error.convergence import ConvergenceHistory, Halves, is_half, last_of, variance_of_mean
+from viewer.film.error.neighbour_variance import EDGE, neighbour_variances, relative_std_error
 from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.film import Film
 from viewer.kernels.records import FILM, HALF, PIXEL
@@ -28,12 +28,12 @@ from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.choice import CHOICE
 
 LARGEST_BLOCK = 1 << 24  # pixels of a picture in one stream
-SUMS = Record("Sums", Field("sums", "vec4"), Field("beside", "vec4"))  # of blocks of `EDGE` x `EDGE` pixels
-MOST_SIZES = 8  # of films, for which the reduction keeps its targets
+SUMS = Record("Sums", Field("sums", "vec4"), Field("neighbours", "vec4"))  # sums over blocks of `EDGE` x `EDGE` pixels
+MOST_SIZES = 8  # of films: the reduction keeps its targets for them
 
 
 class Block(NamedTuple):
-    """A part of the picture, from its upper left pixel (x, y) on, and the stream that holds it, of its size."""
+    """A part of the picture, its upper left pixel (x, y), and a stream of its size."""
 
     x: int
     y: int
@@ -41,12 +41,12 @@ class Block(NamedTuple):
 
 
 class Buffer:
-    """Records of a picture's pixels on the device, row 0 at the top; zeros at first. The context must be current in
-    every call."""
+    """Records of a picture's pixels on the device, row 0 at the top; zeros at first. Every call needs a current
+    context."""
 
     def __init__(self, device: Device, record: Record, size: tuple[int, int], corner: tuple[int, int] = (0, 0)) -> None:
-        """size : (width, height), pixels, in as many streams as the driver's textures make necessary. corner : the
-        pixel (x, y) of the picture that is its upper left one, where it is of a part of the picture."""
+        """size : (width, height), pixels, in as many streams as the largest texture requires. corner : pixel (x, y) of
+        the picture at the buffer's upper left, for a part of the picture."""
         self.device, self.record, self.size, self.corner = device, record, size, corner
         width, height = size
         wide = min(width, device.max_texture)
@@ -70,14 +70,15 @@ class Buffer:
             block.stream.clear()
 
     def lend(self, rectangle: tuple[slice, slice], size: tuple[int, int]) -> Stream | None:
-        """The stream itself, where it holds just this rectangle (rows, columns) as a machine of ``size`` would."""
+        """The stream itself, if it holds exactly this rectangle (rows, columns) in the layout of a machine of
+        ``size``."""
         stream = self.blocks[0].stream
         rows, columns = self._own(rectangle)
         whole = (rows.start, columns.start) == (0, 0) and (columns.stop, rows.stop) == self.size
         return stream if whole and len(self.blocks) == 1 and stream.size == size else None
 
     def parts(self, rectangle: tuple[slice, slice]) -> Iterator[tuple[Block, tuple[int, int], tuple[int, int]]]:
-        """The blocks that a rectangle touches, with its corner in each, and its size."""
+        """The blocks under a rectangle, with its corner in each and its size."""
         rows, columns = self._own(rectangle)
         size = (columns.stop - columns.start, rows.stop - rows.start)
         for block in self.blocks:
@@ -87,7 +88,7 @@ class Buffer:
                 yield block, (columns.start - block.x, rows.start - block.y), size
 
     def _own(self, rectangle: tuple[slice, slice]) -> tuple[slice, slice]:
-        """A rectangle of the picture as one of the buffer."""
+        """A rectangle of the picture in the buffer's own pixels."""
         (rows, columns), (x, y) = rectangle, self.corner
         return slice(rows.start - y, rows.stop - y), slice(columns.start - x, columns.stop - x)
 
@@ -119,7 +120,7 @@ class Buffer:
 
     @property
     def bytes(self) -> int:
-        """Of its textures."""
+        """Memory of its textures."""
         return sum(block.stream.bytes for block in self.blocks)
 
     def release(self) -> None:
@@ -129,86 +130,91 @@ class Buffer:
 
 
 class FilmBuffer(Buffer):
-    """A film on the device: what `viewer.film.film.Film` is on the host."""
+    """A film on the device; `viewer.film.film.Film` is its twin on the host."""
 
     def __init__(
         self, device: Device, size: tuple[int, int], film: Film | None = None, corner: tuple[int, int] = (0, 0)
     ) -> None:
-        """film : to go on from. corner : as of `Buffer`."""
+        """film : samples to continue from. corner : as of `Buffer`."""
         super().__init__(device, FILM, size, corner)
         self.brought_to(0 if film is None else int(film.count.min()))
-        self.reduction: FilmError | None = None  # for `error`: one that has served it
+        self.reduction: FilmError | None = None  # of `error`, compiled on first use
         self.halves: Buffer | None = (
             None  # of the first half of twice as many samples; see `viewer.film.error.convergence`
         )
-        self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
-        self.doubt = 0.0  # `Film.doubt`, then
-        self.half = 0  # samples of that; and what the halves before have told, see `Halves`
-        self.told: ConvergenceHistory = {}, {}, {}
-        self._level = 0  # samples from which on all pixels have as many: those of a stopped cluster's tiles have not
-        self.account: SampleBudget | None = (
-            None  # of adaptive sampling, with the halves of pixels of any number of samples
+        self.efficiency = 1.0  # `Film.efficiency` at the last call of `error`
+        self.relative_std_error = 0.0  # `Film.relative_std_error`, likewise
+        self.half = 0  # samples of the first half; its history is that of `Halves`
+        self.convergence_history: ConvergenceHistory = {}, {}, {}
+        self._level = (
+            0  # samples beyond which all pixels have equal counts; tiles of a stopped cluster have unequal ones
         )
-        self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
+        self.sample_budget: SampleBudget | None = (
+            None  # of adaptive sampling, with halves at any sample count of a pixel
+        )
+        self.chosen: Buffer | None = None  # of `CHOICE`: the pixels of the current run; None: all
         self._held: Halves | None = None
-        self._count = np.zeros((0, 0), np.float32)  # samples of each pixel, as far as the host knows
-        self._waiting: tuple[NDArray[np.bool_], int] | None = None  # pixels that are brought to so many samples
+        self._count = np.zeros((0, 0), np.float32)  # samples of each pixel as known on the host
+        self._waiting: tuple[NDArray[np.bool_], int] | None = (
+            None  # pixels of the current run, and the sample count that it brings them to
+        )
         if film is not None and film.count.any():
             self.write(film.records())
-            if film.account is not None:
-                self.account, self._held, self._count = film.account, film.halves, film.count
+            if film.sample_budget is not None:
+                self.sample_budget, self._held, self._count = film.sample_budget, film.halves, film.count
                 self.brought_to(int(film.count.max()))
-                self.efficiency, self.doubt = film.account.efficiency, film.account.doubt
+                self.efficiency = film.sample_budget.efficiency
+                self.relative_std_error = film.sample_budget.relative_std_error
             elif film.halves is not None:
                 self._hold(film.halves)
             elif film.count.max() > self.samples:
                 self._level = int(film.count.max())
 
     def film(self) -> Film:
-        """On the host, bit by bit."""
+        """The host's copy, to the bit."""
         film = Film(*self.size, self.fields())
-        if self.account is not None:
-            film.account, film.halves = self.account, self._held
+        if self.sample_budget is not None:
+            film.sample_budget, film.halves = self.sample_budget, self._held
             return film
         if self.halves is not None and self.half:
             held = self.halves.fields()
-            film.halves = Halves(held["sum"], held["count"], *(dict(each) for each in self.told))
+            film.halves = Halves(held["sum"], held["count"], *(dict(each) for each in self.convergence_history))
         return film
 
     def clear(self) -> None:
         """Forget all samples."""
         super().clear()
         self.half = self._level = 0
-        self.told = {}, {}, {}
-        self.account = self._held = None
+        self.convergence_history = {}, {}, {}
+        self.sample_budget = self._held = None
 
     def keep(self, reduction: FilmError | None = None) -> None:
-        """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
-        says of the halves before. reduction : as of `error`."""
-        if not kept(self.samples) or self.samples <= self.half or self.samples < self._level:
+        """Store the sums as first halves where every pixel has a power of two of samples, and extend the convergence
+        history. reduction : as of `error`."""
+        if not is_half(self.samples) or self.samples <= self.half or self.samples < self._level:
             return
         reduction = self._reduction(reduction)
         if self.samples == 2 * self.half:
-            self.told = self._told(self._sums(reduction))
+            self.convergence_history = self._history(self._sums(reduction))
         halves = self._halves()
         for block, half in zip(self.blocks, halves.blocks, strict=True):
             reduction.keep(block.stream, half.stream)
         self.half = self.samples
 
     def error(self, reduction: FilmError | None = None) -> float:
-        """`Film.error`, but for the rounding of sums over `EDGE` x `EDGE` pixels, without reading the film back.
+        """`Film.error` up to the rounding of sums over `EDGE` x `EDGE` pixels, without a read-back of the film.
 
-        reduction : one that is compiled already, for many films; else one is made.
+        reduction : a compiled one, shared by many films; by default the film's own.
         """
-        if self.account is not None:
-            return self.account.error
+        if self.sample_budget is not None:
+            return self.sample_budget.error
         sums, pixels = self._sums(self._reduction(reduction)), self.size[0] * self.size[1]
         variance, luminance, thin = (float(value) for value in sums[:, :3].sum(axis=0))
         if thin:
             return float("inf")
-        *told, doubts = self._told(sums)
-        self.doubt = last_of(doubts)
-        real = variance_of_mean(variance / pixels, self.samples, *told)
+        *history, relative_std_errors = self._history(sums)
+        self.relative_std_error = last_of(relative_std_errors)
+        real = variance_of_mean(variance / pixels, self.samples, *history)
         mean = abs(luminance / pixels)
         self.efficiency = real / (variance / pixels) if variance > 0 else 1.0
         spread = math.sqrt(real)
@@ -217,30 +223,29 @@ class FilmBuffer(Buffer):
         return spread / mean if mean > 0 else float("inf")
 
     def adapt(self, goal: float, samples: int) -> int:
-        """Choose the pixels whose samples come next: the number to which they are to be brought, ``samples`` at most;
-        0 where none needs more for now. The runs before are complete, or this film has just been made.
+        """Choose the pixels of the next samples and return the sample count for them, ``samples`` at most; 0 where none
+        needs more for now. Earlier runs must be complete, or the film new.
 
-        goal : relative error, see `viewer.film.adaptive`; every pixel has `viewer.film.adaptive.LEAST`
-        samples or more.
+        goal : relative error, see `viewer.film.adaptive`; every pixel must have `viewer.film.adaptive.LEAST` samples.
         """
         if self._waiting is not None:
             chosen, end = self._waiting
             self._count, self._waiting = np.where(chosen, np.float32(end), self._count), None
         film: Film | None = None
-        account = self.account
-        if account is None or not (self._count < account.granted).any():
+        budget = self.sample_budget
+        if budget is None or not (self._count < budget.granted).any():
             film = self.film()
             decide(film, goal)
-            account = self.account = film.account
-            assert account is not None
-            self._held, self._count, self.efficiency = film.halves, film.count, account.efficiency
-            self.doubt = account.doubt
-        chosen, end = next_run(self._count, account.granted, samples)
+            budget = self.sample_budget = film.sample_budget
+            assert budget is not None
+            self._held, self._count, self.efficiency = film.halves, film.count, budget.efficiency
+            self.relative_std_error = budget.relative_std_error
+        chosen, end = next_run(self._count, budget.granted, samples)
         if not end:
             return 0
         film = film or self.film()
-        keep(film, chosen)
-        self.account, self._held = film.account, film.halves
+        keep_halves(film, chosen)
+        self.sample_budget, self._held = film.sample_budget, film.halves
         self.chosen = self.chosen or Buffer(self.device, CHOICE, self.size)
         records = np.zeros(self.size[::-1], CHOICE.dtype)
         records["chosen"] = chosen
@@ -249,19 +254,19 @@ class FilmBuffer(Buffer):
         return end
 
     def waits(self, rectangle: tuple[slice, slice]) -> bool:
-        """Whether a pixel of a rectangle (rows, columns) is chosen."""
+        """Whether a rectangle (rows, columns) contains a chosen pixel."""
         return self._waiting is None or bool(self._waiting[0][self._own(rectangle)].any())
 
     @property
     def fewest(self) -> int:
-        """Samples of the chosen pixel that has fewest."""
+        """The fewest samples of a chosen pixel."""
         return self.samples if self._waiting is None else int(self._count[self._waiting[0]].min())
 
     def even(self) -> None:
-        """All pixels are to have as many samples again: what has been kept of a part of them is of no use."""
-        if self.account is not None:
+        """Give up adaptive sampling: equal counts for all pixels from now on. Halves and sample budget are dropped."""
+        if self.sample_budget is not None:
             self.brought_to(int(self.film().count.min()))
-            self.account = self._held = self._waiting = self.chosen = None
+            self.sample_budget = self._held = self._waiting = self.chosen = None
 
     def release(self) -> None:
         """Free the textures."""
@@ -286,35 +291,34 @@ class FilmBuffer(Buffer):
         records["sum"], records["count"] = halves.sum, halves.count
         self._halves().write(records)
         self.half = int(halves.count.min())
-        self.told = halves.told()
+        self.convergence_history = halves.history()
 
     def _sums(self, reduction: FilmError) -> NDArray[np.float64]:
-        """(blocks, 8) what the reduction sums; of halves, only where the first one is half of the samples."""
+        """(blocks, 8) sums of the reduction; of halves only if the first is exactly half of the samples."""
         halves, found = self.halves if self.half and self.samples == 2 * self.half else None, []
         for number, block in enumerate(self.blocks):
             half = None if halves is None else halves.blocks[number].stream
             found.append(reduction.sums(block.stream, half).reshape(-1, 8))
         return np.concatenate(found).astype(np.float64)
 
-    def _told(self, sums: NDArray[np.float64]) -> ConvergenceHistory:
-        """The differences, variances and doubts of `Halves`, with those of the samples so far, by their `_sums`."""
-        differences, variances, doubts = (dict(each) for each in self.told)
+    def _history(self, sums: NDArray[np.float64]) -> ConvergenceHistory:
+        """The history of `Halves` with the present samples added, from their `_sums`."""
+        differences, variances, relative_std_errors = (dict(each) for each in self.convergence_history)
         if self.half and self.samples == 2 * self.half:
             level, pixels = self.samples.bit_length() - 1, self.size[0] * self.size[1]
             differences[level] = float(sums[:, 3].sum()) / pixels
-            parts = variances_beside(sums[:, 3:], sums[:, 0], level, pixels, differences)
-            variances[level], doubts[level] = float(np.sum(parts)) / pixels, doubt(parts)
-        return differences, variances, doubts
+            parts = neighbour_variances(sums[:, 3:], sums[:, 0], level, pixels, differences)
+            variances[level], relative_std_errors[level] = float(np.sum(parts)) / pixels, relative_std_error(parts)
+        return differences, variances, relative_std_errors
 
 
 class FilmError:
-    """The reduction of `FilmBuffer.error` on the device, and what it compares; the context must be current in every
-    call."""
+    """The reduction of `FilmBuffer.error` on the device. Every call needs a current context."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.drawing = device, square(device, Shader(device, error_source()))
         self._keeping: Drawing | None = None
-        self._sums: dict[tuple[int, int], Stream] = {}  # by size: blocks have few
+        self._sums: dict[tuple[int, int], Stream] = {}  # by size: blocks have few sizes
 
     def keep(self, stream: Stream, half: Stream) -> None:
         """Fill a stream of `HALF` from one of `FILM`, of its size."""

@@ -1,9 +1,9 @@
-"""The exposure that suits a picture, from the histogram of its own luminance: `--exposure auto`.
+"""Automatic exposure from the histogram of a picture's luminance: `--exposure auto`.
 
-The picture is looked at in blocks, so that noise and fireflies decide little. What is black, as a background without an
-environment, does not count. Of the rest the logarithmic mean between two percentiles (E. Reinhard et al., "Photographic
-Tone Reproduction for Digital Images", 2002, section 2) is brought towards a middle grey: by next to nothing where it is
-near, so that pictures that are well exposed stay as they are, and to within a stop of it from afar.
+The histogram is of blocks, so that noise and fireflies weigh little. Black blocks, as of a background without an
+environment, are left out. The logarithmic mean of the rest between two percentiles (E. Reinhard et al., "Photographic
+Tone Reproduction for Digital Images", 2002, section 2) is brought towards middle grey: hardly at all from nearby, so
+that a good exposure stays, and to within a stop from afar.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from viewer.scene.light import LUMINANCE
 
 AUTO = "auto"
 BLOCKS = 32  # along the picture's longer side, at most
-MIDDLE = 0.25  # the luminance that exposure leads to
-LEEWAY = 1.0  # stops around it within which a picture may stay
-RANGE = (0.05, 0.95)  # quantiles between which luminance counts as it is
-BRIGHT = 10.0  # of the middle: what the upper quantile may come to, before it decides
-BRIGHTEST = 1e30  # above it, and below 1 over it, numbers are no light
+MIDDLE = 0.25  # the target luminance
+LEEWAY = 1.0  # stops around it with little correction
+RANGE = (0.05, 0.95)  # quantiles to which luminance is clamped
+BRIGHT = 10.0  # times the middle: upper limit of the upper quantile, beyond which it decides
+BRIGHTEST = 1e30  # luminance above it, or below its inverse, does not count
 
 
 def stops(exposure: float | str, linear: ArrayLike) -> float:
-    """The exposure in stops: a number itself, and for ``"auto"`` what suits a picture (H, W, 3), linear sRGB.
+    """Exposure in stops: a number itself, or by ``"auto"`` for a picture (H, W, 3), linear sRGB.
 
     Raises ViewerError for anything else.
     """
     exposure = check("exposure", exposure)
-    return suiting(block_means(linear)) if exposure == AUTO else float(exposure)
+    return automatic_exposure(block_means(linear)) if exposure == AUTO else float(exposure)
 
 
 def block_edge(size: tuple[int, int]) -> int:
@@ -54,8 +54,8 @@ def block_means(linear: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(sums / (tall[:, None] * wide))
 
 
-def suiting(luminance: NDArray[np.float64]) -> float:
-    """The exposure in stops for blocks of such mean luminance, any shape; 0 for a black picture."""
+def automatic_exposure(luminance: NDArray[np.float64]) -> float:
+    """Exposure in stops for mean luminances of blocks, any shape; 0 for a black picture."""
     lit = luminance[luminance > 1 / BRIGHTEST]
     if not lit.size:
         return 0.0
@@ -66,6 +66,6 @@ def suiting(luminance: NDArray[np.float64]) -> float:
     return min(max(LEEWAY * math.tanh(away / LEEWAY) - away, -limit), limit)
 
 
-def words(exposure: float | str, shown: float) -> str:
-    """What a picture's metadata say of its exposure: in stops, and whether they are its own choice."""
+def exposure_text(exposure: float | str, shown: float) -> str:
+    """The exposure of a picture's metadata: stops, and whether they are automatic."""
     return f"{shown:.4g} ({AUTO})" if exposure == AUTO else f"{shown:g}"

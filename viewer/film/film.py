@@ -1,4 +1,4 @@
-"""The film: where the samples of a picture are summed, without drift, and where their spread is known."""
+"""The film: compensated sums of a picture's samples, and their variances."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.film.error.convergence import ConvergenceHistory, Halves, kept, last_of, variance_of_mean
-from viewer.film.error.neighbour_variance import block_sums, blocks, doubt, variances_beside
+from viewer.film.error.convergence import ConvergenceHistory, Halves, is_half, last_of, variance_of_mean
+from viewer.film.error.neighbour_variance import block_sums, blocks, neighbour_variances, relative_std_error
 from viewer.film.error.sample_budget import SampleBudget
 from viewer.kernels.records import FILM
 from viewer.scene import light
 
 LUMINANCE = light.LUMINANCE.astype(np.float32)
-BRIGHTEST = np.float32(2.0**54)  # of a luminance: the squares of 2^16 of them still add up
-SHAPES = {"sum": True, "compensation": True, "square": False, "count": False}  # which hold a colour
-LARGEST_SAMPLE = np.float32(2.0**100)  # from here on a sample is as good as infinite
+BRIGHTEST = np.float32(2.0**54)  # of a luminance: 2^16 squares of it still add up
+SHAPES = {"sum": True, "compensation": True, "square": False, "count": False}  # name -> whether it is a colour
+LARGEST_SAMPLE = np.float32(2.0**100)  # larger samples count as infinite
 
 
 class Film:
-    """What FILM records hold, as float32 arrays; row 0 is the top row. The twin of ``shaders/film/accumulate.glsl``.
+    """FILM records as float32 arrays, row 0 on top. The twin of ``shaders/film/accumulate.glsl``.
 
     sum          : (H, W, 3) linear sRGB, the sum of the samples.
-    compensation : (H, W, 3) what the sum has lost to rounding; sum + compensation is right to a few 2^-48.
+    compensation : (H, W, 3) rounding error of the sum; sum + compensation is correct to a few 2^-48.
     square       : (H, W) sum of the squared deviations of the samples' luminance from their mean.
     count        : (H, W) samples.
-    halves       : of these samples, which tell how fast the mean converges; None where none have been kept.
-    account      : of adaptive sampling; None where all pixels have as many samples.
-    drivers      : of a film that was read from a file, who made its samples: one or more, with "; " between them.
+    halves       : first halves of the samples, for the error's convergence; None where none have been stored.
+    sample_budget : of adaptive sampling; None while all pixels have equal counts.
+    drivers      : of a film read from a file, the drivers of its samples, joined by "; ".
     """
 
     drivers = ""
 
     def __init__(self, width: int, height: int, arrays: Mapping[str, NDArray[np.float32]] | None = None) -> None:
-        """arrays : all four, by name, which it takes as they are; without them it is empty."""
+        """arrays : all four, by name, taken without a copy; by default an empty film."""
         given = arrays or {name: np.zeros((height, width, 3)[: 2 + wide], np.float32) for name, wide in SHAPES.items()}
         self.sum, self.compensation = given["sum"], given["compensation"]
         self.square, self.count = given["square"], given["count"]
         self.halves: Halves | None = None
-        self.account: SampleBudget | None = None
+        self.sample_budget: SampleBudget | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -63,7 +63,7 @@ class Film:
             broken = ~(np.abs(piece) < LARGEST_SAMPLE).all(axis=-1, keepdims=True)
         piece = np.where(broken, np.float32(0), piece)
         count, total = self.count[at], self.sum[at]
-        if not count.any() and not total.any():  # the first sample: nothing to compensate, no spread
+        if not count.any() and not total.any():  # the first sample: no compensation, no variance
             total += piece
             count += 1
             return
@@ -79,9 +79,9 @@ class Film:
         self.square[at] += np.where(count > 1, np.maximum(before * after, 0), np.float32(0))
 
     def join(self, other: Film) -> None:
-        """Add the samples of another film of the same size, as one addition: the two floats of both sums, and by Chan,
-        Golub and LeVeque ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979) the
-        squared deviations. Halves and account, which tell of samples one after the other, are forgotten.
+        """Add the samples of another film of the same size: the compensated sums, and the squared deviations by Chan,
+        Golub and LeVeque ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979). Halves
+        and sample budget are dropped, as they depend on the order of samples.
 
         Raises ValueError for a film of another size.
         """
@@ -97,16 +97,16 @@ class Film:
         self.sum[...] = added + lost
         self.compensation[...] = lost - (self.sum - added)
         self.count += more
-        self.halves = self.account = None
+        self.halves = self.sample_budget = None
 
     def part(self, x: int, y: int, width: int, height: int) -> Film:
-        """A copy of a rectangle whose upper left pixel is (x, y), without halves and account."""
+        """A copy of a rectangle with upper left pixel (x, y), without halves and sample budget."""
         found = Film(width, height)
         found.store(self.records(x, y, width, height))
         return found
 
     def store(self, records: NDArray, x: int = 0, y: int = 0) -> None:
-        """Put what a machine has summed in place of a rectangle: (h, w) of ``FILM.dtype``, upper left pixel at (x, y).
+        """Replace a rectangle by a machine's records: (h, w) of ``FILM.dtype``, upper left pixel at (x, y).
 
         Raises ValueError when the rectangle leaves the film.
         """
@@ -115,7 +115,7 @@ class Film:
             array[at] = records[name]
 
     def records(self, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None) -> NDArray:
-        """A rectangle (the whole film without) as (h, w) of ``FILM.dtype``: what a machine goes on from.
+        """A rectangle (by default the whole film) as (h, w) of ``FILM.dtype``: a machine's initial records.
 
         Raises ValueError when the rectangle leaves the film.
         """
@@ -130,36 +130,36 @@ class Film:
         """Forget all samples."""
         for array in self.arrays.values():
             array.fill(0)
-        self.halves = self.account = None
+        self.halves = self.sample_budget = None
 
     def keep(self) -> None:
-        """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
-        says of the halves before. The twin of `viewer.film.device_film.FilmBuffer.keep`."""
+        """Store the sums as first halves where every pixel has a power of two of samples, and extend the convergence
+        history. The twin of `viewer.film.device_film.FilmBuffer.keep`."""
         samples = int(self.count.min()) if self.count.size else 0
-        if kept(samples):
-            self.halves = Halves(luminance(self.sum), self.count.copy(), *self.told())
+        if is_half(samples):
+            self.halves = Halves(luminance(self.sum), self.count.copy(), *self.convergence_history())
 
-    def told(self) -> ConvergenceHistory:
-        """The differences, variances and doubts of `Halves`, with those of the samples so far."""
+    def convergence_history(self) -> ConvergenceHistory:
+        """The history of `Halves` with the present samples added."""
         if self.halves is None or not self.count.size:
             return {}, {}, {}
-        first, (differences, variances, doubts) = self.halves.count, self.halves.told()
+        first, (differences, variances, relative_std_errors) = self.halves.count, self.halves.history()
         if (first > 0).all() and (self.count == 2 * first).all():
             half, total, level = self.halves.sum, luminance(self.sum), int(self.count.flat[0]).bit_length() - 1
             apart = half / first - (total - half) / first
             differences[level] = float(np.mean(apart**2, dtype=np.float64))
             sums, spreads = block_sums(total / self.count, apart), blocks(self.variance())
-            parts = variances_beside(sums, spreads, level, first.size, differences)
-            variances[level], doubts[level] = float(np.sum(parts)) / first.size, doubt(parts)
-        return differences, variances, doubts
+            parts = neighbour_variances(sums, spreads, level, first.size, differences)
+            variances[level], relative_std_errors[level] = float(np.sum(parts)) / first.size, relative_std_error(parts)
+        return differences, variances, relative_std_errors
 
     def mean(self) -> NDArray[np.float32]:
-        """(H, W, 3) mean of the samples, linear sRGB; black where there is none.
+        """(H, W, 3) mean of the samples, linear sRGB; black without samples.
 
-        The sum is the exact one rounded to float32, and the quotient rounds again: shaders get the same bits.
+        The exact sum is rounded to float32, and the quotient again: shaders get the same bits.
         """
         count, out = np.maximum(self.count, np.float32(1)), np.empty(self.sum.shape, np.float32)
-        for k in range(3):  # loops along the picture are long, those over colours are not
+        for k in range(3):  # loops along rows are fast, loops over colours are not
             np.divide(self.sum[..., k], count, out=out[..., k])
         return out
 
@@ -169,48 +169,52 @@ class Film:
         return self.mean()
 
     def variance(self) -> NDArray[np.float64]:
-        """(H, W) estimated variance of the mean's luminance, by pixel; inf where there are fewer than two samples.
+        """(H, W) estimated variance of the mean's luminance, by pixel; inf below two samples.
 
-        It takes the samples for independent: of Sobol points it is an upper estimate, see `efficiency`.
+        Assumes independent samples: an upper estimate for Sobol points, see `efficiency`.
         """
         count = self.count.astype(np.float64)
         enough = count > 1
         return np.where(enough, self.square / np.where(enough, count * (count - 1), 1), np.inf)
 
     def efficiency(self) -> float:
-        """What the variance of the mean, all pixels together, is of that of as many independent samples: below 1 where
-        points are even. `variance` times this is each pixel's estimate."""
-        if self.account is not None:
-            return self.account.efficiency
+        """Ratio of the mean's variance to that of as many independent samples, over all pixels; below 1 for evenly
+        distributed points. Times `variance` it estimates each pixel."""
+        if self.sample_budget is not None:
+            return self.sample_budget.efficiency
         if not self.count.size or self.count.min() < 2:
             return 1.0
         spread = float(np.mean(self.variance()))
-        found = variance_of_mean(spread, int(self.count.min()), *self.told()[:2])
+        found = variance_of_mean(spread, int(self.count.min()), *self.convergence_history()[:2])
         return found / spread if spread > 0 else 1.0
 
     def error(self) -> float:
         """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
 
         Both are of the luminance; see `viewer.film.error.convergence` and `viewer.film.error.neighbour_variance` for
-        how the errors are known. 0 for a black picture without spread, inf before every pixel has two samples. Of an
-        adaptive picture that of the last decision.
+        the estimate. 0 for a black picture without variance, inf before every pixel has two samples. For an adaptive
+        picture, the error of the last decision.
         """
-        if self.account is not None:
-            return self.account.error
+        if self.sample_budget is not None:
+            return self.sample_budget.error
         if self.count.size and self.count.min() < 2:
             return float("inf")
         samples = int(self.count.min()) if self.count.size else 0
-        spread = float(np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, *self.told()[:2])))
+        spread = float(
+            np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, *self.convergence_history()[:2]))
+        )
         mean = abs(float(np.mean(luminance(self.mean()), dtype=np.float64)))
         if spread == 0:
             return 0.0
         return spread / mean if mean > 0 else float("inf")
 
-    def doubt(self) -> float:
-        """The relative standard error of `error` itself, as far as the samples tell it: see
-        `viewer.film.error.stop`.
-        """
-        return self.account.doubt if self.account is not None else last_of(self.told()[2])
+    def relative_std_error(self) -> float:
+        """The relative standard error of `error` itself: see `viewer.film.error.stop`."""
+        return (
+            self.sample_budget.relative_std_error
+            if self.sample_budget is not None
+            else last_of(self.convergence_history()[2])
+        )
 
     def _place(self, shape: tuple[int, ...], x: int, y: int, rest: tuple[int, ...] = ()) -> tuple[slice, slice]:
         height, width = shape[:2]
@@ -220,15 +224,15 @@ class Film:
 
 
 def single(samples: NDArray[np.float32]) -> None:
-    """Make of samples (h, w, 3), each its pixel's only one, what a `Film` of these alone has as its mean, in place."""
-    np.add(samples, np.float32(0), out=samples)  # of two zeros the positive one
+    """Replace samples (h, w, 3), one per pixel, by the `Film.mean` of these alone, in place."""
+    np.add(samples, np.float32(0), out=samples)  # negative zero becomes positive
     with np.errstate(invalid="ignore"):
         if samples.size and not (samples.max() < LARGEST_SAMPLE and samples.min() > -LARGEST_SAMPLE):
             samples[~(np.abs(samples) < LARGEST_SAMPLE).all(axis=-1)] = 0
 
 
 def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:
-    """Samples (..., 3) scaled down to a largest component of ``most``; 0: as they are. The twin of ``film_clamp``."""
+    """Samples (..., 3) scaled down to a largest component of ``most``; 0: unchanged. The twin of ``film_clamp``."""
     given = np.asarray(samples, np.float32)
     if most <= 0:
         return given
@@ -238,6 +242,6 @@ def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:
 
 
 def luminance(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(...) float32 of (..., 3) linear sRGB, added in the shader's order."""
+    """(...) float32 of (..., 3) linear sRGB, summed in the shader's order."""
     red, green, blue = (radiance[..., k] * LUMINANCE[k] for k in range(3))
     return np.clip(red + green + blue, -BRIGHTEST, BRIGHTEST)

@@ -1,4 +1,4 @@
-"""The layers that a picture can carry beside its colour: each declared once, read by programs, files and help texts."""
+"""Feature layers of a picture, each declared once for programs, files and help texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.base.errors import ViewerError
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer: what a pixel holds, and where nothing is hit ``background``.
+    """A layer: its quantity per pixel, and the ``background`` value of misses.
 
     components : suffixes of its channels in a file; one empty suffix for a scalar.
     """
@@ -57,7 +57,7 @@ LAYERS = {
     )
 }
 
-# Series of layers: a picture has as many of each as its program says, under the names of `series`.
+# Series of layers: the program sets their number; names are those of `series`.
 SERIES = {
     layer.name: layer
     for layer in (
@@ -71,7 +71,7 @@ SERIES = {
     )
 }
 
-# Of a denoised picture there is the one that its samples make, too, which nobody needs to ask for.
+# The undenoised mean of a denoised picture, which is included without a request.
 NOISY = Layer("noisy", "mean of the samples, of a denoised picture", "linear sRGB", components=RGB)
 
 
@@ -81,7 +81,7 @@ def series(name: str, count: int) -> tuple[str, ...]:
 
 
 def find(name: str) -> Layer | None:
-    """The declaration of a layer, or of the series that it belongs to; None for another name."""
+    """The declaration of a layer, or of its series; None for another name."""
     if name == NOISY.name:
         return NOISY
     head, dot, number = name.rpartition(".")
@@ -89,7 +89,7 @@ def find(name: str) -> Layer | None:
 
 
 def parse(text: str) -> tuple[str, ...]:
-    """The layer names of ``"depth,normal"``, each once, in the order given; an empty text names none.
+    """The layer names of ``"depth,normal"``, each once, in order; an empty text names none.
 
     Raises ViewerError for an unknown name, and lists the known ones.
     """

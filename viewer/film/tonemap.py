@@ -1,4 +1,4 @@
-"""From linear radiance to the 8-bit sRGB of screens and PNG files; the twin of ``shaders/lib/tonemap.glsl``."""
+"""Linear radiance to the 8-bit sRGB of screens and PNG files; the twin of ``shaders/lib/tonemap.glsl``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from viewer.scene.light import LUMINANCE
 
 Tonemap = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
-# Name -> function from linear sRGB (..., 3) to linear sRGB meant for [0, 1]; what lies outside is cut off. The place in
-# the table is the number in the shader.
+# Name -> function from linear sRGB (..., 3) to linear sRGB for [0, 1], clipped afterwards. The position in the table is
+# the number in the shader.
 TONEMAPS: dict[str, Tonemap] = {}
 
 
 def register(name: str) -> Callable[[Tonemap], Tonemap]:
-    """A decorator that makes a tone map known by name."""
+    """A decorator that registers a tone map by name."""
 
     def enter(function: Tonemap) -> Tonemap:
         TONEMAPS[name] = function
@@ -29,9 +29,9 @@ def register(name: str) -> Callable[[Tonemap], Tonemap]:
     return enter
 
 
-WHITE = np.float32(4.0)  # Reinhard: the luminance that becomes white
-BRIGHTEST = np.float32(1e6)  # where every curve has long ended
-BAND = 1 << 18  # pixels that are encoded at once
+WHITE = np.float32(4.0)  # Reinhard: the luminance of white
+BRIGHTEST = np.float32(1e6)  # beyond the end of every curve
+BAND = 1 << 18  # pixels encoded at once
 
 _ACES_IN = np.array([[0.59719, 0.35458, 0.04823], [0.076, 0.90834, 0.01566], [0.0284, 0.13383, 0.83777]])
 _ACES_OUT = np.array([[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]])
@@ -56,13 +56,13 @@ _AGX_CURVE = (15.5, -40.14, 31.96, -6.868, 0.4298, 0.1191, -0.00232)  # from x^6
 
 @register("none")
 def none(linear: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Leave radiance as it is; what is over 1 is cut off."""
+    """Radiance unchanged, clipped at 1."""
     return linear
 
 
 @register("reinhard")
 def reinhard(linear: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Reinhard et al. 2002, equation 4, on luminance with a white of 4; the ratios of the colours stay."""
+    """Reinhard et al. 2002, equation 4, on luminance with a white of 4; keeps the ratios of colours."""
     light = _light(linear)
     luminance = (light @ LUMINANCE.astype(np.float32))[..., None]
     return (light * ((1 + luminance / (WHITE * WHITE)) / (1 + luminance))).astype(np.float32, copy=False)
@@ -108,17 +108,16 @@ def decode(encoded: ArrayLike) -> NDArray[np.float64]:
 def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none") -> NDArray[np.uint8]:
     """8-bit sRGB of linear sRGB radiance of any shape (..., 3): the nearest code by the exact transfer curve.
 
-    exposure : stops; radiance is multiplied by 2 ** exposure before the tone map. ``auto``: what suits a picture
-    (H, W, 3).
+    exposure : stops, a factor 2 ** exposure before the tone map; ``auto``: from the picture (H, W, 3).
     tonemap  : a name of `TONEMAPS`.
-    NaN becomes 0, +inf 255, and what is negative 0. Raises ViewerError for an unknown tone map, and for an exposure out
-    of range.
+    NaN becomes 0, +inf 255, negative values 0. Raises ViewerError for an unknown tone map, and for an exposure out of
+    range.
     """
     exposure, tonemap = stops(exposure, linear), check("tonemap", tonemap, TONEMAPS)
     given = np.asarray(linear, np.float32)
     flat, out = given.reshape(-1, *given.shape[-1:]), np.empty(given.shape, np.uint8)
     codes = out.reshape(flat.shape)
-    for first in range(0, len(flat), BAND):  # a large picture is not held in memory several times
+    for first in range(0, len(flat), BAND):  # bounds the memory of large pictures
         piece = slice(first, first + BAND)
         with np.errstate(all="ignore"):
             mapped = np.asarray(TONEMAPS[tonemap](flat[piece] * np.float32(2.0**exposure)), np.float32)
@@ -129,9 +128,9 @@ def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none")
 
 @cache
 def _thresholds() -> NDArray[np.float32]:
-    """(255,) float32: the least float32 that is nearer to code k + 1 than to code k.
+    """(255,) float32: the smallest float32 nearer to code k + 1 than to code k.
 
-    Looking a value up among them rounds exactly, which a float32 power does not.
+    A search among them rounds exactly, unlike a float32 power.
     """
     exact = decode((np.arange(255) + 0.5) / 255)
     near = exact.astype(np.float32)

@@ -1,4 +1,4 @@
-"""Scene files. A format is chosen by a file's content; each format's module has ``sniff`` and ``read``."""
+"""Scene files. The format is recognised by content; each format's module has ``sniff`` and ``read``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
 from viewer.scene.scene import Scene
 
-# Modules by the files' endings, imported when asked, the one of the file's own ending first. Each has NAME,
-# sniff(head, path) -> bool and read(path) -> Scene, of LENIENT ones read(path, lenient).
+# Modules by file extension, imported on demand, that of the file's own extension first. Each has NAME, sniff(head,
+# path) -> bool and read(path) -> Scene; LENIENT ones have read(path, lenient).
 FORMATS: dict[str, tuple[str, ...]] = {
     "viewer.formats.gltf.reader": (".gltf", ".glb"),
     "viewer.formats.ply.reader": (".ply",),
@@ -22,7 +22,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "viewer.formats.bsp.reader": (".bsp",),
 }
 
-# What else is met under a scene's name.
+# Known signatures of other files.
 _OTHERS = (
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
@@ -43,14 +43,13 @@ LENIENT = ("viewer.formats.gltf.reader", "viewer.formats.obj.reader")
 
 
 def load(path: str | Path, lenient: bool = False) -> Scene:
-    """The scene in a file: glTF 2.0 (.gltf, .glb), PLY, OBJ, STL or a Quake III level (.bsp), recognised by
-    content.
+    """The scene in a file: glTF 2.0 (.gltf, .glb), PLY, OBJ, STL or a Quake III level (.bsp), recognised by content.
 
-    lenient : checkerboards take the place of images that cannot be read. Without, glTF files are refused for them, and
-    those of OBJ files are white.
+    lenient : checkerboards replace unreadable images. By default such glTF files are refused, and such images of OBJ
+    files are white.
 
-    The scene's ``warnings`` say what was left out or mended. Raises ViewerError for a file that cannot be read, is of
-    no known format, is damaged, or bears the ending of another format than the one that it holds.
+    Omissions and repairs are in the scene's ``warnings``. Raises ViewerError for a file that is unreadable, of unknown
+    format, damaged, or of another format than its extension.
     """
     path = Path(path)
     module = recognise(path)
@@ -63,14 +62,14 @@ def load(path: str | Path, lenient: bool = False) -> Scene:
 
 
 def recognise(path: str | Path) -> ModuleType:
-    """The module of a file's format, from its first bytes alone. Raises ViewerError as `load` does for a file that
-    cannot be opened or is of no known format."""
+    """The module of a file's format, by its first bytes alone. Raises ViewerError as `load` does for an unreadable file
+    or an unknown format."""
     path = Path(path)
     return _choose(read_file(path, most=_HEAD), path)
 
 
 def suffixes() -> tuple[str, ...]:
-    """The file endings of all formats, with their dots."""
+    """The file extensions of all formats, with dots."""
     return tuple(suffix for own in FORMATS.values() for suffix in own)
 
 
@@ -88,7 +87,7 @@ def _choose(head: bytes, path: Path) -> ModuleType:
             raise ViewerError(str(path), f"holds {other}", f"scenes are {known}")
         if by_name is None:
             raise ViewerError(str(path), "is of no known scene format", f"known are {known}")
-        return by_name  # whose reader says what is wrong
+        return by_name  # whose reader raises the error
     if by_name is not None and by_name is not by_content:
         raise ViewerError(
             str(path),
@@ -99,7 +98,7 @@ def _choose(head: bytes, path: Path) -> ModuleType:
 
 
 def _remark(scene: Scene) -> None:
-    """Warn of vertices that are not finite and of scenes without triangles."""
+    """Warn of non-finite vertices and of scenes without triangles."""
     astray = 0
     for mesh in scene.meshes:
         finite = np.isfinite(mesh.positions)

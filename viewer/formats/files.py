@@ -1,4 +1,4 @@
-"""Reading files that may be hostile: regular files only, references only into the scene file's own folder."""
+"""Reading files that may be hostile: regular files only, references only within the scene file's own folder."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from viewer.base.errors import ViewerError
 
-# Larger files would need more memory than this loader should take unasked.
+# An upper limit of this loader's memory.
 LARGEST_FILE = 8 << 30
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
 def check_regular(path: Path, where: str | None = None) -> int:
-    """The size of a regular file in bytes; raises ViewerError for what is missing, a folder, a device or a pipe."""
+    """The size of a regular file in bytes; raises ViewerError for a missing file, a folder, a device or a pipe."""
     where = where or str(path)
     try:
         status = path.stat()
@@ -43,7 +43,7 @@ def read_file(path: Path, where: str | None = None, most: int | None = None) -> 
             where, f"{size:,} bytes, more than the {LARGEST_FILE:,} that can be loaded", "split the scene"
         )
     try:
-        # Without waiting, should the file have turned into a pipe since.
+        # Non-blocking, in case the file has become a pipe since.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:
             return file.read(size if most is None else min(most, size))
@@ -65,7 +65,7 @@ def short(text: object, most: int = 60) -> str:
 
 
 def uri_fault(uri: str) -> str:
-    """What forbids opening this reference: a scheme, an absolute path, ``..`` or a backslash, also percent-encoded.
+    """The reason to refuse a reference: a scheme, an absolute path, ``..`` or a backslash, also percent-encoded.
 
     Returns "" for a plain relative path.
     """
@@ -86,9 +86,9 @@ def uri_fault(uri: str) -> str:
 
 
 def resolve_uri(folder: Path, uri: str, where: str, encoded: bool = True) -> Path:
-    """The regular file that a relative reference names, which lies inside ``folder`` once symbolic links are resolved.
+    """The regular file of a relative reference, inside ``folder`` after resolving symbolic links.
 
-    ``encoded``: the reference is a URI, whose %XX are decoded. Raises ViewerError for everything else; opens nothing.
+    ``encoded``: the reference is a URI with %XX escapes. Raises ViewerError for everything else; opens nothing.
     """
     fault = uri_fault(uri)
     if fault:
@@ -99,7 +99,7 @@ def resolve_uri(folder: Path, uri: str, where: str, encoded: bool = True) -> Pat
         path = (root / name).resolve(strict=True)
     except FileNotFoundError:
         raise ViewerError(where, f"file {short(uri)} not found", "it belongs in the scene file's folder") from None
-    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a circle of links
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: circular links
         raise ViewerError(where, f"file {short(uri)} cannot be opened: {_reason(error)}") from None
     if not path.is_relative_to(root):
         raise ViewerError(

@@ -1,4 +1,4 @@
-"""The scene that a name means: of a file, or a built-in one."""
+"""Scenes by name: a file's, or a built-in one."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from viewer.scene.scene import Scene
 
 
 def load(scene: str | os.PathLike[str], variant: str | int | None = None, lenient: bool = False) -> Scene:
-    """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; a file of that name goes first.
+    """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; files take precedence.
 
-    variant : which of the file's material variants, as `Scene.with_variant` has it. lenient : checkerboards take
-    the place of images of a file that cannot be read, with a word in the scene's ``warnings``.
+    variant : the file's material variant, as in `Scene.with_variant`. lenient : checkerboards replace unreadable
+    images, with a note in the scene's ``warnings``.
 
-    Raises ViewerError that names the file, the part and what is wrong.
+    Raises ViewerError with the file, the part and the fault.
     """
     name = _name(scene)
     found = builtin.build(name) if is_builtin(name) else formats.load(name, lenient)
@@ -25,9 +25,9 @@ def load(scene: str | os.PathLike[str], variant: str | int | None = None, lenien
 
 
 def is_builtin(scene: str | os.PathLike[str]) -> bool:
-    """Whether `load` takes it for the name of a built-in scene, and not for a file.
+    """Whether `load` reads the name as a built-in scene, not as a file.
 
-    Raises ViewerError for a word that is neither.
+    Raises ViewerError for a name that is neither.
     """
     name, known = _name(scene), builtin.names()
     if not os.path.exists(name) and name in known:
@@ -47,5 +47,5 @@ def _name(scene: object) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What a value is, for messages: the name of its type, or None."""
+    """The type of a value, for messages: its name, or None."""
     return "None" if value is None else type(value).__name__

@@ -1,4 +1,5 @@
-"""Polygons into triangles: n corners give n - 2, in the polygon's winding, so that numbers can be foretold."""
+"""Triangulation of polygons: n corners give n - 2 triangles in the polygon's winding, so that counts are known
+before."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from viewer.formats.polygons_loops import clip_polygons, cut_polygons, scratch
 
 Long = NDArray[np.int64]
 
-# Corners up to which the loops are not worth compiling.
+# Number of corners below which the loops are not worth compiling.
 SMALL = 1000
 
 
@@ -18,12 +19,12 @@ def triangulate(positions: NDArray, corners: Long, lengths: Long) -> tuple[Long,
     """Triangles of polygons, as numbers of corners.
 
     positions (V, 3) float; corners (C,) vertex numbers in range, polygon by polygon; lengths (P,) corners of each
-    (fewer than 3 give no triangle). Returns (triangles (T, 3) numbers into ``corners``, polygon (T,) that each comes
-    from, count of polygons too tangled to cut well, which became fans in part).
+    (fewer than 3 give no triangle). Returns (triangles (T, 3) numbers into ``corners``, polygon (T,) of each, number of
+    polygons too tangled for ear clipping, partly cut as fans).
 
-    Convex polygons become fans around their first corner; quadrilaterals are cut along the diagonal that lies inside;
-    others lose ears (Meisters 1975), tested against the reflex corners near by, which a grid finds. Polygons that are
-    not plane are judged in the projection along their largest normal component (Newell's normal).
+    Convex polygons become fans around their first corner; quadrilaterals are cut along the inner diagonal; others by
+    ear clipping (Meisters 1975), tested against nearby reflex corners from a grid. Non-planar polygons are projected
+    along their largest normal component (Newell's normal).
     """
     lengths = np.require(lengths, np.int64, ["C"])
     starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
@@ -40,7 +41,7 @@ def triangulate(positions: NDArray, corners: Long, lengths: Long) -> tuple[Long,
     hard = hard[:found]
     if not found:
         return triangles, polygon, 0
-    # Loops of their own, since few files need them and they take seconds to compile.
+    # Separate loops: few files need them, and they take seconds to compile.
     room = scratch(int(lengths[hard[:, 0]].max()))
     small = int(lengths[hard[:, 0]].sum()) < SMALL
     return triangles, polygon, run(clip_polygons, *shape, triangles, hard, plane, *room, small=small)

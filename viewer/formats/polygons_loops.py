@@ -6,16 +6,16 @@ import numpy as np
 
 from viewer.base.jit import helper
 
-# Tests of a corner against an ear, over all polygons of a file, after which the rest is cut into fans: about 2 s.
+# Tests of corners against ears, over a file's polygons, after which the rest is cut into fans: about 2 s.
 BUDGET = 400_000_000
 
 
 def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
-    """Triangles (T, 3) int64 as numbers into corners, but for the polygons that need ears cut; see `triangulate`.
+    """Triangles (T, 3) int64 as numbers into corners, except polygons for ear clipping; see `triangulate`.
 
-    Written: the triangles; hard (H, 2) int64, those polygons: number, and first triangle, whose n - 2 are not filled.
-    plane (N, 2) float64 for polygons of up to N corners: scratch. Returns how many need ears cut; all have 5 corners or
-    more.
+    Written: the triangles; hard (H, 2) int64, polygons for ear clipping: number, and first of its n - 2 unfilled
+    triangles. plane (N, 2) float64 for polygons of up to N corners: scratch. Returns the number of hard polygons; all
+    have 5 corners or more.
     """
     at, found = 0, 0
     for p in range(len(lengths)):
@@ -25,7 +25,7 @@ def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
         if n == 3 or not _flatten(positions, corners, start, n, plane) or _convex(plane, n):
             _fan(triangles, at, start, n)
         elif n == 4:
-            # Not convex, so one diagonal lies inside: the one through the corner that is reflex.
+            # Not convex: the inner diagonal is the one through the reflex corner.
             if _turn(plane, 0, 1, 2) <= 0.0 or _turn(plane, 2, 3, 0) <= 0.0:
                 triangles[at, 0], triangles[at, 1], triangles[at, 2] = start, start + 1, start + 3
                 triangles[at + 1, 0], triangles[at + 1, 1], triangles[at + 1, 2] = start + 1, start + 2, start + 3
@@ -39,14 +39,14 @@ def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
 
 
 def scratch(longest):
-    """What `clip_polygons` needs room for, where polygons have up to so many corners: numbers, cell_start, bounds."""
+    """Scratch arrays of `clip_polygons` for polygons of up to ``longest`` corners: numbers, cell_start, bounds."""
     return np.empty((7, longest), np.int64), np.empty(longest + 1, np.int64), np.empty((3, 2))
 
 
 def clip_polygons(positions, corners, starts, lengths, triangles, hard, plane, numbers, cell_start, bounds):
-    """Fill in the triangles that `cut_polygons` left; returns for how many polygons the budget did not suffice.
+    """Fill in the triangles of hard polygons; returns the number of polygons beyond the budget.
 
-    plane: as there. The rest: `scratch`.
+    plane: as in `cut_polygons`. The rest: `scratch`.
     """
     left, tangled = BUDGET, 0
     for k in range(len(hard)):
@@ -66,7 +66,7 @@ def _fan(triangles, at, start, n):
 
 @helper
 def _flatten(positions, corners, start, n, plane):
-    """The polygon in the plane that sees it largest, counter-clockwise; False where it has no area or is not finite."""
+    """The polygon projected to its largest side, counter-clockwise; False if it has no area or is not finite."""
     nx, ny, nz = 0.0, 0.0, 0.0
     o = corners[start]
     ox, oy, oz = np.float64(positions[o, 0]), np.float64(positions[o, 1]), np.float64(positions[o, 2])
@@ -129,7 +129,7 @@ def _convex(plane, n):
 
 @helper
 def _blocks(plane, p, a, b, c):
-    """Whether corner p lies in the triangle a, b, c or on its border, its three corners' own places excepted."""
+    """Whether corner p lies in the triangle a, b, c or on its border, other than at a corner."""
     x, y = plane[p, 0], plane[p, 1]
     for k in range(3):
         q = a if k == 0 else (b if k == 1 else c)
@@ -140,13 +140,13 @@ def _blocks(plane, p, a, b, c):
 
 @helper
 def _clip(plane, n, triangles, at, start, left, numbers, cell_start, bounds):
-    """Cut ears off a simple polygon of n corners, at least 5. Returns what is left of the budget (0: cut short).
+    """Ear clipping of a simple polygon of n corners, at least 5. Returns the rest of the budget (0: exhausted).
 
-    Where a full turn finds no ear (touching or crossing edges), in this order: a corner on a straight line, a convex
-    corner, any corner is cut.
+    Where a full turn finds no ear (touching or crossing edges), the cut is at, in this order: a collinear corner, a
+    convex corner, any corner.
     """
     before, after = numbers[0], numbers[1]
-    reflex = numbers[2]  # corners that may block an ear: reflex or straight
+    reflex = numbers[2]  # candidates inside ears: reflex or collinear corners
     place = numbers[3]  # of each corner in that list, or -1
     cell_corner, cell_of, cursor = numbers[4], numbers[5], numbers[6]
     blockers = 0
@@ -166,7 +166,7 @@ def _clip(plane, n, triangles, at, start, left, numbers, cell_start, bounds):
             reflex[blockers] = k
             blockers += 1
 
-    # A grid over the blockers: corners of a cell are cell_corner[cell_start[cell]:cell_start[cell + 1]].
+    # A grid over the candidates: corners of a cell are cell_corner[cell_start[cell]:cell_start[cell + 1]].
     side = max(1, min(1024, int(np.sqrt(blockers))))
     for axis in range(2):
         scale[axis] = side / (high[axis] - low[axis]) if high[axis] > low[axis] else 0.0

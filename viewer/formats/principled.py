@@ -1,4 +1,4 @@
-"""Which kind of surface a file's material becomes."""
+"""The kind of surface of a file's material."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from viewer.scene.material import Material
 
 
 def kind_of(material: Material) -> str:
-    """``lambert`` where only the diffuse lobe of ``principled`` is left, at full opacity and without normal map."""
+    """``lambert`` if only the diffuse lobe of ``principled`` is left, at full opacity and without normal map."""
     return "lambert" if is_diffuse(material) else "principled"
 
 
 def is_diffuse(material: Material) -> bool:
-    """Whether no field of a principled material has an effect beside base colour and emission."""
+    """Whether only base colour and emission of a principled material have an effect."""
     lobes = (
         material.metallic,
         material.specular_factor,

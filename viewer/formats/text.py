@@ -11,7 +11,7 @@ from viewer.base.jit import helper
 _POWER = np.array([float(f"1e{e}") for e in range(-400, 401)])
 _ZERO = 400
 
-# Bytes of a file up to which loops are not worth compiling.
+# File size below which loops are not worth compiling.
 SMALL = 1 << 14
 
 
@@ -29,7 +29,7 @@ def skip_blanks(data, at, end):
 
 @helper
 def skip_space(data, at, end):
-    """The next byte that is no white space, newlines included."""
+    """The next byte that is not white space, newlines included."""
     while at < end:
         c = data[at]
         if c == 32 or (c >= 9 and c <= 13):
@@ -52,7 +52,7 @@ def skip_word(data, at, end):
 
 @helper
 def _letters(data, at, end, word):
-    """How many bytes of the lower-case word stand at ``at`` in any case; 0 unless all."""
+    """Number of bytes of the lower-case word matched at ``at`` in any case; 0 unless all."""
     if at + len(word) > end:
         return 0
     for k in range(len(word)):
@@ -68,18 +68,18 @@ _NAN = np.frombuffer(b"nan", np.uint8).copy()
 
 @helper
 def number(data, at, end):
-    """(value, end of the number) of the decimal number at ``at``; (0, -1) where there is none.
+    """(value, end of the number) of the decimal number at ``at``; (0, -1) without one.
 
-    A number ends where its characters end; the caller checks what follows. nan and inf in any case are numbers.
-    Up to 15 digits with exponents within 22 are the nearest double (Clinger 1990); longer ones are within a few units
-    of the last place, far below float32's.
+    A number ends with its characters; the caller checks the rest. nan and inf in any case are numbers. Up to 15
+    digits with exponents within 22 give the nearest double (Clinger 1990); longer ones are within a few units of the
+    last place, far below float32's.
     """
     negative = False
     if at < end and (data[at] == 45 or data[at] == 43):
         negative = data[at] == 45
         at += 1
     mantissa = np.uint64(0)
-    digits = 0  # significant ones taken into the mantissa
+    digits = 0  # significant digits in the mantissa
     exponent = 0
     seen = False
     while at < end:
@@ -142,7 +142,7 @@ def number(data, at, end):
         if exponent >= -22 and exponent < 0:
             value /= _POWER[_ZERO - exponent]
         else:
-            # In two steps, where the power alone would leave the range of doubles.
+            # In two steps, where the power alone would overflow a double.
             step = min(max(exponent, -300), 300)
             rest = min(max(exponent - step, -400), 400)
             value = value * _POWER[_ZERO + step] * _POWER[_ZERO + rest]
@@ -151,7 +151,7 @@ def number(data, at, end):
 
 @helper
 def integer(data, at, end):
-    """(value, end) of the whole number at ``at``, at most 18 digits; (0, -1) where there is none."""
+    """(value, end) of the integer at ``at``, at most 18 digits; (0, -1) without one."""
     negative = False
     if at < end and (data[at] == 45 or data[at] == 43):
         negative = data[at] == 45
@@ -178,7 +178,7 @@ def at_word_end(data, at, end):
 
 
 def table(data, at, values):
-    """Numbers separated by white space into values (rows, columns) float64: where they end, and the bad row or -1."""
+    """White-space separated numbers into values (rows, columns) float64: the end, and the bad row or -1."""
     end = len(data)
     for row in range(values.shape[0]):
         for column in range(values.shape[1]):
@@ -195,11 +195,11 @@ DONE, BAD, FULL = range(3)
 
 
 def lists(data, at, row, kinds, wanted, lengths, values, filled):
-    """Rows of numbers with lists among them, from a row on.
+    """Rows of numbers with lists among them, from a given row on.
 
-    kinds (P,) bool: whether each property is a list; wanted: the property to keep. Written: lengths (rows,) int64;
-    values float64 in a row, of which ``filled`` are. Returns (filled, where it ended, row, DONE, BAD for a bad row, or
-    FULL where values have no room for this one: go on with a longer array).
+    kinds (P,) bool: list properties; wanted: the property to keep. Written: lengths (rows,) int64; values float64,
+    concatenated, ``filled`` of them. Returns (filled, end, row, DONE, BAD for a bad row, or FULL where values has no
+    room for this one: continue with a longer array).
     """
     end = len(data)
     while row < len(lengths):

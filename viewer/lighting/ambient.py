@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, once_for_the_same
+from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
 from viewer.scene.light import luminance
 
 MOST_SUNS = 4
@@ -72,7 +72,7 @@ def ambient(environment: Environment) -> Ambient:
     return _of_image(environment)
 
 
-@once_for_the_same
+@cached_by_pixels
 def _of_image(image: ImageEnvironment) -> Ambient:
     cells = cells_of(image)
     towards, irradiance, rest = _suns(cells)

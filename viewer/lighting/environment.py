@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from viewer.lighting import alias
 from viewer.lighting.suns import CELL, PLACE, Sun, cells_of_texels, sun_cells, sun_flux, sun_places, suns_of, without
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, once_for_the_same
+from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 
@@ -103,7 +103,7 @@ class ImageTables(NamedTuple):
     sun_places: Any = None
 
 
-@once_for_the_same
+@cached_by_pixels
 def image_tables(image: ImageEnvironment) -> ImageTables:
     """Two alias tables in one memory, for steps read from few: by flux, and by flux over the mean.
 

@@ -1,1 +1,1 @@
-"""Scenes in a notebook: a widget that follows the mouse while its picture converges."""
+"""Scenes in a notebook: a widget with mouse control and a converging picture."""

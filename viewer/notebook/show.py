@@ -1,4 +1,4 @@
-"""A scene on the screen in one line: in a notebook the widget, elsewhere the window."""
+"""Show a scene in one line: the widget in a notebook, else the window."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ INSTALL = "pip install 'raystream[notebook]'"
 
 
 def in_notebook() -> bool:
-    """Whether this is the kernel of a notebook; of Spyder's console, which has a display but no widgets, it is not."""
-    ipython = sys.modules.get("IPython")  # is loaded there
+    """Whether this is a notebook's kernel; not Spyder's console, which has a display but no widgets."""
+    ipython = sys.modules.get("IPython")  # always loaded there
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None and "spyder_kernels" not in sys.modules
 
 
 def show(scene: Any, **options: Any) -> Any:
-    """Show a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D: in a window, and
-    return when it is closed; in a notebook give a widget (`viewer.notebook.widget.Widget`), the cell's output.
+    """Show a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D. Opens a window and
+    returns when it is closed; in a notebook returns a widget (`viewer.notebook.widget.Widget`), the cell's output.
 
     scene   : as of `viewer.formats.objects.take.scene_of`.
     options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window or the widget.
@@ -29,8 +29,8 @@ def show(scene: Any, **options: Any) -> Any:
     >>> view = viewer.show("bunny.ply"); view
     >>> view.snapshot().save("bunny.png")
 
-    Raises ViewerError for what cannot be shown, and for a wrong option; where there is no display, too, and in a
-    notebook without the extra: `viewer.render` needs neither.
+    Raises ViewerError for an unsupported object, and for a wrong option; also without a display, and in a notebook
+    without the extra: `viewer.render` needs neither.
     """
     if not in_notebook():
         from viewer.window.show import show as open_window

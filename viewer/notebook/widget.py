@@ -1,4 +1,4 @@
-"""The widget: a view in the output of a notebook's cell (Jupyter, and whatever shows anywidgets), by rendercanvas."""
+"""The widget: a view in the output of a notebook's cell (Jupyter, and other hosts of anywidget), by rendercanvas."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from viewer.viewport.canvas.drive import Drive
 from viewer.viewport.canvas.scripts import script
 
 SIZE = (640, 480)
-# Seconds after which a widget gives back what it has on the device: without an output that shows it (its cell was run
-# again or cleared; another may take it over), and with one that nobody sees (scrolled away, in another tab).
+# Seconds before a widget releases its device memory: without an output (its cell was run again or cleared; another may
+# reuse it), and with an output out of sight (scrolled away, in another tab).
 GONE, UNSEEN = 3.0, 300.0
 
 
 class Widget(AnywidgetRenderCanvas):
     """A view of a scene, as a cell's output or a part of other widgets (``ipywidgets.HBox([one, other])``). Keys and
-    the mouse do what they do in the window; a click gives it the keyboard and the wheel.
+    mouse work as in the window; a click focuses keyboard and wheel.
 
     source, options : as of `viewer.viewport.canvas.canvas_view.CanvasView`. size : (width, height), the page's pixels.
 
-    It is traced between the cells' runs, in pieces of 30 ms, as long as it is seen, until the picture has converged.
-    Out of the page, as where its cell is run again, it gives the device's memory back after some seconds; shown again
-    it goes on from its camera and options.
+    It renders between the runs of cells, in pieces of 30 ms, while visible, until the picture has converged. Removed
+    from the page, as when its cell is run again, it releases device memory after some seconds; shown again it resumes
+    with its camera and options.
 
-    Raises ViewerError for what cannot be shown, an unknown option and a wrong value; DeviceError without OpenGL 3.3.
+    Raises ViewerError for an unsupported source, an unknown option and a wrong value; DeviceError without OpenGL 3.3.
     """
 
     _esm = AnywidgetRenderCanvas._esm + script("hands.js") + script("views.js")
@@ -37,28 +37,28 @@ class Widget(AnywidgetRenderCanvas):
         view = CanvasView(source, size, **options)
         super().__init__(size=size)
         self.view = view
-        self._views = 0  # outputs that show it
+        self._views = 0  # outputs with the widget
         self._parking: asyncio.TimerHandle | None = None
         self.drive = Drive(view, self, loop, self._tell)
         self.on_msg(self._on_message)
         self.observe(self._on_seen, names=["_has_visible_views"])
         if self.comm is not None:
-            self.comm.on_close(lambda message: self.close())  # the page has thrown it away
+            self.comm.on_close(lambda message: self.close())  # the page has dropped it
         self._park_later()
 
     def update(self, **options: Any) -> None:
         """Change options, see `CanvasView.update`: ``view.update(program="path", exposure=1, camera="0,1,4 0,1,0")``.
 
-        Raises ViewerError for an unknown one or a wrong value; nothing has changed then.
+        Raises ViewerError, without any change, for an unknown one or a wrong value.
         """
         self.view.update(**options)
         self.drive.wake()
         self._park_later()
 
     def snapshot(self, **_: Any) -> Picture:
-        """The picture on show with all its samples so far, `Picture`: to save, to show, as an array.
+        """The current picture with all its samples so far, as a `Picture`.
 
-        Raises ViewerError where there is none.
+        Raises ViewerError if there is none.
         """
         made = self.view.snapshot()
         self.drive.wake()
@@ -66,15 +66,15 @@ class Widget(AnywidgetRenderCanvas):
         return made
 
     def close(self) -> None:
-        """Take it from the page, and give everything back."""
-        view = getattr(self, "view", None)  # none where it could not be made
-        if view is not None and not view.closed:  # rendercanvas 2.7 closes what it is closing
+        """Remove it from the page and release everything."""
+        view = getattr(self, "view", None)  # missing if its construction failed
+        if view is not None and not view.closed:  # rendercanvas 2.7 calls close again while closing
             self._keep()
             super().close()
 
     @property
     def camera(self) -> str:
-        """The camera in the hand, as the option ``camera`` takes it."""
+        """The current camera, as the option ``camera`` takes it."""
         return self.view.camera.text()
 
     @property
@@ -83,14 +83,14 @@ class Widget(AnywidgetRenderCanvas):
         return self.view.camera.fov
 
     def _tell(self, text: str) -> None:
-        """A line above the picture."""
+        """A status line above the picture."""
         scene = self.view.view.scene
         self.set_title(" · ".join(part for part in (scene.name if scene is not None else "", text) if part))
 
     # -- the page --------------------------------------------------------------------------------------------------
 
     def _on_message(self, widget: Any, content: dict[str, Any], buffers: Any) -> None:
-        """Messages of the page that rendercanvas has no event for."""
+        """Messages of the page without an event in rendercanvas."""
         kind = content.get("type")
         if kind in OWN_EVENTS:
             self.drive.handle({**content, "event_type": kind})
@@ -99,7 +99,7 @@ class Widget(AnywidgetRenderCanvas):
             self._park_later()
 
     def _on_seen(self, change: Any) -> None:
-        """The page shows it, maybe in another place or after it was read again: the picture is sent once more."""
+        """The page shows it, maybe elsewhere or after a reload: the picture is sent again."""
         if self.view.closed:
             return
         self._park_later()
@@ -111,20 +111,20 @@ class Widget(AnywidgetRenderCanvas):
             self.drive.wake()
 
     def _keep(self) -> None:
-        """It is not parked."""
+        """Cancel parking."""
         if self._parking is not None:
             self._parking.cancel()
             self._parking = None
 
     def _park_later(self) -> None:
-        """Where nobody sees it, it is parked after a while."""
+        """Park it after a while out of sight."""
         self._keep()
         if self._has_visible_views or self.view.closed:
             return
         try:
             running = asyncio.get_running_loop()
         except RuntimeError:
-            return  # no kernel's: a script that made a widget
+            return  # not in a kernel: a script made the widget
         self._parking = running.call_later(UNSEEN if self._views else GONE, self._park)
 
     def _park(self) -> None:
@@ -139,6 +139,6 @@ class Widget(AnywidgetRenderCanvas):
         super()._rc_present_bitmap(**bitmap)
 
     def _rfb_schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:
-        """After a JPEG a PNG, where nothing better is to come."""
+        """Send a PNG after a JPEG, unless a better picture is coming."""
         if self.view.at_rest:
             super()._rfb_schedule_lossless_draw(array, delay)

@@ -19,8 +19,8 @@ MOST_CELLS = 1 << 24  # cell numbers are integers in floats
 @dataclass(frozen=True)
 class PhotonGrid:
     """low : corner of the lowest cell, world. cell : edges of a cell, scene units. resolution : cells; each (3,).
-    buckets : of a hash of cells without bounds; 0: the cells are those of a box. kinds : 2 where caustic photons have
-    cells of their own, numbered behind the others'.
+    buckets : of a hash of unbounded cells; 0: cells of a box. kinds : 2 if caustic photons have separate cells,
+    numbered after the others'.
     """
 
     low: tuple[float, float, float]
@@ -31,8 +31,8 @@ class PhotonGrid:
 
     @classmethod
     def hashed(cls, low: ArrayLike, edge: float, buckets: int, kinds: int = 1) -> PhotonGrid:
-        """Cubes of an edge, counted from a corner (3,) without bounds; their numbers are hashes below ``buckets``, a
-        power of two (Purcell 2004, section 6.4.4)."""
+        """Unbounded cubes of an edge, counted from a corner (3,); their numbers are hashes below ``buckets``, a power
+        of two (Purcell 2004, section 6.4.4)."""
         assert 0 < buckets <= MOST_CELLS // 4 and buckets & (buckets - 1) == 0
         return cls(_three(low), _three((edge, edge, edge)), (1, 1, 1), buckets, kinds)
 
@@ -51,7 +51,7 @@ class PhotonGrid:
 
     @property
     def cells(self) -> int:
-        """How many numbers cells have."""
+        """Number of cell numbers."""
         return self.kinds * (self.buckets or int(np.prod(self.resolution)))
 
     @property
@@ -66,14 +66,13 @@ class PhotonGrid:
         }
 
     def cells_of(self, positions: NDArray) -> NDArray[np.int64]:
-        """The cell (N, 3) of each position (N, 3), clamped to the box unless there is a hash; in float32, as the device
-        has it."""
+        """The cell (N, 3) of each position (N, 3), clamped to the box unless hashed; in float32, as on the device."""
         low, edge = np.array(self.low, np.float32), np.array(self.cell, np.float32)
         at = np.floor((np.asarray(positions, np.float32) - low) / edge)
         return (at if self.buckets else np.clip(at, 0, np.array(self.resolution) - 1)).astype(np.int64)
 
     def numbers(self, positions: NDArray) -> NDArray[np.int64]:
-        """The number of the cell of each position (N, 3), of a box."""
+        """The cell number of each position (N, 3), of a box."""
         x, y, z = self.cells_of(positions).T
         return (z * self.resolution[1] + y) * self.resolution[0] + x
 

@@ -1,5 +1,5 @@
-"""The photons that are stored, brought together on the device by transform feedback: most places of the frames hold
-none, and a sort's passes grow with its list.
+"""Compaction of the stored photons on the device by transform feedback: most elements of the frames hold none, and a
+sort's passes grow with its list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import add_fetch
 from viewer.stream.gl.stream import Stream
 
-OUTPUTS = ("kept",)  # of the geometry program, which transform feedback writes
+OUTPUTS = ("kept",)  # outputs of the geometry program, for transform feedback
 
 
 def keep_sources() -> tuple[Source, Source]:
@@ -34,7 +34,7 @@ def keep_sources() -> tuple[Source, Source]:
 
 
 class Keep:
-    """The pass; the context must be current in every call."""
+    """The pass. Every call needs a current context."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -45,7 +45,7 @@ class Keep:
         self._buffer: moderngl.Buffer | None = None
 
     def run(self, photons: Stream, count: int, grid: PhotonGrid, kept: Stream) -> int:
-        """Those of the first ``count`` of `PHOTON` that are stored into the first elements of ``kept`` of `ENTRY`, in
+        """Copy the stored photons of the first ``count`` of `PHOTON` to the first elements of ``kept`` of `ENTRY`, in
         their order; returns their number, for which the host waits."""
         assert kept.record == ENTRY and kept.size[0] * kept.size[1] >= count
         size = 16 * kept.size[0] * kept.size[1]
@@ -57,7 +57,7 @@ class Keep:
             self._set({f"in_photons_{k}": k})
             texture.use(k)
         self._set(grid.uniforms)
-        kept.framebuffer.use()  # nothing is drawn to it, but what is in use must be whole
+        kept.framebuffer.use()  # nothing is drawn to it, but the current framebuffer must be complete
         with self._query:
             self._points.transform(self._buffer, moderngl.POINTS, vertices=count)
         kept.textures[0].write(self._buffer)  # on the device

@@ -1,13 +1,13 @@
 """The photon map by stencil routing: each photon is drawn as a point over its cell's footprint, and the stencil lets it
-into one texel of it (Purcell 2004, section 6.2.2; Purcell et al. 2003, section 2.2.2).
+into one texel (Purcell 2004, section 6.2.2; Purcell et al. 2003, section 2.2.2).
 
 A footprint has m x m texels, so that a cell holds m^2 photons; the dissertation's m = 16 for 65,536 cells in 1024 x
-1024 texels is m^2 = 16, that is m = 4. The stencil begins as 0, 1 .. m^2 - 1, a photon passes where it is m^2 - 1, and
-every texel that is met is increased. With m = 16 the value that passes, 255, is where an eight-bit stencil saturates,
-so that it must wrap around; then the newest photons are kept, instead of the first.
+1024 texels is m^2 = 16, that is m = 4. The stencil begins as 0, 1 .. m^2 - 1, a photon passes at m^2 - 1, and every
+texel covered is incremented. With m = 16 the passing value, 255, is where an eight-bit stencil saturates, so it must
+wrap around; then the newest photons are kept, instead of the first.
 
-What a full cell has lost is given to the photons that it holds: power redistribution. The published way takes the
-photons' number from the stencil, which is exact to 255; here an additive pass counts them, exact to 2^24.
+The power of photons lost in a full cell is redistributed to those kept. As published, the stencil counts the photons,
+exact to 255; here an additive pass counts them, exact to 2^24.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ PUBLISHED_EDGE = 4  # texels; 1024 / 4 squared are the published 65,536 cells
 LARGEST_EDGE = 16
 REDISTRIBUTIONS = {"none": 0, "count": 1, "power": 2}  # numbers in shaders/photons/redistribute.glsl
 VERTEX = np.dtype([("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4"), ("kind", "<f4")])  # read back
-_REDISTRIBUTE = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}  # streams that the pass reads
-_STENCIL_BYTES = 4  # of a texel, its depth included
+_REDISTRIBUTE = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}  # input streams of the pass
+_STENCIL_BYTES = 4  # per texel, with depth
 
 
 def footprints(cells: int) -> tuple[int, int]:
-    """(width, height), in footprints, of the stream that cells are routed to."""
+    """(width, height), in footprints, of the stream of routed cells."""
     width = 1 << (-(-max(cells - 1, 1).bit_length() // 2))
     return width, -(-cells // width)
 
 
 def routing_bytes(cells: int, edge: int) -> int:
-    """Texture memory of a map of so many cells."""
+    """Texture memory of a map of ``cells`` cells."""
     wide, tall = footprints(cells)
     texels = edge * edge * (16 * ENTRY.texels + _STENCIL_BYTES)
     return wide * tall * (texels + 16 * (TOTAL.texels + ROUTED_CELL.texels))
@@ -56,8 +56,8 @@ def routing_bytes(cells: int, edge: int) -> int:
 def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True) -> tuple[Source, Source]:
     """Vertex and fragment program that draw photons as points of ``edge`` texels.
 
-    fetched : the vertex program takes them from the stream of photons, by the list of those that are stored; else they
-    are vertices of `VERTEX`.
+    fetched : the vertex program fetches them from the stream of photons, by the list of stored ones; else they are
+    vertices of `VERTEX`.
     """
     vertex, pixel = Source(), Source()
     vertex.add(f"{VERSION}\nconst int SIZE = {edge};", "constants")
@@ -75,7 +75,7 @@ def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True
 
 
 def routed_sources() -> Iterator[tuple[str, tuple[Source, Source]]]:
-    """The vertex and fragment programs of a map by stencil routing that draw photons as points, by name."""
+    """Vertex and fragment programs, by name, that draw photons as points into a map by stencil routing."""
     for fetched in (True, False):
         how = "fetched" if fetched else "read back"
         yield f"route, {how}", point_sources("route_fragment", ENTRY, PUBLISHED_EDGE, fetched)
@@ -83,7 +83,7 @@ def routed_sources() -> Iterator[tuple[str, tuple[Source, Source]]]:
 
 
 def routing_sources() -> Iterator[tuple[str, Source]]:
-    """The fragment programs of a map by stencil routing that are drawn over whole streams, by name."""
+    """Fragment programs, by name, over whole streams of a map by stencil routing."""
     yield "stencil bit", _bit_source(PUBLISHED_EDGE)
     yield "redistribute", pass_source("photons/redistribute", _REDISTRIBUTE, ROUTED_CELL)
 
@@ -96,7 +96,7 @@ def _bit_source(edge: int) -> Source:
 
 
 def read_vertices(photons: Stream) -> NDArray:
-    """(N,) `VERTEX` of the photons that are stored, in their order, read back from the device."""
+    """(N,) `VERTEX` of the stored photons, in their order, read back from the device."""
     read = photons.read().ravel()
     numbers = np.flatnonzero(read["stored"] > 0)
     out = np.zeros(len(numbers), VERTEX)
@@ -116,7 +116,7 @@ class _Points:
     def draw(
         self, streams: dict[str, Stream], vertices: moderngl.Buffer | None, count: int, uniforms: dict[str, object]
     ) -> None:
-        """Into the framebuffer in use."""
+        """Draw into the current framebuffer."""
         for name, stream in streams.items():
             for k, texture in enumerate(stream.textures):
                 self.shader.bind(f"in_{name}_{k}", texture)
@@ -132,7 +132,7 @@ class _Points:
             array.release()
 
     def _array(self, vertices: moderngl.Buffer | None) -> moderngl.VertexArray:
-        """Of `VERTEX`; what the compiler has removed is passed over."""
+        """Of `VERTEX`, without attributes removed by the compiler."""
         assert vertices is not None
         used = [name for name in VERTEX.names or () if name in self.shader.members]
         sizes = {name: VERTEX[name].itemsize for name in VERTEX.names or ()}
@@ -141,12 +141,12 @@ class _Points:
 
 
 class StencilRouting:
-    """The passes that route photons to the cells of a grid; the context must be current in every call.
+    """The passes that route photons to the cells of a grid. Every call needs a current context.
 
     edge : m, texels along the edge of a footprint, 1 .. 16. saturate : with 16, as published: let the stencil saturate
-    instead of wrapping around, which leaves a cell with its newest photon alone. fetched : see `point_sources`.
-    map, totals, cells : `ENTRY` of every footprint's texels, `TOTAL` and `ROUTED_CELL` of every cell.
-    Raises ViewerError for an edge out of range, and for more cells than a texture has room for.
+    instead of wrapping around, which leaves a cell with its newest photon alone. fetched : see `point_sources`. map,
+    totals, cells : `ENTRY` of every footprint's texels, `TOTAL` and `ROUTED_CELL` of every cell. Raises ViewerError for
+    an edge out of range, and for more cells than a texture holds.
     """
 
     def __init__(
@@ -170,12 +170,12 @@ class StencilRouting:
 
     @property
     def uniforms(self) -> dict[str, int]:
-        """Of the modules by which estimates read the map."""
+        """Uniforms of the modules with which estimates read the map."""
         return footprint_uniforms(self.edge, self.totals.size[0])
 
     def make(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid, redistribution: str = "count") -> Job:
-        """The map of the first ``count`` of ``kept``, of `ENTRY`, from ``photons``: routed, counted, redistributed by a
-        word of `REDISTRIBUTIONS`."""
+        """Make the map of the first ``count`` of ``kept``, of `ENTRY`, from ``photons``: route, count, redistribute by
+        a word of `REDISTRIBUTIONS`."""
         if not self.fetched:
             yield Host(lambda: self._read_back(photons))
         yield from self.route(photons, kept, count, grid)
@@ -186,28 +186,28 @@ class StencilRouting:
             self._vertices = None
 
     def route(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> Job:
-        """Into the map; texels that no photon came to stay as they were."""
+        """Route into the map; texels without a photon stay as they were."""
         yield Draw(self._begin)
         yield Draw(lambda: self._draw(photons, kept, count, grid))
 
     def add(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> Job:
-        """Photons and powers of each cell into `totals`, by additive blending: exact numbers up to 2^24."""
+        """Sum photons and powers of each cell in `totals`, by additive blending: exact numbers up to 2^24."""
         yield Draw(lambda: self._add(photons, kept, count, grid))
 
     def read_counts(self) -> Job:
-        """(cells,) int32 photons of each cell as the stencil has counted them, read back as published: up to 255; of
-        m = 16, unless it saturates, modulo 256."""
+        """(cells,) int32 photons of each cell from the stencil, read back as published: up to 255; with m = 16, unless
+        it saturates, modulo 256."""
         found = yield Host(self._counts)
         return found
 
     def _read_back(self, photons: Stream) -> None:
-        """The published way: the photons come to the host, and back as vertices."""
+        """As published: the photons are read back to the host and drawn as vertices."""
         vertices = read_vertices(photons)
         self._vertices = self.device.context.buffer(vertices.tobytes() or bytes(VERTEX.itemsize))
 
     def _begin(self) -> None:
         target, context = self.map.framebuffer, self.device.context
-        target.color_mask = False, False, False, False  # before it is used, or it does not hold
+        target.color_mask = False, False, False, False  # set before use, else it has no effect
         target.use()
         target.viewport = (0, 0, *self.map.size)
         context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE | moderngl.BLEND)
@@ -247,7 +247,7 @@ class StencilRouting:
         self._redistribute.draw(streams, self.cells, redistribution=redistribution, **self.uniforms)
 
     def _counts(self) -> NDArray[np.int32]:
-        """Of the texel of each footprint that began as 0."""
+        """Of the texel of each footprint with initial value 0."""
         width, height = self.map.size
         values = np.frombuffer(self.stencil.read(), np.uint8).reshape(height, width)
         return values[:: self.edge, :: self.edge].ravel()[: self.count].astype(np.int32)

@@ -1,4 +1,4 @@
-"""The photon map by sorting: a list of (cell, photon), sorted by cell, and where in it each cell begins.
+"""The photon map by sorting: a list of (cell, photon), sorted by cell, and the start of each cell in it.
 
 Bitonic merge sort in k (k + 1) / 2 passes for 2^k elements, and a binary search in one pass (Purcell 2004, section
 6.2.2; Purcell et al. 2003, section 2.2.1). Nothing is read back.
@@ -18,13 +18,13 @@ from viewer.stream.jobs import Draw, Job
 
 
 def list_size(photons: int) -> tuple[int, int]:
-    """(width, height) of the least stream of a power of two of elements that holds so many."""
+    """(width, height) of the smallest stream of a power of two of elements that holds ``photons``."""
     exponent = max(1, (max(photons, 2) - 1).bit_length())
     return 1 << ((exponent + 1) // 2), 1 << (exponent // 2)
 
 
 def cell_size(cells: int) -> tuple[int, int]:
-    """(width, height) of a stream with an element for each cell and one behind the last."""
+    """(width, height) of a stream with an element for each cell and one more."""
     width = 1 << (-(-(cells + 1).bit_length() // 2))
     return width, -(-(cells + 1) // width)
 
@@ -37,8 +37,7 @@ def sort_sources() -> Iterator[tuple[str, Source]]:
 
 
 class PhotonSort:
-    """The passes of the sort, for lists of any size, of which those that were used stay; the context must be current in
-    every call."""
+    """The passes of the sort, for lists of any size; used sizes are kept. Every call needs a current context."""
 
     def __init__(self, device: Device, size: tuple[int, int]) -> None:
         self.device = device
@@ -50,7 +49,7 @@ class PhotonSort:
         self.resize(size)
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Sort lists of this size from now on; nothing is compiled."""
+        """Switch to lists of this size, without compiling."""
         self.size, self.length = size, size[0] * size[1]
         assert self.length & (self.length - 1) == 0, "a power of two"
         if size not in self._held:
@@ -63,7 +62,7 @@ class PhotonSort:
         return self._lists[0]
 
     def enter(self, kept: Stream, count: int, cells: int) -> Job:
-        """The list, unsorted: the first ``count`` of ``kept``, of `ENTRY`, of a grid of so many ``cells``."""
+        """Make the unsorted list: the first ``count`` of ``kept``, of `ENTRY`, in a grid of ``cells`` cells."""
         yield Draw(lambda: self._pad.draw({"kept": kept}, self._lists[0], kept=count, cells=cells))
 
     def sort(self) -> Job:
@@ -78,7 +77,7 @@ class PhotonSort:
             run *= 2
 
     def search(self, first: Stream) -> Job:
-        """The place of each cell's first photon, into ``first`` of `FIRST`; beyond the last the photons' number."""
+        """Write the start of each cell into ``first`` of `FIRST`; after the last the number of photons."""
         yield Draw(lambda: self._search.draw({"list": self._lists[0]}, first))
 
     def _exchange(self, partner: int, run: int) -> None:

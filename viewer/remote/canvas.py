@@ -1,4 +1,4 @@
-"""The canvas in the browser: rendercanvas's, with a view that follows it."""
+"""The canvas in the browser: rendercanvas's, with its view."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from viewer.viewport.canvas.drive import Drive
 
 
 class RemoteCanvas(http.HttpRenderCanvas):
-    """A view of a scene on pages of a browser. The first page steers; the others see the same.
+    """A view of a scene on pages of a browser. The first page steers; the others show the same.
 
-    scene, size, options : as of `CanvasView`. Frames are JPEG while they follow each other, lossless at rest; a page
-    that is slow to take them gets the newest when it is ready. Nothing is traced while nobody looks.
+    scene, size, options : as of `CanvasView`. Frames are JPEG in motion, lossless at rest; a slow page gets the newest
+    frame when it is ready. Nothing is rendered without a page.
 
     Raises ViewerError and DeviceError as of `CanvasView`.
     """
@@ -31,21 +31,21 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     @property
     def name(self) -> str:
-        """Of the scene."""
+        """Name of the scene."""
         scene = self.view.view.scene
         return scene.name if scene is not None else self._given
 
     def files(self) -> Mapping[str, tuple[str, str]]:
-        """The page's, by name."""
+        """Files of the page, by name."""
         view = self.view.view
         return resources(view.keymap, view.handlers, self.name)
 
     def values(self) -> dict[str, Any]:
-        """The options that the page shows, as texts."""
+        """The page's options, as texts."""
         return {name: _text(self.view.value(name)) for name in OFFERED}
 
     def change(self, name: str, value: Any) -> None:
-        """An option that a page has changed; a wrong value is told on it."""
+        """Apply an option from a page; a wrong value is reported on it."""
         if name not in OFFERED:
             return
         try:
@@ -55,29 +55,29 @@ class RemoteCanvas(http.HttpRenderCanvas):
         self.drive.wake()
 
     def perform(self, name: str, _: Any = None) -> None:
-        """An action that was chosen on a page, as by its key."""
+        """Perform an action chosen on a page, as by its key."""
         view = self.view
         if name in view.view.handlers:
             view.perform(name)
             self.drive.wake()
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         if not self.view.closed:
             super().close()
             self.view.release()
 
     def _on_event(self, event: dict[str, Any], id: int) -> None:
-        """What rendercanvas hears of a page: one that is closed may come back, and so is no end of the view."""
+        """Events of a page; a closed page may come back, and so does not end the view."""
         kind, steering = event.get("type"), self._active_client
         if kind == "close":
             return
-        if kind in OWN_EVENTS:  # which rendercanvas has no name for
+        if kind in OWN_EVENTS:  # unknown to rendercanvas
             if id == steering:
                 self.drive.handle({**event, "event_type": kind})
             return
         super()._on_event(event, id)
-        if self._active_client != steering:  # what the page that went had held down
+        if self._active_client != steering:  # release keys and buttons held by the page that left
             self.drive.handle({"event_type": "focus_out"})
         if kind == "_clients_change":
             self.view.visible = bool(event["ids"])
@@ -90,12 +90,12 @@ class RemoteCanvas(http.HttpRenderCanvas):
         super()._rc_present_bitmap(**bitmap)
 
     def _schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:
-        """After a JPEG a PNG, where nothing better is to come."""
+        """Send a PNG after a JPEG, unless a better picture is coming."""
         if self.view.at_rest:
             super()._schedule_lossless_draw(array, delay)
 
     def _tell(self, text: str) -> None:
-        """A line below the picture."""
+        """A status line below the picture."""
         self.set_title(" · ".join(part for part in (self.name, text) if part))
 
 

@@ -1,4 +1,4 @@
-"""Who may see a view: an ASGI application that lets through what has the token in its path."""
+"""Access control of a view: an ASGI application that admits requests with the token in their path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LONGEST = 4096  # characters of a message from the page
-# Nothing from elsewhere, and the address, which has the token, goes nowhere.
+# No third-party content, and no referrer, as the address contains the token.
 HEADERS = (
     (b"cache-control", b"no-store"),
     (b"referrer-policy", b"no-referrer"),
@@ -27,11 +27,11 @@ HEADERS = (
 
 
 class Guard:
-    """Lets those in who have the token.
+    """Admits requests with the token.
 
-    app : what is behind it. files : names -> (content type, body or what makes it). own : types of the page's messages
-    that are not for ``app`` -> what takes their name and value. local : only pages of this machine's own names, whoever
-    has led the browser here.
+    app : the application behind it. files : names -> (content type, body or a function that makes it). own : types of
+    the page's messages not for ``app`` -> a function of their name and value. local : admit only pages under this
+    machine's own names, against DNS rebinding.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Guard:
 
     def _allowed(self, scope: Scope) -> bool:
         parts = scope["path"].split("/")
-        # In constant time, so that it tells nothing of how much was right.
+        # In constant time, against timing attacks.
         known = len(parts) == 3 and secrets.compare_digest(parts[1].encode(), self.token.encode())
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host, origin = headers.get(b"host", ""), headers.get(b"origin")
@@ -75,7 +75,7 @@ class Guard:
             await _answer(send, 404, "text/plain", "not found")
 
     def _listened(self, receive: Receive) -> Receive:
-        """The page's messages, without those that the guard takes itself, and without what is no message."""
+        """The page's messages, without the guard's own and malformed ones."""
 
         async def next_message() -> dict[str, Any]:
             while True:
@@ -111,7 +111,7 @@ async def _answer(send: Send, status: int, kind: str, body: str) -> None:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """403, of a WebSocket before it is opened."""
+    """Answer 403, to a WebSocket before it opens."""
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})

@@ -1,4 +1,4 @@
-"""The page that a browser gets: the canvas over all of it, a line of what goes on, keys and options beside it."""
+"""The page in the browser: a full-size canvas, a status line, keys and options beside it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ SCRIPTS = ("renderview.js", "renderview-client.js")
 
 
 def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[str, tuple[str, str]]:
-    """The page's files by name, with their types. performed : names of the actions that the view has. name : of the
-    scene."""
+    """The page's files by name, with their types. performed : names of the view's actions. name : of the scene."""
     core = files("rendercanvas.core")
     scripts = {each: core.joinpath(each).read_text(encoding="utf-8") for each in SCRIPTS}
     own = assets() / "remote"
@@ -35,7 +34,7 @@ def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[
 
 def _page(keymap: Keymap, performed: Collection[str], name: str, template: str) -> str:
     rows, group = [], ""
-    for kind, gestures in (("mouse", MOUSE), ("touch", FINGERS)):  # the page shows those of the screen that it is on
+    for kind, gestures in (("mouse", MOUSE), ("touch", FINGERS)):  # the page shows those of its device
         here = "".join(f"<p>{_row(how, what)}</p>" for how, what in gestures if not how.startswith("drop"))
         rows.append(f'<section class="{kind}"><h2>{kind}</h2>{here}</section>')
     for action in ACTIONS:

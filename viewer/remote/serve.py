@@ -1,4 +1,4 @@
-"""A view in a browser: serves one scene to whoever has the address that is printed."""
+"""A view in a browser: serves one scene under a printed address."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from viewer.remote.guard import LOOPBACK, Guard
 NEEDED = ("rendercanvas", "uvicorn", "websockets", "simplejpeg")
 INSTALL = "pip install 'raystream[remote]'"
 TOKEN = 16  # random bytes
-SIZE = (960, 540)  # of the bitmap, until a browser says how large it is
+SIZE = (960, 540)  # of the bitmap, until a browser reports its size
 Printer = Callable[[str], None]
 
 
 def serve(scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **options: Any) -> None:
-    """Show a scene in a browser, until Ctrl-C or SIGTERM ends the process. Prints one line: where.
+    """Show a scene in a browser, until Ctrl-C or SIGTERM ends the process. Prints the address in one line.
 
-    scene   : as of `viewer.show`. port : 0 is any that is free; auto is `PORT`, or any. host : the address to listen
-    at. options : as of `viewer.viewport.canvas.canvas_view.CanvasView`.
+    scene   : as of `viewer.show`. port : 0 is any free one; auto is `PORT`, or any. host : the address to listen at.
+    options : as of `viewer.viewport.canvas.canvas_view.CanvasView`.
 
-    Raises ViewerError for what cannot be shown, a port that is taken, and where the extra is missing.
+    Raises ViewerError for an unsupported scene, a port in use, and without the extra.
     """
     remote = Remote(scene, port, host, **options)
     print(f"Open {remote.address}", flush=True)
@@ -70,14 +70,14 @@ class Remote:
         )
 
     def run(self) -> None:
-        """Serve until a signal ends it; everything is given back then."""
+        """Serve until a signal, then release everything."""
         import uvicorn
 
         view = self.canvas.view
 
         class Server(uvicorn.Server):
             async def on_tick(self, counter: int) -> bool:
-                # The canvas's event loop takes Ctrl-C for itself once it has work, and would stop without the server.
+                # The canvas's event loop takes over Ctrl-C once it has work, and would stop without the server.
                 if signal.getsignal(signal.SIGINT) != self.handle_exit and current_thread() is main_thread():
                     signal.signal(signal.SIGINT, self.handle_exit)
                 return await super().on_tick(counter) or view.closed
@@ -92,7 +92,7 @@ class Remote:
         )
         try:
             Server(config).run(sockets=[self.socket])
-            if view.closed:  # by a Ctrl-C that the canvas's loop has taken
+            if view.closed:  # by a Ctrl-C taken over by the canvas's loop
                 raise KeyboardInterrupt
         finally:
             self.canvas.close()
@@ -100,15 +100,16 @@ class Remote:
 
 
 def _listening(host: str, port: int | str) -> socket.socket:
-    """A socket that listens. Raises ViewerError where the port is taken, and for an address that is not this
-    machine's."""
+    """A listening socket. Raises ViewerError for a port in use, and for an address of another machine."""
     numbers = [PORT, 0] if port == "auto" else [int(port)]
     for number in numbers:
         try:
             found = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
             made = socket.socket(found[0], found[1])
         except OSError as error:
-            raise ViewerError(f"--remote-host {host}", f"is no address ({error.strerror})", "0.0.0.0 is all") from error
+            raise ViewerError(
+                f"--remote-host {host}", f"is not an address ({error.strerror})", "0.0.0.0 is all"
+            ) from error
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             made.bind(found[4])
@@ -118,8 +119,8 @@ def _listening(host: str, port: int | str) -> socket.socket:
             made.close()
             if number == numbers[-1]:
                 if error.errno == errno.EADDRNOTAVAIL:
-                    what = "is no address of this machine"
+                    what = "is not an address of this machine"
                     raise ViewerError(f"--remote-host {host}", what, "0.0.0.0 is all of them") from error
-                what = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be had ({error.strerror})"
+                what = "is taken" if error.errno == errno.EADDRINUSE else f"is unavailable ({error.strerror})"
                 raise ViewerError(f"--remote {port}", what, "another one; 0 is any that is free") from error
     raise AssertionError

@@ -1,6 +1,6 @@
-"""Motion: tracks of keys over a hierarchy's nodes, evaluated for all nodes at once; the turntable.
+"""Animation: keyframe tracks over a hierarchy's nodes, evaluated for all nodes at once; the turntable.
 
-Interpolation is that of glTF 2.0 (Khronos, 2021, 3.11 and appendix C): steps, straight lines with spherical linear
+Interpolation as in glTF 2.0 (Khronos, 2021, 3.11 and appendix C): steps, straight lines with spherical linear
 quaternions (K. Shoemake, *Animating Rotation with Quaternion Curves*, 1985), and cubic Hermite splines.
 """
 
@@ -20,11 +20,11 @@ from viewer.scene.camera import Camera
 from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions
 from viewer.scene.light import Light
 
-# What of a node a track moves -> numbers in a value.
+# Animated property of a node -> numbers in a value.
 PATHS = {"translation": 3, "rotation": 4, "scale": 3}
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 
-# Radians between two quaternions below which sin(u a) / sin(a) is u to float64's last bit.
+# Angle in radians between two quaternions below which sin(u a) / sin(a) is u to float64's last bit.
 _CLOSE = 1e-9
 
 
@@ -33,8 +33,8 @@ class Track:
     """The keys of one node's translation, rotation or scale.
 
     times  : (K,), seconds, rising, K > 0.
-    values : (K, width), width 3, or 4 for quaternions x y z w; of CUBICSPLINE (K, 3, width): tangent in, value, tangent
-             out, tangents per second.
+    values : (K, width), width 3, or 4 for quaternions x y z w; for CUBICSPLINE (K, 3, width): in-tangent, value,
+             out-tangent, tangents per second.
 
     Raises ViewerError when path, interpolation and shapes do not fit.
     """
@@ -60,7 +60,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Animation:
-    """Tracks that play together, at most one for each path of a node."""
+    """Tracks that play together, at most one per property of a node."""
 
     name: str
     tracks: tuple[Track, ...] = ()
@@ -72,7 +72,7 @@ class Animation:
 
 
 class Pose(NamedTuple):
-    """A scene at a time: transforms (I, 4, 4) float64 of its instances, object to world; its cameras and lights."""
+    """A scene at a time: its instances' transforms (I, 4, 4) float64, object to world; its cameras and lights."""
 
     transforms: Float
     cameras: list[Camera]
@@ -80,7 +80,7 @@ class Pose(NamedTuple):
 
 
 class Poser:
-    """Evaluates one animation over one hierarchy: only the nodes that move are computed."""
+    """Evaluates one animation over one hierarchy; only moving nodes are computed."""
 
     def __init__(self, hierarchy: Hierarchy, animation: Animation) -> None:
         self.hierarchy, self.animation = hierarchy, animation
@@ -94,12 +94,12 @@ class Poser:
             moving[level] |= moving[hierarchy.parents[level]]
         self._levels = [level[moving[level]] for level in by_depth]
         self._rest = hierarchy.world()
-        self.instances = _hanging(hierarchy.instance_nodes, moving)
-        self.cameras = _hanging(hierarchy.camera_nodes, moving)
-        self.lights = _hanging(hierarchy.light_nodes, moving)
+        self.instances = _on_moving_nodes(hierarchy.instance_nodes, moving)
+        self.cameras = _on_moving_nodes(hierarchy.camera_nodes, moving)
+        self.lights = _on_moving_nodes(hierarchy.light_nodes, moving)
 
     def world(self, seconds: float) -> Float:
-        """(N, 4, 4) float64: every node's transform to the world at a time; not finite where it leaves float64."""
+        """(N, 4, 4) float64: every node's transform to the world at a time; not finite on overflow."""
         nodes = self.hierarchy
         parts = {"translation": nodes.translation, "rotation": nodes.rotation, "scale": nodes.scale}
         for path, batches in self._batches.items():
@@ -118,7 +118,9 @@ class Poser:
         return world
 
     def pose(self, seconds: float, transforms: Float, cameras: Sequence[Camera], lights: Sequence[Light]) -> Pose:
-        """The instances' transforms, the cameras and the lights at a time; those that do not move are as given.
+        """The instances' transforms, the cameras and the lights at a time; unanimated ones unchanged.
+
+        Raises ViewerError where a transform overflows float64.
 
         Raises ViewerError where a transform leaves float64.
         """
@@ -130,11 +132,11 @@ class Poser:
             moved[self.instances] = world[nodes] if below is None else world[nodes] @ below[self.instances]
         if not np.isfinite(moved[self.instances]).all():
             where = f"animation '{self.animation.name}'"
-            raise ViewerError(where, f"at {seconds:g} s a transform is beyond what a number can hold", "scale it down")
+            raise ViewerError(where, f"at {seconds:g} s a transform overflows float64", "scale it down")
         placed = list(cameras)
         for number in self.cameras.tolist():
             matrix = world[self.hierarchy.camera_nodes[number]]
-            with suppress(ViewerError):  # one that a moment leaves without a view stays where it was
+            with suppress(ViewerError):  # a camera without a valid view keeps its place
                 placed[number] = place_camera(placed[number], matrix)
         emitting = list(lights)
         for number in self.lights.tolist():
@@ -144,13 +146,13 @@ class Poser:
         return Pose(moved, placed, emitting)
 
 
-def _hanging(nodes: Index, moving: NDArray[np.bool_]) -> Index:
-    """The things (K,) that hang on moving nodes."""
+def _on_moving_nodes(nodes: Index, moving: NDArray[np.bool_]) -> Index:
+    """The indices (K,) of objects on moving nodes."""
     return np.flatnonzero((nodes >= 0) & moving[nodes]) if len(moving) else np.zeros(0, np.int64)
 
 
 class _Batch:
-    """The tracks of one path and interpolation, in flat arrays; arrays that tracks share are kept once."""
+    """The tracks of one property and interpolation, in flat arrays; arrays shared by tracks are stored once."""
 
     def __init__(self, tracks: Sequence[Track], blend: Callable[..., Float]) -> None:
         self.nodes = np.array([track.node for track in tracks], np.int64)
@@ -164,7 +166,7 @@ class _Batch:
         self._rounds = int(self._count.max()).bit_length()
 
     def at(self, seconds: float) -> Float:
-        """(C, width) float64: the value of each track at a time, the first key's before it, the last one's after it."""
+        """(C, width) float64: each track's value at a time, constant before the first and after the last key."""
         before = self._before(seconds)
         after = np.minimum(before + 1, self._count - 1)
         start = self._times[self._time + before]
@@ -176,9 +178,9 @@ class _Batch:
         return unit_quaternions(value) if self._turns else value
 
     def _before(self, seconds: float) -> Index:
-        """The last key of each track that is not after the time, or the first: a binary search in all at once.
+        """The last key of each track at or before the time, or the first; one vectorised binary search.
 
-        Files hold float32 times; the time is rounded to that, so that 3 / 30 s is at the key of 0.1 s, not before it.
+        File times are float32; the time is rounded to float32, too, so that 3 / 30 s meets the key of 0.1 s.
         """
         time = float(np.float32(seconds))
         low, high = np.zeros(len(self._count), np.int64), self._count.copy()
@@ -190,7 +192,7 @@ class _Batch:
 
 
 def _flat(arrays: Sequence[NDArray]) -> tuple[Index, Float]:
-    """Where each array begins, and all of them in a row, float64; an array that is given twice is there once."""
+    """Start of each array, and their concatenation, float64; repeated arrays are stored once."""
     places: dict[int, int] = {}
     kept: list[NDArray] = []
     total = 0
@@ -213,8 +215,8 @@ def _batches(tracks: Sequence[Track]) -> dict[str, list[_Batch]]:
     return found
 
 
-# All take values (C, width), of splines (C, 3, width), at the keys around a time, its share (C, 1) of the way from one
-# to the other, and the seconds (C, 1) between them.
+# All take values (C, width), for splines (C, 3, width), at the two keys around a time, its fraction (C, 1) between
+# them, and the seconds (C, 1) between them.
 
 
 def _step(before: Float, after: Float, share: Float, span: Float) -> Float:
@@ -228,7 +230,7 @@ def _line(before: Float, after: Float, share: Float, span: Float) -> Float:
 def _slerp(before: Float, after: Float, share: Float, span: Float) -> Float:
     """Unit quaternions along the shorter arc (glTF 2.0, C.4)."""
     after = np.where((before * after).sum(axis=1, keepdims=True) < 0, -after, after)
-    # By half the angle's tangent: the arc cosine of a product near 1 loses half of the digits.
+    # From the half angle's tangent: the arc cosine of a product near 1 loses half the digits.
     apart, together = (np.sqrt(((before + sign * after) ** 2).sum(axis=1, keepdims=True)) for sign in (-1.0, 1.0))
     angle = 2.0 * np.arctan2(apart, together)
     close = angle < _CLOSE
@@ -243,7 +245,7 @@ def _spline(before: Float, after: Float, share: Float, span: Float) -> Float:
     t = share
     t2, t3 = t * t, t * t * t
     start, out, into, end = before[:, 1], before[:, 2], after[:, 0], after[:, 1]
-    with np.errstate(over="ignore", invalid="ignore"):  # the pose is looked over as a whole
+    with np.errstate(over="ignore", invalid="ignore"):  # the pose is checked as a whole
         return (
             (2 * t3 - 3 * t2 + 1) * start
             + span * (t3 - 2 * t2 + t) * out
@@ -253,33 +255,33 @@ def _spline(before: Float, after: Float, share: Float, span: Float) -> Float:
 
 
 def place_camera(camera: Camera, world: Float) -> Camera:
-    """The camera standing at a node: looking along the node's -Z, its top towards +Y (glTF 2.0, 3.10).
+    """The camera at a node: view along the node's -Z, up along +Y (glTF 2.0, 3.10).
 
-    world : (4, 4) float64. Raises ViewerError where the node has no axis left to look along, or stands so far away
-    that one unit ahead is no other point.
+    world : (4, 4) float64. Raises ViewerError for a degenerate axis, and for a position so far away that one unit ahead
+    rounds to the same point.
     """
     eye, up, back = world[:3, 3], world[:3, 1], world[:3, 2]
     largest = float(np.abs(back).max())
     if largest > 0:
-        back = back / largest  # squares of huge and tiny numbers leave float64
+        back = back / largest  # squares of huge and tiny numbers leave float64's range
         back = back / np.linalg.norm(back)
     return replace(camera, origin=_vector(eye), target=_vector(eye - back), up=_vector(up))
 
 
 def place_light(light: Light, world: Float) -> Light:
-    """The light at a node, shining along the node's -Z (KHR_lights_punctual). Raises ViewerError as `Light` does."""
+    """The light at a node, along the node's -Z (KHR_lights_punctual). Raises ViewerError as `Light` does."""
     return replace(light, position=_vector(world[:3, 3]), direction=_vector(-world[:3, 2]))
 
 
 def turntable(camera: Camera, bounds: ArrayLike, share: float) -> Camera:
-    """The camera after a share of one turn about the vertical axis (+Y) through the middle of the scene.
+    """The camera after a fraction of a turn about the vertical axis (+Y) through the scene's centre.
 
     bounds : (2, 3), the scene's lowest and highest corner. share : 0 and 1 are the camera itself, 0.25 is a quarter
     turn from +Z towards +X.
     """
     box = np.asarray(bounds, np.float64).reshape(2, 3)
     middle = (box[0] / 2 + box[1] / 2) * (1.0, 0.0, 1.0)
-    # Quarters are exact: their cosines are not quite 0 in float64.
+    # Exact quarter turns: their cosines are not quite 0 in float64.
     quarter, rest = divmod((share % 1.0) * 4.0, 1.0)
     c, s = math.cos(rest * math.pi / 2), math.sin(rest * math.pi / 2)
     for _ in range(int(quarter)):

@@ -1,4 +1,4 @@
-"""The camera, a pinhole or a thin lens: where it stands, what it looks at, its rays; the one module that calls pyrr.
+"""The camera, a pinhole or a thin lens: position, target, rays; the one module that calls pyrr.
 
 World space is right-handed, +Y up by custom. A picture's row 0 is its top row; pixel (x, y) is sampled at its centre.
 """
@@ -18,11 +18,11 @@ from viewer.base.errors import ViewerError
 Vector = tuple[float, float, float]
 Array = NDArray[np.float64]
 
-# Sine of the angle between view and up below which up says nothing about the picture's top.
+# Sine of the angle between view and up below which up is unusable.
 PARALLEL = 1e-6
-# Room around a framed box, as a factor on its size.
+# Margin around a framed box, as a factor on its size.
 MARGIN = 1.1
-# Lenses and focus distances whose products and quotients stay in float32's range.
+# Limits of lenses and focus distances for products and quotients within float32.
 LARGEST_LENS, NEAREST_FOCUS = 1e18, 1e-18
 
 
@@ -31,10 +31,10 @@ class Camera:
     """A camera at ``origin`` looking at ``target``, the picture's top towards ``up``.
 
     origin, target : scene units, world space.
-    up             : any vector that is not zero; one parallel to the view is mended by taking another axis.
+    up             : any non-zero vector; one parallel to the view is replaced by another axis.
     fov            : vertical field of view, degrees, in (0, 180).
-    aperture       : radius of the lens, scene units; 0 is a pinhole, for which everything is sharp.
-    focus          : distance along the view of the plane that a lens shows sharp, scene units; None: the target's.
+    aperture       : radius of the lens, scene units; 0 is a pinhole, with everything in focus.
+    focus          : distance of the plane in focus along the view, scene units; None: the target's.
 
     Raises ViewerError when a number is not finite, origin and target coincide, up is zero, or fov, aperture or focus
     are out of range.
@@ -78,9 +78,9 @@ class Camera:
 
     @classmethod
     def parse(cls, text: str, fov: float = 40.0, name: str = "camera") -> Camera:
-        """The camera of ``"ox,oy,oz tx,ty,tz [ux,uy,uz]"``; up is +Y where it is left out.
+        """The camera of ``"ox,oy,oz tx,ty,tz [ux,uy,uz]"``; up defaults to +Y.
 
-        Raises ViewerError that names the wrong part.
+        Raises ViewerError with the wrong part.
         """
         where, form = f"camera '{text}'", "give 'ox,oy,oz tx,ty,tz' or 'ox,oy,oz tx,ty,tz ux,uy,uz'"
         parts = text.split()
@@ -101,7 +101,7 @@ class Camera:
         return cls(origin, target, up, fov=fov, name=name)
 
     def text(self) -> str:
-        """Origin, target and up as `parse` reads them; exact, since every float is written in full."""
+        """Origin, target and up in the syntax of `parse`; exact, with all digits of each float."""
         return " ".join(_join(vector) for vector in (self.origin, self.target, self.up))
 
     @classmethod
@@ -112,7 +112,8 @@ class Camera:
         direction: Sequence[float] = (0.35, 0.25, 1.0),
         name: str = "camera",
     ) -> Camera:
-        """A camera that sees a whole box in a square picture; ``direction`` points from the box's middle to the camera.
+        """A camera that frames a whole box in a square picture; ``direction`` points from the box's centre to the
+        camera.
 
         bounds : (2, 3), lowest and highest corner, scene units. An empty or infinite box is framed as a unit cube.
         """
@@ -121,17 +122,17 @@ class Camera:
             box = np.zeros((2, 3))
         middle = box.mean(axis=0)
         half = box[1] - middle
-        smallest = 1e-9 * np.abs(middle).max()  # float64 must still tell origin from target
+        smallest = 1e-9 * np.abs(middle).max()  # float64 must still separate origin and target
         if half.max() <= smallest:
             half = np.full(3, max(0.5, smallest))
         away = _vector(f"camera '{name}'", "direction", direction)
-        # A camera at the origin gives the axes; its distance follows from the corner that needs most room.
+        # A camera at the origin gives the axes; the corner that needs most room gives the distance.
         right, up, forward = cls((0.0, 0.0, 0.0), (-away[0], -away[1], -away[2]), fov=fov, name=name).basis()
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         corners = signs * half
         slope = math.tan(math.radians(fov) / 2) / MARGIN
         sideways = np.maximum(np.abs(corners @ right), np.abs(corners @ up))
-        closest = 0.1 * float(np.linalg.norm(half))  # keeps a line along the view before the camera
+        closest = 0.1 * float(np.linalg.norm(half))  # keeps a line along the view in front of the camera
         distance = float((np.maximum(sideways / slope, closest) - corners @ forward).max())
         return cls(tuple(middle - distance * forward), tuple(middle), fov=fov, name=name)
 
@@ -140,7 +141,7 @@ class Camera:
         return replace(self, fov=fov)
 
     def with_lens(self, aperture: float | None = None, focus: float | None = None) -> Camera:
-        """The same camera with another aperture or focus distance, where one is given."""
+        """The same camera with another aperture or focus distance, if given."""
         return replace(
             self,
             aperture=self.aperture if aperture is None else aperture,
@@ -149,7 +150,7 @@ class Camera:
 
     @property
     def focus_distance(self) -> float:
-        """Distance along the view of the plane in focus, scene units: ``focus``, or that of the target."""
+        """Distance along the view of the plane in focus, scene units: ``focus``, or the target's."""
         if self.focus is not None:
             return self.focus
         distance = float(np.linalg.norm(_difference(self.target, self.origin)))
@@ -158,7 +159,7 @@ class Camera:
     def basis(self) -> tuple[Array, Array, Array]:
         """(right, up, forward): orthonormal, float64 (3,) each, world space; right = forward x up."""
         view = self._rotation()
-        # + 0.0 turns negative zeros into plain ones.
+        # + 0.0 turns negative zeros positive.
         return view[0, :3] + 0.0, view[1, :3] + 0.0, -view[2, :3] + 0.0
 
     def rays(self, width: int, height: int) -> tuple[Array, Array]:
@@ -193,18 +194,18 @@ class Camera:
         return matrix44.create_perspective_projection_matrix(self.fov, aspect, near, far, dtype=np.float64).T
 
     def _rotation(self) -> Array:
-        """The turning part of the view matrix, (4, 4) for column vectors; rows right, up, -forward."""
+        """The rotation of the view matrix, (4, 4) for column vectors; rows right, up, -forward."""
         return _turned(self.origin, self.target, self.up)
 
 
-@lru_cache(maxsize=64)  # asked for by every pass over a picture
+@lru_cache(maxsize=64)  # used by every pass over a picture
 def _turned(origin: Vector, target: Vector, up: Vector) -> Array:
     """See `Camera._rotation`; read only."""
     forward = _unit(_difference(target, origin))
     for upright in (_unit(up), np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])):
         if np.linalg.norm(np.cross(forward, upright)) > PARALLEL:
             break
-    # As pyrr's create_look_at, which takes a while to import.
+    # As pyrr's create_look_at, which is slow to import.
     forward = forward / np.sqrt((forward**2).sum())
     right = np.cross(forward, upright)
     right = right / np.sqrt((right**2).sum())
@@ -216,7 +217,7 @@ def _turned(origin: Vector, target: Vector, up: Vector) -> Array:
 
 
 def _number(value: object) -> float:
-    """The number, NaN where it is none."""
+    """The value as a float, NaN if impossible."""
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -240,14 +241,14 @@ def _join(vector: Vector) -> str:
 
 
 def _difference(a: Vector, b: Vector) -> Array:
-    """A vector along a - b; halved where the plain difference of two huge points leaves float64."""
+    """A vector along a - b; halved if the difference of two huge points overflows."""
     with np.errstate(over="ignore"):
         plain = np.subtract(a, b)
     return plain if np.isfinite(plain).all() else np.asarray(a) * 0.5 - np.asarray(b) * 0.5
 
 
 def _unit(vector: ArrayLike) -> Array:
-    """The unit vector; scaled first, since the squares of huge and tiny components leave float64."""
+    """The unit vector; scaled first, since squares of huge and tiny components leave float64's range."""
     v = np.asarray(vector, np.float64)
     v = v / np.abs(v).max()
     return v / np.linalg.norm(v)

@@ -1,13 +1,13 @@
-"""The material of classic ray tracing on OpenCL and CUDA: Fresnel's reflection in three numbers, and colours mixed by
-reflectivity and transmittance.
+"""The material of classic ray tracing on OpenCL and CUDA: Fresnel reflection with three parameters, and colours mixed
+by reflectivity and transmittance.
 
 With the diffuse colour C of a point, that of its textures included, the ray's direction I and the normal N against it:
 
     R_f = clamp(bias + scale (1 + I.N)^power, 0, 1),  T_f = 1 - R_f
     R = R_f (C (1 - r) + C_r S r) + T_f (C (1 - t) + C_t A t)
 
-Here r is the reflectivity, t the transmittance; C_r and C_t are what comes along the reflected and the refracted ray,
-and the specular colour S and the ambient colour A their filters. Beyond the critical angle R_f is 1.
+Here r is the reflectivity, t the transmittance; C_r and C_t are the radiance along the reflected and the refracted ray,
+filtered by the specular colour S and the ambient colour A. Beyond the critical angle R_f is 1.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Color = tuple[float, float, float]
 
 MODES = {"replace": 0, "decal": 1, "modulate": 2, "blend": 3}
 THICKNESS = ("path", "slab")
-MOST_LAYERS = 8  # of a material: each is looked up at every hit of every material
+MOST_LAYERS = 8  # of a material: each is evaluated at every hit of every material
 LARGEST_INDEX = 100.0
 LARGEST = 1e30
 
 
 @dataclass(frozen=True)
 class ClassicTexture:
-    """A texture that changes the colour C into another, with its own colour T_c and opacity T_a.
+    """A texture that modifies the colour C with its own colour T_c and opacity T_a.
 
-    texture : the scene's number. mode : "replace": T_c; "decal": C (1 - T_a) + T_c T_a; "modulate": C T_c;
-    "blend": C (1 - T_c) + environment T_c.
+    texture : the scene's number. mode : "replace": T_c; "decal": C (1 - T_a) + T_c T_a; "modulate": C T_c; "blend": C
+    (1 - T_c) + environment T_c.
 
     Raises ViewerError for an unknown mode, and for a colour that is negative, huge or not finite.
     """
@@ -49,18 +49,18 @@ class ClassicTexture:
 
 @dataclass(frozen=True)
 class ClassicMaterial:
-    """What a `Material` of kind ``classic`` has beside its base colour, the diffuse colour; see this module's text.
+    """The fields of a `Material` of kind ``classic`` besides its base colour, the diffuse colour; see this module's
+    text.
 
     bias, scale, power : of R_f. specular, ambient : linear sRGB, 0 .. 1, the filters S and A. reflectivity,
     transmittance : r and t, 0 .. 1. indices : of refraction, inside relative to the front, of red, green and blue;
-    where they differ a ray of all channels is refracted into one for each.
-    thickness : scene units; above 0 the surface is a sheet of glass, which rays leave in the direction in which they
-    came. thickness_model : "path": it is the way of the ray inside, whatever the angle; "slab": the sheet's own.
-    textures : in the order in which they change the colour. vertex_colors : whether the mesh's colours take the place
-    of the diffuse colour; None: where meshes have them. lit : whether light and shadow fall on the diffuse part, which
-    else shines by itself, as bright as its colour.
+    where they differ a ray of all channels is refracted into one for each. thickness : scene units; above 0 the surface
+    is a sheet of glass, which rays leave in their original direction. thickness_model : "path": the ray's path length
+    inside, at any angle; "slab": the sheet's own thickness. textures : in the order of their application. vertex_colors
+    : whether the mesh's colours replace the diffuse colour; None: if the meshes have any. lit : whether the diffuse
+    part receives light and shadow; else it emits its colour.
 
-    Raises ViewerError for what is out of range.
+    Raises ViewerError for values out of range.
     """
 
     bias: float = 0.0
@@ -96,12 +96,12 @@ class ClassicMaterial:
 
     @property
     def parts_channels(self) -> bool:
-        """Whether red, green and blue are refracted into directions of their own."""
+        """Whether red, green and blue are refracted into different directions."""
         return self.transmittance > 0.0 and len(set(self.indices)) > 1
 
     @property
     def is_sheet(self) -> bool:
-        """Whether rays leave it beside where they came in."""
+        """Whether rays leave it displaced from their entry."""
         return self.transmittance > 0.0 and self.thickness > 0.0
 
 

@@ -1,4 +1,4 @@
-"""What surrounds a scene, as plain data: the same radiance from everywhere, or a picture of the sky.
+"""Environment lighting as plain data: constant radiance, or a picture of all directions.
 
 Radiance is linear sRGB, W/(m^2 sr), from infinitely far. World space is right-handed, +Y up.
 """
@@ -19,13 +19,13 @@ from viewer.scene.light import BRIGHTEST, Vector, luminance
 
 Result = TypeVar("Result")
 
-# Texels of an environment: their addresses live in floats.
+# Limit of an environment's texels: their addresses are floats.
 MOST_TEXELS = 1 << 24
 
 
 @dataclass(frozen=True)
 class ConstantEnvironment:
-    """The same radiance from everywhere. Raises ViewerError for numbers that are negative, huge or not finite."""
+    """Constant radiance. Raises ViewerError for numbers that are negative, huge or not finite."""
 
     radiance: Vector = (0.0, 0.0, 0.0)
     name: str = "constant"
@@ -45,17 +45,17 @@ class ConstantEnvironment:
 class ImageEnvironment:
     """An equirectangular picture (longitude across, latitude down).
 
-    pixels   : (H, W, 3) float32. Row 0 is around +Y. The middle column is seen towards +X, the next ones to its right
-    turn towards +Z, and the left edge is -X: ``u = 1/2 + atan2(z, x) / 2 pi``, ``v = acos(y) / pi``.
-    rotation : degrees about +Y, counter-clockwise seen from above: what is towards +X at 0 is towards -Z at 90.
+    pixels   : (H, W, 3) float32. Row 0 is around +Y. The middle column faces +X, columns to its right turn towards +Z,
+    and the left edge is -X: ``u = 1/2 + atan2(z, x) / 2 pi``, ``v = acos(y) / pi``.
+    rotation : degrees about +Y, counter-clockwise from above: a feature at +X for 0 is at -Z for 90.
 
-    Raises ViewerError for no or too many texels, and for one that is negative, huge or not finite, and names it.
+    Raises ViewerError for no or too many texels, and, with its place, for one that is negative, huge or not finite.
     """
 
     pixels: NDArray[np.float32]
     name: str = "image"
     rotation: float = 0.0
-    original: ImageEnvironment | None = field(default=None, init=False, repr=False)  # that this is a rotation of
+    original: ImageEnvironment | None = field(default=None, init=False, repr=False)  # the source of a rotated copy
 
     def __post_init__(self) -> None:
         where, shape = f"environment {self.name}", np.shape(self.pixels)
@@ -82,7 +82,7 @@ class ImageEnvironment:
 
     @cached_property
     def flux(self) -> float:
-        """Luminance integrated over all directions, W/m^2, as far as rows are thin."""
+        """Luminance integrated over all directions, W/m^2; approximate, accurate for thin rows."""
         if self.original is not None:
             return self.original.flux
         return float(self.cell_flux().sum())
@@ -96,8 +96,8 @@ class ImageEnvironment:
     def cell_flux(self) -> NDArray[np.float64]:
         """(H, W): each texel's solid angle times its mean luminance.
 
-        The mean is that of the bilinear interpolation over the texel, 1/8, 6/8, 1/8 of three neighbours along each
-        axis, so that it is above zero wherever anything in the texel is.
+        The mean is of the bilinear interpolation over the texel, weights 1/8, 6/8, 1/8 of three neighbours along each
+        axis: positive wherever any part of the texel is.
         """
         light = luminance(self.pixels)
         light = (np.roll(light, 1, axis=1) + 6 * light + np.roll(light, -1, axis=1)) / 8
@@ -105,7 +105,7 @@ class ImageEnvironment:
         return (padded[:-2] + 6 * light + padded[2:]) / 8 * self.solid_angles()[:, None]
 
     def radiance(self, directions: NDArray) -> NDArray[np.float64]:
-        """(N, 3) from unit directions (N, 3): bilinear, repeating across and clamped at the poles."""
+        """(N, 3) from unit directions (N, 3): bilinear, repeating in longitude and clamped at the poles."""
         height, width = self.pixels.shape[:2]
         c, s = self.turn
         x, y, z = np.asarray(directions, np.float64).T
@@ -126,10 +126,9 @@ class ImageEnvironment:
 Environment = ConstantEnvironment | ImageEnvironment
 
 
-def once_for_the_same(make: Callable[[ImageEnvironment], Result]) -> Callable[[ImageEnvironment], Result]:
-    """``make``, which is to depend on an image's pixels alone: asked again for the same ones, or a rotation of them, it
-    gives what it gave before. That is kept of one image, and of pixels that nobody can have written meanwhile alone, as
-    the default sky's, which one renderer after another asks for."""
+def cached_by_pixels(make: Callable[[ImageEnvironment], Result]) -> Callable[[ImageEnvironment], Result]:
+    """Cache the last result of ``make``, a function of an image's pixels alone, for the same image and its rotations.
+    Only results for read-only pixels are cached, such as the default sky's, shared by successive renderers."""
     kept = lru_cache(maxsize=1)(make)
 
     def made(image: ImageEnvironment) -> Result:
@@ -143,7 +142,7 @@ DARKNESS = ConstantEnvironment(name="none")
 
 
 def check_pixels(pixels: NDArray, where: str, first: int = 0) -> None:
-    """Raises ViewerError that names the first pixel which is negative, too bright or not finite; the first row of
+    """Raises ViewerError with the place of the first pixel that is negative, too bright or not finite; the first row of
     ``pixels`` (H, W, 3) is the picture's row ``first``."""
     with np.errstate(invalid="ignore"):
         if pixels.min() >= 0 and pixels.max() <= BRIGHTEST:  # neither, where one is not a number

@@ -1,4 +1,4 @@
-"""The nodes that instances, cameras and lights hang on: local transforms, and their products down the tree."""
+"""The nodes of instances, cameras and lights: local transforms, and their products down the tree."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The nodes of a scene in rest, parents before children.
+    """The nodes of a scene at rest, parents before children.
 
-    names          : the nodes' names, which may be empty and need not differ.
+    names          : the nodes' names, possibly empty or repeated.
     parents        : (N,) int64, -1 for roots.
-    translation, rotation, scale : (N, 3), (N, 4) x y z w, (N, 3) float64; of no meaning where a node has a matrix.
+    translation, rotation, scale : (N, 3), (N, 4) x y z w, (N, 3) float64; undefined for nodes with a matrix.
     local          : (N, 4, 4) float64 for column vectors: translation times rotation times scale, or the node's matrix.
-    instance_nodes : (I,) int64, the node that each instance of the scene hangs on; -1: none, it stands in the world.
-    camera_nodes, light_nodes : (C,) and (L,) int64, the same of the cameras and of the lights.
-    offsets        : (I, 4, 4) float64, each instance's transform below its node; None where all are identities.
+    instance_nodes : (I,) int64, the node of each instance of the scene; -1: none, directly in the world.
+    camera_nodes, light_nodes : (C,) and (L,) int64, the same for cameras and lights.
+    offsets        : (I, 4, 4) float64, each instance's transform relative to its node; None if all are identities.
     """
 
     names: Sequence[str]
@@ -68,12 +68,12 @@ class Hierarchy:
         )
 
     def world(self) -> Float:
-        """(N, 4, 4) float64: every node's transform to the world, in rest."""
+        """(N, 4, 4) float64: every node's transform to the world at rest."""
         return world_transforms(self.local, levels(self.parents), self.parents)
 
 
 def levels(parents: Index) -> list[Index]:
-    """The nodes of each depth, roots first; parents (N,) stand before their children."""
+    """The nodes of each depth, roots first; parents (N,) come before their children."""
     depth = np.zeros(len(parents), np.int64)
     for place, before in enumerate(parents.tolist()):
         if before >= 0:
@@ -86,7 +86,7 @@ def levels(parents: Index) -> list[Index]:
 def world_transforms(local: Float, nodes: Sequence[Index], parents: Index) -> Float:
     """Products (N, 4, 4) down the tree, all nodes of equal depth at once; ``nodes`` as from `levels`.
 
-    Beyond float64 a result is not finite: the caller looks.
+    Overflows are not finite; the caller checks.
     """
     world = local.copy()
     with np.errstate(over="ignore", invalid="ignore"):
@@ -96,9 +96,9 @@ def world_transforms(local: Float, nodes: Sequence[Index], parents: Index) -> Fl
 
 
 def compose(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Float:
-    """(N, 4, 4) float64 of translations (N, 3), quaternions (N, 4) x y z w of any length, scales (N, 3).
+    """(N, 4, 4) float64 from translations (N, 3), quaternions (N, 4) x y z w of any length, scales (N, 3).
 
-    A quaternion without length turns nothing.
+    A zero quaternion is the identity.
     """
     x, y, z, w = unit_quaternions(rotation).T
     matrix = np.zeros((len(x), 4, 4))
@@ -124,9 +124,9 @@ def compose(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Fl
 
 
 def unit_quaternions(quaternions: ArrayLike) -> Float:
-    """(..., 4) float64 of length 1; those without length become (0, 0, 0, 1), which turns nothing."""
+    """(..., 4) float64 of length 1; zero quaternions become the identity (0, 0, 0, 1)."""
     given = np.asarray(quaternions, np.float64)
-    largest = np.abs(given).max(axis=-1, initial=0.0, keepdims=True)  # squares of huge and tiny numbers leave float64
+    largest = np.abs(given).max(axis=-1, initial=0.0, keepdims=True)  # squares overflow
     scaled = given / np.where(largest > 0, largest, 1.0)
     length = np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
     return np.where(length > 0, scaled / np.where(length > 0, length, 1.0), (0.0, 0.0, 0.0, 1.0))

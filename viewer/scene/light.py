@@ -20,7 +20,7 @@ Vector = tuple[float, float, float]
 Kind = Literal["point", "spot", "directional"]
 KINDS = ("point", "spot", "directional")
 
-# Brighter or farther lights would leave float32's range when they are summed up or squared.
+# Brighter or farther lights would overflow float32 in sums and squares.
 BRIGHTEST = 1e30
 FARTHEST = 1e18
 
@@ -28,21 +28,21 @@ LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear sRGB, ITU-R BT.709; 
 
 
 def luminance(rgb: NDArray | Sequence[float]) -> NDArray[np.float64]:
-    """(...) of linear sRGB (..., 3); the weights are those of ITU-R BT.709."""
+    """(...) of linear sRGB (..., 3), by the weights of ITU-R BT.709."""
     return np.asarray(rgb, np.float64) @ LUMINANCE
 
 
 @dataclass(frozen=True)
 class Light:
-    """A light without extent: its shadows are hard.
+    """A delta light: no extent, hard shadows.
 
-    position  : scene units, world space; of no meaning to a directional light.
-    direction : in which it shines, world space, made a unit vector here; of no meaning to a point light.
-    intensity : RGB, W/sr; of a directional light W/m^2.
+    position  : scene units, world space; unused by directional lights.
+    direction : of emission, world space, normalised here; unused by point lights.
+    intensity : RGB, W/sr; for a directional light W/m^2.
     inner, outer : of a spot, angles from the direction in radians, 0 <= inner < outer <= pi/2: full intensity within
-    the inner one, nothing beyond the outer one, and in between as `falloff` says.
+    the inner one, none beyond the outer one, in between see `falloff`.
 
-    Raises ViewerError for numbers that are not finite, negative intensities, no direction, and angles out of range.
+    Raises ViewerError for non-finite numbers, negative intensities, a zero direction, and angles out of range.
     """
 
     kind: Kind
@@ -82,18 +82,18 @@ class Light:
 
     @property
     def falloff(self) -> tuple[float, float]:
-        """(scale, offset) of a spot: at an angle a from its direction it has ``clamp(cos a * scale + offset, 0, 1)^2``
-        of its intensity (KHR_lights_punctual, "Inner and Outer Cone Angles")."""
+        """(scale, offset) of a spot: at an angle a from its direction the intensity is scaled by ``clamp(cos a * scale
+        + offset, 0, 1)^2`` (KHR_lights_punctual, "Inner and Outer Cone Angles")."""
         scale = 1.0 / max(0.001, math.cos(self.inner) - math.cos(self.outer))
         return scale, -math.cos(self.outer) * scale
 
     @property
     def solid_angle(self) -> float:
-        """Radiant flux over intensity, sr: 4 pi of a point, less of a spot; 0 of a directional light."""
+        """Radiant flux over intensity, sr: 4 pi for a point, less for a spot; 0 for a directional light."""
         if self.kind == "point":
             return 4 * math.pi
         if self.kind == "directional":
             return 0.0
         scale, offset = self.falloff
-        full = min(1.0, (1 - offset) / scale)  # the cosine from which on it is at its full intensity
+        full = min(1.0, (1 - offset) / scale)  # the cosine above which it has full intensity
         return 2 * math.pi * ((1 - full) + (min(1.0, scale * full + offset) ** 3) / (3 * scale))

@@ -1,4 +1,4 @@
-"""Surface materials as plain data: how a surface scatters light, and everything else a file said, kept for later."""
+"""Surface materials as plain data: scattering of light, and the rest of a file's description."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
-# Ways to scatter light; the numbers are those of the shaders' constants BSDF_LAMBERT and so on.
+# Kinds of scattering; the numbers are the shaders' constants BSDF_LAMBERT and so on.
 KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3, "principled": 4, "classic": 5}
 ALPHA_MODES = ("opaque", "mask", "blend")
 
-# Of real glass up to about 1, of rutile 2; far beyond squared indices would leave float32's range.
+# Real glass has up to about 1, rutile 2; far above, squared indices would overflow float32.
 LARGEST_DISPERSION = 1000.0
 
 
 @dataclass
 class Material:
-    """How a surface looks; colours are linear sRGB. Every kind may emit as well: from its front face, or from both
-    where it is double-sided.
+    """A surface's appearance; colours are linear sRGB. Every kind may emit as well: from its front face, or from both
+    if it is double-sided.
 
-    base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of what a
-    ``dielectric`` transmits; the fourth is opacity, which counts as ``alpha_mode`` says. texture : number of the
-    scene's texture that multiplies it, or None. emission_texture : the same for the emission. ior : index of refraction
-    of a dielectric's inside, relative to the outside (the front); of green where there is dispersion. dispersion : of a
-    dielectric, and of what ``principled`` lets into a volume, 20 / Abbe number, by which the index grows from red to
-    blue (KHR_materials_dispersion); 0: alike for all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's
-    lobe. reflectivity : reflectance (0 .. 1) of ``phong`` as a mirror, at every angle; base colour, specular and it are
-    scaled down together where they reflect more than comes.
+    base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of a
+    ``dielectric``'s transmission; the fourth is opacity, subject to ``alpha_mode``. texture : number of the scene's
+    texture that multiplies it, or None. emission_texture : the same for the emission. ior : index of refraction of a
+    dielectric's inside, relative to the outside (the front); of green under dispersion. dispersion : of a dielectric,
+    and of ``principled`` volumes, 20 / Abbe number, by which the index grows from red to blue
+    (KHR_materials_dispersion); 0: none. specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe.
+    reflectivity : mirror reflectance (0 .. 1) of ``phong``, at every angle; base colour, specular and reflectivity are
+    scaled down together to conserve energy.
 
-    classic : of kind ``classic``, whose diffuse colour is ``base_color``; the defaults where nothing is said. A
-    ``texture`` modulates before its own.
+    classic : of kind ``classic``, whose diffuse colour is ``base_color``; by default all defaults. A ``texture``
+    modulates before its own.
 
-    All that follows is of ``principled``, the material of glTF 2.0 and its extensions, whose specifications say what
-    each field means; a field that is left alone has no effect. Each factor may be multiplied by a texture, of which it
-    takes the channel named beside it; ``metallic_roughness_texture`` holds two, roughness in green and metallic in
-    blue. metallic is 0 where nothing is said, not 1 as in files.
+    All other fields are of ``principled``, the material of glTF 2.0 and its extensions, with the meanings of their
+    specifications; defaults have no effect. Each factor may be multiplied by a texture, in the channel named beside it;
+    ``metallic_roughness_texture`` holds two, roughness in green and metallic in blue. metallic defaults to 0, not 1 as
+    in files.
 
-    ``backface_culling`` is what glTF files say of all materials that are not double-sided.
+    ``backface_culling`` is set for all glTF materials that are not double-sided.
 
-    ``source`` keeps the file's own description (textures, extensions) for the programs that read more of it.
+    ``source`` keeps the file's own description (textures, extensions) for other programs.
 
     Raises ViewerError for an unknown kind or alpha mode.
     """
@@ -52,7 +52,7 @@ class Material:
     roughness: float = 1.0
     emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # radiance, W / (m^2 sr), strength included
     double_sided: bool = False
-    backface_culling: bool = False  # a camera sees through its back faces, but where light enters the surface
+    backface_culling: bool = False  # back faces are invisible to cameras, unless the surface is transmissive
     source: dict[str, Any] = field(default_factory=dict)
     kind: str = "lambert"
     ior: float = 1.5
@@ -66,9 +66,9 @@ class Material:
     metallic_roughness_texture: int | None = None
     normal_texture: int | None = None
     normal_scale: float = 1.0
-    alpha_mode: str = "opaque"  # "mask": there where opacity is at least the cutoff; "blend": as much as opacity says
+    alpha_mode: str = "opaque"  # "mask": opaque from the cutoff on, else absent; "blend": partial coverage by opacity
     alpha_cutoff: float = 0.5
-    unlit: bool = False  # it shines by its base colour, and scatters nothing
+    unlit: bool = False  # emits its base colour without scattering
     specular_factor: float = 1.0  # of the dielectric's reflection, as specular_color
     specular_factor_texture: int | None = None  # alpha
     specular_color: tuple[float, float, float] = (1.0, 1.0, 1.0)
@@ -77,9 +77,9 @@ class Material:
     transmission_texture: int | None = None  # red
     thickness: float = 0.0  # 0: the surface is a thin wall, else the boundary of a volume
     thickness_texture: int | None = None  # green
-    attenuation_color: tuple[float, float, float] = (1.0, 1.0, 1.0)  # what is left of white light after the distance
+    attenuation_color: tuple[float, float, float] = (1.0, 1.0, 1.0)  # transmittance of white light over the distance
     attenuation_distance: float = math.inf  # scene units
-    priority: int = 0  # of nested volumes the highest is there
+    priority: int = 0  # among nested volumes the highest wins
     anisotropy: float = 0.0
     anisotropy_rotation: float = 0.0  # radians, from the tangent towards the bitangent
     anisotropy_texture: int | None = None  # red and green: direction; blue: strength
@@ -95,7 +95,7 @@ class Material:
     iridescence_thickness: tuple[float, float] = (
         100.0,
         400.0,
-    )  # nm, where the texture has 0 and 1, which it has not: 1
+    )  # nm, at texture values 0 and 1; 1 without a texture
     iridescence_thickness_texture: int | None = None  # green
     sheen_color: tuple[float, float, float] = (0.0, 0.0, 0.0)
     sheen_color_texture: int | None = None  # rgb
@@ -118,37 +118,37 @@ class Material:
 
     @property
     def texture_numbers(self) -> list[int]:
-        """The scene's textures that it names."""
+        """The scene's textures used by it."""
         named = (getattr(self, name) for name in TEXTURE_FIELDS)
         return [*(number for number in named if number is not None), *(each.texture for each in self.layers)]
 
     @property
     def layers(self) -> tuple[ClassicTexture, ...]:
-        """The textures that make the colour of a ``classic`` surface, in order."""
+        """The textures behind a ``classic`` surface's colour, in order."""
         if self.kind != "classic" or self.classic is None:
             return ()
         return (*(() if self.texture is None else (ClassicTexture(self.texture),)), *self.classic.textures)
 
     @property
     def parts_channels(self) -> bool:
-        """Whether red, green and blue are refracted into directions of their own."""
+        """Whether red, green and blue are refracted into different directions."""
         if self.kind == "classic":
             return self.classic is not None and self.classic.parts_channels
         return self.half_spread > 0.0
 
     @property
     def half_spread(self) -> float:
-        """How far the index of red lies below that of green, and blue's above (KHR_materials_dispersion, section
-        "Implementation"); 0 of all but dielectrics and volumes of glTF's materials."""
+        """Index difference of red below and of blue above green (KHR_materials_dispersion, section "Implementation"); 0
+        except for dielectrics and volumes of glTF's materials."""
         volume = self.kind == "principled" and self.transmission > 0.0 and self.thickness > 0.0
         return (self.ior - 1.0) * 0.025 * self.dispersion if volume or self.kind == "dielectric" else 0.0
 
     @property
     def iors(self) -> tuple[float, float, float]:
-        """The indices of refraction of red, green and blue; dispersion takes none below 1."""
+        """Indices of refraction of red, green and blue; dispersion lowers none below 1."""
         low = max(self.ior - self.half_spread, 1.0) if self.half_spread else self.ior
         return low, self.ior, self.ior + self.half_spread
 
 
-# The fields that are numbers of textures.
+# Fields with texture numbers.
 TEXTURE_FIELDS = tuple(each.name for each in fields(Material) if each.name.endswith("texture"))

@@ -14,7 +14,7 @@ Int = NDArray[np.int32]
 
 
 def quiet_nans(values: NDArray) -> NDArray:
-    """The floats with every NaN a quiet one: NumPy warns where it converts those that signal."""
+    """The floats with all NaN quiet: NumPy warns on conversion of signalling ones."""
     nan = np.isnan(values)
     return np.where(nan, values.dtype.type(np.nan), values) if nan.any() else values
 
@@ -30,9 +30,9 @@ class Mesh:
     uvs       : (V, 2) float32, origin at the picture's upper left as in glTF, or None.
     colors    : (V, 4) float32 linear RGBA, or None.
     uvs_1     : (V, 2) float32, a second set of texture coordinates, or None.
-    tangents  : (V, 4) float32, or None: unit vectors along +u, and +1 or -1, by which cross(normal, tangent) is
-                multiplied to point along the image's upward direction, -v (glTF 2.0, section 3.7.2.1); zeros where
-                the image has no direction.
+    tangents  : (V, 4) float32, or None: unit vectors along +u, and the sign +1 or -1 with which cross(normal, tangent)
+                points along the image's upward direction, -v (glTF 2.0, section 3.7.2.1); zeros where the image has no
+                direction.
 
     Raises ViewerError when shapes disagree or an index is out of range.
     """

@@ -1,4 +1,4 @@
-"""Quadrics: surfaces of second degree, each one primitive beside a mesh's triangles, exact at every distance.
+"""Quadrics: surfaces of second degree, each an exact primitive beside a mesh's triangles.
 
 T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), section 2.4: a ray tracer of
 ray-quadric and ray-polygon tests.
@@ -18,28 +18,28 @@ from viewer.scene.mesh import Float, Int, Mesh
 
 Vector = NDArray[np.float64]
 
-# How much a map to a quadric's own space may distort: beyond, float32 rays there lose all but a digit.
+# Limit of a map's distortion of a quadric's own space: beyond it, float32 rays there keep a single digit.
 MOST_DISTORTION = 1e5
 UNCLIPPED = (math.inf, math.inf, math.inf)
 _CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)])
-_TIGHTENINGS = 4  # turns after which a box of any of the surfaces below stays as it is
+_TIGHTENINGS = 4  # iterations after which every box below has converged
 
 
 @dataclass(frozen=True)
 class QuadricShape:
-    """The points (x, y, z) of a space of its own with
+    """The points (x, y, z) of the quadric's own space with
 
         squares . (x^2, y^2, z^2) + linear y + constant = 0
 
     within a box and between two radii around the y axis. Every quadric is one of these under an affine map.
 
-    squares   : (3,). linear : 0 where squares[1] is not. constant : any number.
+    squares   : (3,). linear : 0 unless squares[1] is 0. constant : any number.
     low, high : corners of the box (3,), infinite where it does not clip.
     ring      : least and greatest distance from the y axis.
     transform : (4, 4) float64, to the space of the mesh.
-    flipped   : whether the front is the side to which the function falls, as the inside of a sphere.
+    flipped   : whether the front is the side of decreasing function values, as inside a sphere.
 
-    Raises ViewerError for what is no surface, or ends nowhere.
+    Raises ViewerError for equations without a surface, and for unbounded ones.
     """
 
     squares: tuple[float, float, float]
@@ -52,34 +52,34 @@ class QuadricShape:
     flipped: bool = False
 
     def __post_init__(self) -> None:
-        told = f"coefficients ({', '.join(f'{c:g}' for c in (*self.squares, self.linear, self.constant))})"
+        equation = f"coefficients ({', '.join(f'{c:g}' for c in (*self.squares, self.linear, self.constant))})"
         if not np.isfinite([*self.squares, self.linear, self.constant]).all():
-            raise ViewerError("quadric", f"{told} are not finite", "mend them")
+            raise ViewerError("quadric", f"{equation} are not finite", "give finite numbers")
         if not any(self.squares) and self.linear == 0.0:
-            raise ViewerError("quadric", f"{told} make no surface", "give one beside the constant")
+            raise ViewerError("quadric", f"{equation} describe no surface", "give a coefficient besides the constant")
         if self.linear and self.squares[1]:
             hint = "move it along y, so that one of the two is 0"
             raise ViewerError("quadric", f"both y^2 ({self.squares[1]:g}) and y ({self.linear:g})", hint)
         low, high = self.bounds()
         if (low > high).any():
-            raise ViewerError("quadric", "nothing of it is within its box and radii", "mend low, high or ring")
+            raise ViewerError("quadric", "no part of it is within its box and radii", "change low, high or ring")
         if not np.isfinite([low, high]).all():
-            raise ViewerError("quadric", f"{told} and the box let it reach to infinity", "clip it")
+            raise ViewerError("quadric", f"{equation} and the box leave it unbounded", "clip it")
 
     @property
     def whole_sphere(self) -> bool:
-        """Whether it is the unclipped unit sphere of its own space."""
+        """Whether it is the whole unit sphere of its own space."""
         a, b, c = self.squares
         unclipped = np.isinf([self.low, self.high]).all() and self.ring == (0.0, math.inf)
         return bool(unclipped) and a == b == c == -self.constant and a > 0.0 and self.linear == 0.0
 
     @property
     def round(self) -> bool:
-        """Whether it turns around the y axis: its box does not cut it along x or z."""
+        """Whether it is rotationally symmetric around y: its box does not cut it along x or z."""
         return self.squares[0] == self.squares[2] and bool(np.isinf([*self.low[::2], *self.high[::2]]).all())
 
     def bounds(self) -> tuple[Vector, Vector]:
-        """Lowest and highest corner (3,) of what is left of it, own space; low above high where that is nothing."""
+        """Lowest and highest corner (3,) of its clipped part, own space; low above high if empty."""
         low, high = np.array(self.low, np.float64), np.array(self.high, np.float64)
         if not (low <= high).all() or not 0.0 <= self.ring[0] <= self.ring[1]:
             return np.ones(3), np.zeros(3)
@@ -101,7 +101,7 @@ class QuadricShape:
         return low, high
 
     def _others(self, axis: int, low: Vector, high: Vector) -> tuple[float, float]:
-        """The range of all terms of the function but those of an axis, over a box."""
+        """The range over a box of all terms of the function except one axis's."""
         least = most = self.constant
         for other, square in enumerate(self.squares):
             if other == axis:
@@ -119,11 +119,11 @@ class QuadricShape:
 
 @dataclass
 class Quadric(Mesh):
-    """A quadric in place of a mesh: placed by instances, one primitive, the number of one triangle in all counts.
+    """A quadric in place of a mesh: placed by instances, one primitive that counts as one triangle.
 
-    Made by `sphere`, `cylinder`, `cone`, `disk` and `surface`. What it has of a mesh is its box: ``positions`` (8, 3)
-    float32, corners, and one triangle without area. Its normals and texture coordinates are exact: u turns around its
-    axis, v runs along it (of a disk outwards), both from 0 to 1.
+    Made by `sphere`, `cylinder`, `cone`, `disk` and `surface`. As a mesh it is its box: corners ``positions`` (8, 3)
+    float32, and one triangle without area. Normals and texture coordinates are exact: u turns around its axis, v runs
+    along it (outwards on a disk), both from 0 to 1.
     """
 
     positions: Float = None  # type: ignore[assignment]  # its box, filled below
@@ -135,7 +135,7 @@ class Quadric(Mesh):
         low, high = self.shape.bounds()
         linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
         if not np.isfinite(self.shape.transform).all():
-            raise ViewerError(self.name, "its place, size or transformation is not finite", "give finite numbers")
+            raise ViewerError(self.name, "its position, size or transformation is not finite", "give finite numbers")
         check_map(self.name, self.shape.transform)
         self.positions = ((low + _CORNERS * (high - low)) @ linear.T + place).astype(np.float32)
         self.triangles = np.zeros((1, 3), np.int32)
@@ -144,7 +144,7 @@ class Quadric(Mesh):
 
     @classmethod
     def surface(cls, shape: QuadricShape, material: int = 0, name: str = "quadric") -> Quadric:
-        """Any shape, of a material's number in the scene."""
+        """Any shape, with a material's number in the scene."""
         return cls(shape=shape, materials=np.array([material], np.int32), name=name)
 
     @classmethod
@@ -156,7 +156,7 @@ class Quadric(Mesh):
         name: str = "sphere",
         flipped: bool = False,
     ) -> Quadric:
-        """A sphere, seen from outside, or where ``flipped`` from within."""
+        """A sphere, with its front outside, or if ``flipped`` inside."""
         size = _length(name, "radius", radius)
         transform = _frame(_point(name, "center", center), (0.0, size, 0.0), size)
         return cls.surface(QuadricShape((1, 1, 1), 0, -1, transform=transform, flipped=flipped), material, name)
@@ -171,7 +171,7 @@ class Quadric(Mesh):
         name: str = "cylinder",
         flipped: bool = False,
     ) -> Quadric:
-        """An open cylinder around the line from ``start`` to ``end``; where ``flipped`` its front is the inside."""
+        """An open cylinder around the line from ``start`` to ``end``; if ``flipped`` its front is the inside."""
         first, axis, size = *_axis(name, start, end), _length(name, "radius", radius)
         return cls.surface(_open((1, 0, 1), -1, 0.0, _frame(first, axis, size), flipped), material, name)
 
@@ -206,7 +206,7 @@ class Quadric(Mesh):
         material: int = 0,
         name: str = "disk",
     ) -> Quadric:
-        """A disk, or with an ``inner`` radius an annulus, whose front is where the ``normal`` points."""
+        """A disk, or with an ``inner`` radius an annulus, with its front towards the ``normal``."""
         size, axis = _length(name, "radius", radius), _point(name, "normal", normal)
         length = float(np.linalg.norm(axis))
         if not length > 0.0:
@@ -217,9 +217,9 @@ class Quadric(Mesh):
         return cls.surface(QuadricShape((0, 0, 0), 1, 0, ring=(inner / size, 1.0), transform=transform), material, name)
 
     def tessellated(self, segments: int = 64, rows: int = 0) -> Mesh:
-        """Triangles on it, with its normals: ``segments`` around its axis, ``rows`` along it (half as many without).
+        """Triangles on it, with its normals: ``segments`` around its axis, ``rows`` along it (by default half as many).
 
-        Raises ViewerError for one that does not close around its axis.
+        Raises ViewerError for one that is not closed around its axis.
         """
         a, b, c = self.shape.squares
         low, high = self.shape.bounds()
@@ -228,7 +228,7 @@ class Quadric(Mesh):
         angle = 2.0 * np.pi * np.arange(segments) / segments
         sides = np.isinf([*self.shape.low[::2], *self.shape.high[::2]]).all()
         if a > 0.0 and c > 0.0 and sides and self.shape.ring == (0.0, math.inf):
-            # Heights by the cosine, which is even on spheres and keeps tips sharp on all.
+            # Heights by the cosine: uniform on spheres, and sharp at all tips.
             height = low[1] + (high[1] - low[1]) * (0.5 - 0.5 * np.cos(np.pi * share))
             square = np.maximum(-(b * height**2 + self.shape.linear * height + self.shape.constant), 0.0)
             across = np.sqrt(square)[:, None] / np.sqrt([a, c])
@@ -251,7 +251,7 @@ class Quadric(Mesh):
         first = segments * np.arange(rows)[:, None]
         quads = np.stack([first + k, first + around, first + segments + around, first + segments + k], axis=-1)
         triangles = quads.reshape(-1, 4)[:, [[0, 1, 2], [0, 2, 3]]]
-        open_ = np.repeat(across.any(axis=1), segments)  # ends that are points have one triangle for two
+        open_ = np.repeat(across.any(axis=1), segments)  # collapsed ends have one triangle instead of two
         triangles = triangles[np.stack([open_[:-segments], open_[segments:]], axis=1)]
         if (np.linalg.det(linear) < 0.0) != self.shape.flipped:
             triangles = triangles[:, ::-1]
@@ -268,8 +268,7 @@ class Quadric(Mesh):
 
 @dataclass(frozen=True)
 class PlacedQuadric:
-    """A quadric where an instance has it. number: of the primitive in scene order. transform (4, 4) float64, from its
-    own space."""
+    """An instance's quadric. number: of the primitive in scene order. transform (4, 4) float64, from its own space."""
 
     number: int
     shape: QuadricShape
@@ -277,8 +276,8 @@ class PlacedQuadric:
 
 
 def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(2, 3): lowest and highest corner of a shape under a map (4, 4); of spheres, and of what is round with its axis
-    along one of the map's space, as tight as can be."""
+    """(2, 3): lowest and highest corner of a shape under a map (4, 4); tight for spheres, and for rotationally
+    symmetric ones aligned with an axis of the map's space."""
     low, high = shape.bounds()
     half, linear = (high - low) / 2.0, transform[:3, :3]
     with np.errstate(all="ignore"):
@@ -293,7 +292,7 @@ def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> ND
 
 
 def check_map(where: str, transform: NDArray[np.float64]) -> None:
-    """Raises ViewerError for a map (4, 4) under which a quadric is flat, or so nearly that rays would not find it."""
+    """Raises ViewerError for a map (4, 4) that flattens a quadric so far that rays would miss it."""
     linear = transform[:3, :3]
     with np.errstate(all="ignore"):
         largest = float(np.abs(linear).max())
@@ -301,13 +300,13 @@ def check_map(where: str, transform: NDArray[np.float64]) -> None:
         distortion = float(np.linalg.cond(linear / largest)) if sound else math.inf
     if not distortion <= MOST_DISTORTION:
         hint = "scale all axes about alike, or use a disk"
-        raise ViewerError(where, "a quadric that its transformation makes flat, or nearly", hint)
+        raise ViewerError(where, "a quadric flattened by its transformation", hint)
 
 
 def _open(
     squares: tuple[float, float, float], constant: float, lowest: float, transform: NDArray[np.float64], flipped: bool
 ) -> QuadricShape:
-    """Of these coefficients, from the height ``lowest`` to 1, without ends."""
+    """The shape of these coefficients, from the height ``lowest`` to 1, without end caps."""
     low, high = (-math.inf, lowest, -math.inf), (math.inf, 1.0, math.inf)
     return QuadricShape(squares, 0, constant, low, high, transform=transform, flipped=flipped)
 
@@ -318,7 +317,7 @@ def _point(name: str, what: str, values: ArrayLike) -> Vector:
     except (TypeError, ValueError):
         point = np.zeros(0)
     if point.shape != (3,) or not np.isfinite(point).all():
-        raise ViewerError(name, f"{what} {values!r} is no point or direction", "give three finite numbers")
+        raise ViewerError(name, f"{what} {values!r} is not a point or direction", "give three finite numbers")
     return point
 
 

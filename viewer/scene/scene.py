@@ -22,34 +22,34 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric, bounds_of_quadric
 from viewer.scene.texture import Texture
 
-# Times at which a scene that moves is looked at for the bounds of all of its motion.
+# Times at which an animated scene is sampled for the bounds of its whole motion.
 GLANCES = 16
 
 
 @dataclass
 class Scene:
-    """What a file holds. ``warnings`` are one-line remarks for the user on what was left out or mended.
+    """A file's contents. ``warnings`` are one-line remarks for the user on omissions and repairs.
 
-    Of a scene that moves, instances, cameras and lights hang on the nodes of ``hierarchy``; those that are added behind
-    stand in the world. ``animation`` is the number of the one among ``animations`` that `pose` plays; see `play`.
+    In an animated scene, instances, cameras and lights belong to nodes of ``hierarchy``; later additions are placed
+    directly in the world. ``animation`` is the number among ``animations`` played by `pose`; see `play`.
     """
 
     meshes: list[Mesh] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
     materials: list[Material] = field(default_factory=lambda: [Material()])
     cameras: list[Camera] = field(default_factory=list)
-    lights: list[Light] = field(default_factory=list)  # besides the surfaces that shine
+    lights: list[Light] = field(default_factory=list)  # besides emissive surfaces
     name: str = "scene"
     warnings: list[str] = field(default_factory=list)
     textures: list[Texture] = field(default_factory=list)
     extensions_used: list[str] = field(default_factory=list)
     extensions_ignored: list[str] = field(default_factory=list)
-    source: dict[str, Any] = field(default_factory=dict)  # the file's own document, for what is read later
+    source: dict[str, Any] = field(default_factory=dict)  # the file's own document, for later use
     hierarchy: Hierarchy | None = None
     animations: list[Animation] = field(default_factory=list)
     animation: int = 0
     variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
-    variant: str | None = None  # the one shown
+    variant: str | None = None  # the current one
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -83,19 +83,19 @@ class Scene:
 
     @property
     def triangle_count(self) -> int:
-        """Triangles and quadrics seen, instances counted each."""
+        """Visible triangles and quadrics, counted per instance."""
         return sum(len(self.meshes[i.mesh].triangles) for i in self.instances)
 
     @property
     def quadric_count(self) -> int:
-        """Quadrics seen, instances counted each."""
+        """Visible quadrics, counted per instance."""
         numbers = {number for number, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
         return sum(i.mesh in numbers for i in self.instances) if numbers else 0
 
     def bounds(self, ground: bool = True) -> NDArray[np.float64]:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
 
-        ground : whether the ground that `on_ground` has put under the scene counts.
+        ground : whether to include the ground added by `on_ground`.
         """
         drawn = {instance.mesh for instance in self.instances}
         if not ground:
@@ -116,7 +116,7 @@ class Scene:
         return np.stack([low.min(axis=0), high.max(axis=0)]) if boxes else np.zeros((2, 3))
 
     def tessellated(self, segments: int = 128) -> Scene:
-        """The scene with triangles in place of its quadrics, as `Quadric.tessellated` makes them."""
+        """The scene with triangles in place of its quadrics, by `Quadric.tessellated`."""
         if not any(isinstance(mesh, Quadric) for mesh in self.meshes):
             return self
         meshes = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in self.meshes]
@@ -125,8 +125,8 @@ class Scene:
     def to_trimesh(self) -> Any:
         """A ``trimesh.Scene`` of the scene: meshes by material, instances, the first camera, textures, vertex colours.
 
-        Quadrics become triangles; of lights, animations and what trimesh's materials lack nothing is left. Raises
-        ViewerError where trimesh is not installed.
+        Quadrics become triangles; lights, animations and material fields unknown to trimesh are dropped. Raises
+        ViewerError if trimesh is not installed.
         """
         from viewer.scene.to_trimesh import trimesh_scene
 
@@ -134,10 +134,10 @@ class Scene:
         return trimesh_scene(whole.meshes, whole.instances, whole.materials, whole.textures, whole.cameras[:1])
 
     def parts(self, number: int) -> list[int]:
-        """The numbers of the instances that are one object with this one: those of its name at its place, and those
-        that hang on the nodes below its own.
+        """The numbers of the instances that form one object with this one: those with its name at its place, and those
+        on descendants of its node.
 
-        A glTF mesh of several primitives is an instance of each. One without a name stands for itself.
+        A glTF mesh of several primitives has an instance for each. An unnamed one is an object of its own.
         """
         chosen, found = self.instances[number], {number}
         if chosen.name:
@@ -149,16 +149,16 @@ class Scene:
         nodes = [] if self.hierarchy is None else self.hierarchy.instance_nodes.tolist()
         if self.hierarchy is not None and number < len(nodes) and nodes[number] >= 0:
             below = np.zeros(len(self.hierarchy.parents), bool)
-            for node, parent in enumerate(self.hierarchy.parents.tolist()):  # parents stand before their children
+            for node, parent in enumerate(self.hierarchy.parents.tolist()):  # parents precede their children
                 below[node] = parent >= 0 and (parent == nodes[number] or below[parent])
             found |= {each for each, node in enumerate(nodes) if node >= 0 and below[node]}
         return sorted(found)
 
     def with_variant(self, variant: str | int | None) -> Scene:
-        """The scene in one of its ``variants``, by name or by number from 0 in the file's order: with other materials
-        on some meshes; None: as the file has it.
+        """The scene with one of its ``variants``, by name or by number from 0 in the file's order: other materials on
+        some meshes. None: the file's default.
 
-        Raises ViewerError for an unknown one, and lists the known ones.
+        Raises ViewerError with the known ones for an unknown one.
         """
         name, names = None, list(self.variants)
         if variant is not None:
@@ -187,9 +187,9 @@ class Scene:
         )
 
     def camera(self, name: str | None = None) -> Camera:
-        """The camera of that name (the first one without); one that frames the scene where there is none.
+        """The camera of that name (by default the first); one that frames the scene if there is none.
 
-        Raises ViewerError for an unknown name, and lists the known ones.
+        Raises ViewerError with the known names for an unknown one.
         """
         if name is None:
             return self.cameras[0] if self.cameras else Camera.framing(self.bounds(ground=False))
@@ -203,7 +203,7 @@ class Scene:
 
     @property
     def ground(self) -> int | None:
-        """The number of the instance that `on_ground` has added; None without."""
+        """The number of the instance added by `on_ground`, or None."""
         number = next((number for number, mesh in enumerate(self.meshes) if mesh is SQUARE), None)
         if number is None:
             return None
@@ -211,10 +211,10 @@ class Scene:
         return next((last - k for k, each in enumerate(reversed(self.instances)) if each.mesh == number), None)
 
     def on_ground(self, size: tuple[float, float] | str = "auto") -> Scene:
-        """The scene on a grey, horizontal rectangle, an instance of its own that stands still; itself where it has one.
+        """The scene on a grey, horizontal rectangle, an unanimated instance of its own; itself if it has one.
 
-        size : along x and z, in heights of the model; ``auto``: large. It lies under the middle of the model, as low as
-        the chosen animation ever leads. Without anything to stand on it there is none.
+        size : along x and z, in heights of the model; ``auto``: large. It lies under the centre of the model, at the
+        lowest point of the chosen animation. Not added under an empty model.
         """
         if self.ground is not None:
             return self
@@ -230,7 +230,7 @@ class Scene:
         )
 
     def without_ground(self) -> Scene:
-        """The scene as it was before `on_ground`; itself where it has no ground."""
+        """The scene before `on_ground`; itself without ground."""
         number = self.ground
         if number is None:
             return self
@@ -252,7 +252,7 @@ class Scene:
         return scene
 
     def _motion_bounds(self) -> NDArray[np.float64]:
-        """(2, 3): of the model in all of the chosen animation, without the ground."""
+        """(2, 3): bounds of the model over the chosen animation, without the ground."""
         if self.duration == 0:
             return self.bounds(ground=False)
         times = np.linspace(0.0, self.duration, GLANCES)
@@ -263,13 +263,13 @@ class Scene:
 
     @property
     def duration(self) -> float:
-        """Seconds that the chosen animation takes; 0 where nothing moves."""
+        """Duration of the chosen animation in seconds; 0 without one."""
         return self.animations[self.animation].duration if self.animations else 0.0
 
     def play(self, animation: str | int) -> None:
-        """Choose the animation that `pose` plays, by its name or its number, from 0 in the file's order.
+        """Choose the animation for `pose`, by name or number, from 0 in the file's order.
 
-        Raises ViewerError for an unknown one, and lists the known ones.
+        Raises ViewerError with the known ones for an unknown one.
         """
         names = [each.name for each in self.animations]
         if animation in names:
@@ -285,8 +285,8 @@ class Scene:
     def pose(self, seconds: float) -> Pose:
         """Transforms (I, 4, 4) float64 of all instances, the cameras and the lights, at a time of the animation.
 
-        Before the first key and after the last one nothing moves. What hangs on no node that the animation moves stays
-        where the scene has it now. Raises ViewerError for a time that is not finite, or a transform beyond float64.
+        Constant before the first key and after the last one. Objects not on animated nodes keep their place. Raises
+        ViewerError for a non-finite time, or a transform beyond float64.
         """
         if not np.isfinite(seconds):
             raise ViewerError(self.name, f"a time of {seconds} seconds", "give a finite number")
@@ -300,19 +300,19 @@ class Scene:
         hung = len(nodes.instance_nodes), len(nodes.camera_nodes), len(nodes.light_nodes)
         there = len(self.instances), len(self.cameras), len(self.lights)
         if any(more > less for more, less in zip(hung, there, strict=True)):
-            what = f"nodes for {hung[0]} instances, {hung[1]} cameras and {hung[2]} lights, of which there are"
+            what = f"nodes for {hung[0]} instances, {hung[1]} cameras and {hung[2]} lights, but the scene has"
             raise ViewerError(self.name, f"{what} {there[0]}, {there[1]} and {there[2]}", "mend its hierarchy")
         return self._poser.pose(float(seconds), now, self.cameras, self.lights)
 
     def posed(self, seconds: float) -> Scene:
-        """The scene as it stands at a time, as `pose` tells; meshes and materials are shared with this one."""
+        """The scene at a time, by `pose`; shares meshes and materials with this one."""
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
         instances = [replace(each, transform=matrix) for each, matrix in placed]
         return self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights)
 
     def moved(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Scene:
-        """The scene with the instances of these numbers (N,) elsewhere, (N, 4, 4); all else is shared with this one."""
+        """The scene with the instances of these numbers (N,) moved to (N, 4, 4); shares all else with this one."""
         instances = list(self.instances)
         for number, matrix in zip(numbers.tolist(), transforms, strict=True):
             old = instances[number]
@@ -322,8 +322,8 @@ class Scene:
     def flatten(self) -> Triangles:
         """Every instance's triangles in world space, with normals and colours (white where the mesh has none).
 
-        Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold, and for more triangles than
-        an address in a float can number.
+        Raises ViewerError for a coordinate beyond float32 ray tracing, and for more triangles than float addresses can
+        number.
         """
         return flattened(self.name, self.meshes, self.instances)
 
@@ -337,11 +337,11 @@ def _used(mesh: Mesh) -> NDArray[np.float64]:
 
 
 def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
-    """The values as (N, width), float32 or, of another kind, as they are. Raises ViewerError where they do not fit."""
+    """The values as (N, width), float32 or, for another kind, unchanged. Raises ViewerError for a mismatch."""
     try:
         array = given = np.asarray(values)
         if kind is np.float32 and given.dtype.kind != "c":
-            with np.errstate(over="ignore"):  # told below
+            with np.errstate(over="ignore"):  # checked below
                 array = given.astype(np.float32)
                 if given.dtype == np.float64 and (np.isinf(array) & np.isfinite(given)).any():
                     raise OverflowError("beyond float32")
@@ -350,7 +350,7 @@ def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], ki
     except OverflowError as error:
         raise ViewerError(where, f"{what} hold a number that is too large ({error})", "scale them down") from None
     except (TypeError, ValueError) as error:
-        raise ViewerError(where, f"{what} are no numbers ({error})", f"give (N, {widths[0]})") from None
+        raise ViewerError(where, f"{what} are not numbers ({error})", f"give (N, {widths[0]})") from None
     if not array.size:
         return np.zeros((0, widths[0]), np.float32 if kind is np.float32 else np.int32)
     if array.ndim != 2 or array.shape[1] not in widths:

@@ -1,4 +1,4 @@
-"""Environments to see a scene by that has no light of its own: a clear sky over light ground, and a photo studio.
+"""Default environments for scenes without lights: a clear sky over light ground, and a photo studio.
 
 The sky is the model of L. Hosek and A. Wilkie, "An Analytic Model for Full Spectral Sky-Dome Radiance" (2012), in its
 linear sRGB form; ``assets/sky.npz`` has its coefficients. The sun's light is that of a black body of 5778 K through the
@@ -21,28 +21,27 @@ from viewer.scene.light import luminance
 
 Float = NDArray[np.float64]
 
-# The sun, in degrees: above the horizon, and about +Y from +Z towards +X: from the right of a camera that looks along
-# -Z, and a little from behind it.
+# The sun, in degrees: elevation, and azimuth about +Y from +Z towards +X: from the right and a little behind of a
+# camera that looks along -Z.
 SUN = (40.0, 60.0)
 WIDTH = 512  # texels of a map around the horizon
 TURBIDITY = 2.5  # of a clear day
-ALBEDO = 0.5  # of the ground, the same for all colours
-# Radiance of the maps over W/(m^2 sr) weighed by the eye's sensitivity: white paper lies about 1 bright under the
-# default sun.
+ALBEDO = 0.5  # of the ground, grey
+# Photometrically weighted W/(m^2 sr) to radiance of the maps: white paper has a luminance of about 1 under the default
+# sun.
 SCALE = 1 / 33.0
-# The sun is drawn with soft edges and ten times as wide as it is: shadows have soft edges, too, and what glass and
-# mirrors make of it shows little noise.
+# The sun is drawn soft and ten times its size: for soft shadows, and little noise through glass and mirrors.
 _SUN_RADIUS = math.radians(5.0)
-_HAZE = 0.06  # sine of the elevation from which on the ground fades into the horizon
+_HAZE = 0.06  # sine of the elevation below which the ground fades into the horizon
 _WAVELENGTHS = np.arange(380.0, 781.0, 5.0)  # nm
 
 
 @lru_cache(maxsize=1)
 def sky(width: int = WIDTH, sun: tuple[float, float] = SUN) -> ImageEnvironment:
-    """A clear sky with its sun, over level ground that is lit by both.
+    """A clear sky with its sun, over level ground lit by both.
 
-    sun : its elevation, 0 to 90 degrees, and azimuth, degrees about +Y from +Z towards +X.
-    The pixels cannot be written: until another sky is asked for, everybody gets the same ones.
+    sun : elevation, 0 to 90 degrees, and azimuth, degrees about +Y from +Z towards +X. The pixels are read-only:
+    callers share them until another sky is made.
     """
     elevation, azimuth = (math.radians(angle) for angle in sun)
     up, directions, angles = _sphere(width)
@@ -54,7 +53,7 @@ def sky(width: int = WIDTH, sun: tuple[float, float] = SUN) -> ImageEnvironment:
     gamma = np.arccos(np.clip(directions[rows] @ towards, -1.0, 1.0))
     pixels[rows] = _dome(max(elevation, 0.0), up[rows], gamma)
     horizon = pixels[rows[-1]].copy()
-    # As wide as texels can tell, even in a coarse map.
+    # As wide as texels can resolve, even in a coarse map.
     radius = max(_SUN_RADIUS, 4 * math.pi / width)
     disc = np.zeros(directions.shape[:2])
     disc[rows] = np.clip(1.0 - (gamma / radius) ** 2, 0.0, 1.0) ** 2
@@ -71,8 +70,8 @@ def sky(width: int = WIDTH, sun: tuple[float, float] = SUN) -> ImageEnvironment:
 
 @lru_cache(maxsize=1)
 def studio(width: int = WIDTH // 2) -> ImageEnvironment:
-    """A photo studio: a light room around the object, a large softbox from the upper right, a weaker one that fills
-    from the left, and strips of light from behind on both sides, all neutral. Its pixels cannot be written."""
+    """A photo studio, all neutral: a light room around the object, a large softbox from the upper right, a weaker fill
+    light from the left, light strips from behind on both sides. Its pixels are read-only."""
     up, directions, angles = _sphere(width)
     room = 0.4 + 0.3 * np.clip(0.5 + up / 1.2, 0.0, 1.0)  # floor to ceiling
     light = np.repeat(room[:, None], width, axis=1)
@@ -83,7 +82,7 @@ def studio(width: int = WIDTH // 2) -> ImageEnvironment:
     return _image(np.repeat(light[..., None], 3, axis=2), "studio")
 
 
-# Elevation and azimuth as of a sun, half the sides in degrees, radiance.
+# Elevation and azimuth as for a sun, half sides in degrees, radiance.
 _SOFTBOXES = (
     ((45.0, 50.0), 20.0, 16.0, 14.0),
     ((25.0, -60.0), 22.0, 22.0, 1.6),
@@ -93,7 +92,7 @@ _SOFTBOXES = (
 
 
 def _softbox(directions: Float, elevation: float, azimuth: float, half_width: float, half_height: float) -> Float:
-    """(H, W), 0 to 1: a rectangle that is seen from its middle, level, with soft edges."""
+    """(H, W), 0 to 1: a level rectangle facing the centre, with soft edges."""
     e, a = math.radians(elevation), math.radians(azimuth)
     towards = np.array([math.cos(e) * math.sin(a), math.sin(e), math.cos(e) * math.cos(a)])
     across = np.array([math.cos(a), 0.0, -math.sin(a)])
@@ -107,7 +106,7 @@ def _softbox(directions: Float, elevation: float, azimuth: float, half_width: fl
 
 
 def _sphere(width: int) -> tuple[Float, Float, Float]:
-    """Of a map's texels: sines of the elevation (H,), directions (H, W, 3), and solid angles (H,)."""
+    """For a map's texels: sines of the elevation (H,), directions (H, W, 3), and solid angles (H,)."""
     height = width // 2
     polar = (np.arange(height) + 0.5) * math.pi / height
     around = ((np.arange(width) + 0.5) / width - 0.5) * 2 * math.pi
@@ -126,9 +125,9 @@ def _image(pixels: Float, name: str) -> ImageEnvironment:
 @cache
 def _coefficients() -> tuple[Float, Float]:
     """The model's data for red, green and blue, ground albedos 0 and 1, turbidities 1 to 10, as quintic Bezier curves
-    of the sun's elevation: of the distribution (3, 2, 10, 6, 9), and of the radiance (3, 2, 10, 6).
+    of the sun's elevation: for the distribution (3, 2, 10, 6, 9), and for the radiance (3, 2, 10, 6).
 
-    Raises ViewerError when the data file is damaged.
+    Raises ViewerError for a damaged data file.
     """
     path = paths.assets() / "sky.npz"
     try:
@@ -140,8 +139,8 @@ def _coefficients() -> tuple[Float, Float]:
 
 
 def _dome(elevation: float, up: Float, gamma: Float) -> Float:
-    """(R, W, 3): radiance of the sky, W/(m^2 sr) weighed by the eye's sensitivity, sines of the elevation (R,) and
-    angles to the sun (R, W); the sun itself is left out."""
+    """(R, W, 3): radiance of the sky without the sun, photometrically weighted W/(m^2 sr), for sines of the elevation
+    (R,) and angles to the sun (R, W)."""
     t = (2 * elevation / math.pi) ** (1 / 3)
     curve = np.array([math.comb(5, k) * (1 - t) ** (5 - k) * t**k for k in range(6)])
     first = int(TURBIDITY)
@@ -157,8 +156,8 @@ def _dome(elevation: float, up: Float, gamma: Float) -> Float:
 
 
 def sunlight(elevation: float) -> Float:
-    """(3,): irradiance of a surface that faces the sun at an elevation in radians, linear sRGB, W/m^2 weighed by the
-    eye's sensitivity."""
+    """(3,): irradiance of a surface facing the sun at an elevation in radians, linear sRGB, photometrically weighted
+    W/m^2."""
     micrometres = _WAVELENGTHS / 1000
     mass = 1 / (math.sin(elevation) + 0.15 * (math.degrees(elevation) + 3.885) ** -1.253)
     rayleigh = 0.008735 * micrometres**-4.08
@@ -175,7 +174,7 @@ def sunlight(elevation: float) -> Float:
 
 
 _FROM_XYZ = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
-# Amplitude, middle, and width below and above the middle (nm) of the Gaussians that add up to x, y and z.
+# Amplitude, centre, and width below and above the centre (nm) of the Gaussians of x, y and z.
 _LOBES = (
     ((1.056, 599.8, 37.9, 31.0), (0.362, 442.0, 16.0, 26.7), (-0.065, 501.1, 20.4, 26.2)),
     ((0.821, 568.8, 46.9, 40.5), (0.286, 530.9, 16.3, 31.1)),

@@ -1,4 +1,4 @@
-"""Textures as plain data: images, and how a surface looks them up (glTF 2.0, section 3.8)."""
+"""Textures as plain data: images and their sampling (glTF 2.0, section 3.8)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 
-# How a coordinate beyond 0 .. 1 is brought back; the numbers are those of the record Texture.
+# Wrap modes of coordinates beyond 0 .. 1; the numbers are those of the record Texture.
 WRAPS = {"repeat": 0, "mirrored": 1, "clamp": 2}
 
-# Filters of an image that is seen smaller than it is, by OpenGL's names: (the nearest texel, mip levels, the nearest
-# mip level).
+# Minification filters by OpenGL's names: (nearest texel, mip levels, nearest mip level).
 MINIFICATIONS = {
     "nearest": (True, False, False),
     "linear": (False, False, False),
@@ -24,8 +23,8 @@ MINIFICATIONS = {
     "linear_mipmap_linear": (False, True, False),
 }
 
-# What texels stand for: colours, whose red, green and blue are sRGB-encoded where they are integers; plain values; or
-# unit vectors v as (v + 1) / 2.
+# Contents of texels: colours, with sRGB-encoded red, green and blue for integers; plain values; or unit vectors v as (v
+# + 1) / 2.
 CONTENTS = ("color", "data", "normal")
 
 DTYPES = (np.uint8, np.uint16, np.float16)
@@ -33,10 +32,10 @@ DTYPES = (np.uint8, np.uint16, np.float16)
 
 @dataclass(eq=False)
 class Image:
-    """texels : (H, W, 4) uint8, uint16 or float16, row 0 at the top: red, green, blue, opacity. Integers stand for
-    0 .. 1; of colours they are sRGB-encoded, opacity always linear. Halfs are linear, and finite.
+    """texels : (H, W, 4) uint8, uint16 or float16, row 0 at the top: red, green, blue, opacity. Integers stand for 0 ..
+    1; colours are sRGB-encoded, opacity always linear. Halfs are linear, and finite.
 
-    Raises ViewerError for another shape or type, and for an image of no texels.
+    Raises ViewerError for another shape or type, and for an empty image.
     """
 
     texels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.float16]
@@ -56,12 +55,12 @@ class Image:
 
     @classmethod
     def white(cls, name: str = "white") -> Image:
-        """One white texel: stands in for an image that cannot be had."""
+        """One white texel, in place of an unavailable image."""
         return cls(np.full((1, 1, 4), 255, np.uint8), name)
 
     @classmethod
     def checkerboard(cls, name: str = "checkerboard") -> Image:
-        """Magenta and black, 8 x 8: shows where an image is missing."""
+        """Magenta and black, 8 x 8, in place of a missing image."""
         row, column = np.indices((8, 8))
         texels = np.where(((row + column) % 2 == 0)[..., None], (255, 0, 255, 255), (0, 0, 0, 255))
         return cls(texels.astype(np.uint8), name)
@@ -69,12 +68,12 @@ class Image:
 
 @dataclass
 class Texture:
-    """An image with its lookup. (0, 0) is the image's upper left corner, (1, 1) its lower right one.
+    """An image with its sampling. (0, 0) is the image's upper left corner, (1, 1) its lower right one.
 
-    wrap : a key of `WRAPS` across and down. nearest : the nearest texel instead of bilinear filtering, where the image
-    is magnified. minification : a key of `MINIFICATIONS`; none: by mip levels, as ``nearest`` within each.
-    transform : (2, 3) float64, mesh coordinates (u, v, 1) to those of the image. uv_set : 0 or 1, which of a mesh's
-    texture coordinates. content : one of `CONTENTS`.
+    wrap : a key of `WRAPS` across and down. nearest : nearest texel instead of bilinear filtering under magnification.
+    minification : a key of `MINIFICATIONS`; none: mip levels, with ``nearest`` within each. transform : (2, 3) float64,
+    mesh coordinates (u, v, 1) to the image's. uv_set : 0 or 1, the mesh's set of texture coordinates. content : one of
+    `CONTENTS`.
     """
 
     image: Image
@@ -107,7 +106,7 @@ class Texture:
 def uv_transform(
     offset: tuple[float, float] = (0.0, 0.0), rotation: float = 0.0, scale: tuple[float, float] = (1.0, 1.0)
 ) -> NDArray[np.float64]:
-    """(2, 3): scaled, then turned, then moved, as KHR_texture_transform has it; rotation in radians."""
+    """(2, 3): scale, then rotation, then translation, as in KHR_texture_transform; rotation in radians."""
     cosine, sine = np.cos(rotation), np.sin(rotation)
     turn = np.array([[cosine, sine], [-sine, cosine]])
     return np.column_stack([turn * np.asarray(scale, np.float64), np.asarray(offset, np.float64)])

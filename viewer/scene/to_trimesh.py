@@ -1,4 +1,4 @@
-"""A scene as trimesh has it, for `Scene.to_trimesh`."""
+"""Conversion of a scene to trimesh, for `Scene.to_trimesh`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.texture import Texture
 
-# Kinds of material as metallic and roughness; of others both are the material's own, or rough and no metal.
+# Kinds of material as (metallic, roughness); others have their own, or are rough and not metallic.
 SMOOTH = {"mirror": (1.0, 0.0), "dielectric": (0.0, 0.0)}
 
 
@@ -26,9 +26,9 @@ def trimesh_scene(
     textures: Sequence[Texture],
     cameras: Sequence[Camera],
 ) -> Any:
-    """A ``trimesh.Scene``: a ``Trimesh`` for each mesh and material on it, a node for each instance of those.
+    """A ``trimesh.Scene``: a ``Trimesh`` for each mesh and material, a node for each instance of those.
 
-    Raises ViewerError where trimesh is not installed.
+    Raises ViewerError if trimesh is not installed.
     """
     try:
         import trimesh
@@ -74,7 +74,7 @@ def _trimesh(
         corners.reshape(-1, 3),
         vertex_normals=None if mesh.normals is None else mesh.normals[order],
         visual=look,
-        process=False,  # or equal vertices become one
+        process=False,  # else equal vertices would be merged
     )
 
 

@@ -5,8 +5,8 @@
 ...     yield Run(program, "picture", shape, rays=count, streams={"film": rows})
 ...     yield Host(lambda: print("done"))
 
-A job holds no machine and no context. Between two steps, and between two passes of a run, it can be abandoned; the
-streams then hold what the steps before have left.
+A job holds no machine and no context. It can be abandoned between steps, and between passes of a run; streams keep the
+results of the steps before.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from viewer.stream.machines.counters import Stats
 class Run:
     """Run a program over the first ``rays`` rays of streams of ``size`` (width, height).
 
-    key : what tells machines apart beside the size, so that one made before serves again. streams : inputs and results
-    that it works on; the others are the machine's own, which ``fill`` may fill, and `Executor.machine` hands out after
-    the run. uniforms : of modules. chosen : of `CHOICE`, the rays that it is of; without it all.
+    key : identifies the machine besides the size, for its reuse. streams : inputs and results; the others are the
+    machine's own, filled by ``fill``, and read through `Executor.machine` after the run. uniforms : of modules. chosen
+    : stream of `CHOICE` with the rays of the run; by default all.
     """
 
     program: Program
@@ -48,15 +48,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Draw:
-    """Draw triangles, points or a square into streams: ``draw()`` is a pass of the ordinary pipeline that is ready."""
+    """Draw triangles, points or a square into streams: ``draw()`` is a prepared pass of the ordinary pipeline."""
 
     draw: Callable[[], None]
 
 
 @dataclass(frozen=True)
 class Copy:
-    """Copy a rectangle of ``size`` (width, height), from its ``corner`` on, into the first elements of a stream in row
-    order, or with ``back`` from there to the rectangle."""
+    """Copy a rectangle of ``size`` (width, height), from its ``corner`` on, to the first elements of a stream in row
+    order; with ``back`` in the reverse direction."""
 
     rectangle: Stream
     rows: Stream
@@ -67,7 +67,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class Clear:
-    """Give the first ``rays`` elements of a stream (all without) the same texels (zeros without)."""
+    """Fill the first ``rays`` elements of a stream (by default all) with constant texels (by default zeros)."""
 
     stream: Stream
     texels: Sequence[Sequence[float]] = ()
@@ -83,7 +83,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Stage:
-    """From here on the job's time is that of a stage of this name, where it is measured: see `Executor.times`."""
+    """Begin a timed stage of this name: see `Executor.times`."""
 
     name: str
 
@@ -95,9 +95,8 @@ Job = Generator[Step, Any, Any]
 class Executor:
     """Runs jobs: one step after the other, yielding after each, and after each pass of a run.
 
-    machine_of : the machine that serves a run, with its streams made. stats : of all runs of the job under way. times :
-    where a dictionary is put here, the seconds of every `Stage` are added up in it, for which the device is waited for
-    at each stage's end.
+    machine_of : the machine for a run, with its streams made. stats : over all runs of the current job. times : a
+    dictionary here receives the seconds of every `Stage`, at the cost of waiting for the device at each stage's end.
     """
 
     def __init__(self, device: Device, resources: Resources, machine_of: Callable[[Run], Machine]) -> None:
@@ -105,15 +104,15 @@ class Executor:
         self.machine: Machine | None = None  # of the last run
         self.stats = Stats()
         self.times: dict[str, float] | None = None
-        self._stage: tuple[str, float] | None = None  # the one under way, and when it began
-        self._job = 0  # the number of the job under way
+        self._stage: tuple[str, float] | None = None  # name and start time of the current stage
+        self._job = 0  # number of the current job
 
     def run(self, job: Job) -> Iterator[float]:
-        """Yields the share of the last run that is done, 0 before there is one. What a `Host` function returns, and a
-        run's machine, is sent into the job.
+        """Yields the completed share of the last run, 0 before one. The result of a `Host` function, and a run's
+        machine, are sent into the job.
 
-        A job that goes on after another one has begun, in this thread or another, would find that one's rays in its
-        streams: raises DeviceError.
+        Raises DeviceError for a job continued after another one has begun, in any thread: its streams then hold the
+        other's rays.
         """
         self.stats, self._stage = Stats(), None
         self._job += 1
@@ -121,14 +120,14 @@ class Executor:
         answer: Any = None
         share = 0.0
         while True:
-            with self._under_way(number):
+            with self._job_context(number):
                 try:
                     step = job.send(answer)
                 except StopIteration:
                     self._begin(None)
                     return
             if isinstance(step, Stage):
-                with self._under_way(number):
+                with self._job_context(number):
                     self._begin(step.name)
                 answer = None
             elif isinstance(step, Run):
@@ -136,12 +135,12 @@ class Executor:
                     yield share
                 answer, share = self.machine, 1.0
             else:
-                with self._under_way(number):
+                with self._job_context(number):
                     answer = self._do(step)
             yield share
 
     def _begin(self, stage: str | None) -> None:
-        """A stage begins, and the one before has ended."""
+        """Begin a stage, ending the previous one."""
         if self.times is None:
             self._stage = None
             return
@@ -153,17 +152,17 @@ class Executor:
         self._stage = None if stage is None else (stage, now)
 
     def abandon(self) -> None:
-        """What a job under way reads has changed: it must not go on."""
+        """Forbid the current job to continue, as its inputs have changed."""
         self._job += 1
 
     @contextmanager
-    def _under_way(self, number: int) -> Iterator[None]:
-        """The context, for a step of the job of that number."""
+    def _job_context(self, number: int) -> Iterator[None]:
+        """The context for a step of that job."""
         with self.device.current():
             if number != self._job:
                 raise DeviceError(
                     "renderer",
-                    "this picture cannot go on, since another has begun, or the scene has changed",
+                    "this picture cannot continue: another one has begun, or the scene has changed",
                     "finish one before the next, or make a Renderer for each",
                 )
             yield
@@ -181,7 +180,7 @@ class Executor:
         return copies.to_rows(step.rectangle, step.rows, step.corner, step.size)
 
     def _run(self, step: Run, number: int) -> Iterator[float]:
-        with self._under_way(number):
+        with self._job_context(number):
             machine = self.machine = self._machine_of(step)
             machine.borrow(step.streams)
             machine.set(step.uniforms)
@@ -190,7 +189,7 @@ class Executor:
                 step.fill(machine)
         passes = machine.run(None if step.rays == machine.rays else step.rays)
         while True:
-            with self._under_way(number):
+            with self._job_context(number):
                 state: Progress | None = next(passes, None)
             if state is None:
                 break

@@ -1,7 +1,7 @@
-// A picture as another camera sees it, by its depths: image warping (Mark, McMillan and Bishop 1997, "Post-Rendering 3D
-// Warping"), whose places are found by repeated lookups (Bowles et al. 2012, "Iterative Image Warping").
-// What a pixel shows is at a depth that only the picture knows: the place where the picture shows it is guessed, the
-// depth there makes a better guess. What the picture does not show is taken from what is beside it.
+// A picture reprojected to another camera by its depths: image warping (Mark, McMillan and Bishop 1997, "Post-Rendering
+// 3D Warping"), with source places found iteratively (Bowles et al. 2012, "Iterative Image Warping"). A pixel's depth
+// is known only in the source picture: the depth at a guessed place improves the guess. Places hidden in the picture
+// are filled from their neighbours.
 // Needs the stream shown, of any size, filtered between its texels.
 #include "film/denoise/view.glsl"
 
@@ -11,16 +11,16 @@ uniform vec3 past_along;                            // depth along this view's a
 uniform vec3 shift;                                 // from the picture's eye to this one
 uniform float travel;                               // of that, along this view's axis
 
-const float LEAST_DEPTH = 1e-4;  // of what was at depth 1: what is nearer, or behind this eye, stays where it was
+const float LEAST_DEPTH = 1e-4;  // of depth 1: points nearer than this, or behind this eye, keep their place
 
-// Where a point at 1 / nearness along this view's axis is in the picture, pixels.
+// Pixel of the picture with a point at 1 / nearness along this view's axis.
 vec2 place_of(vec3 through, float nearness) {
     vec3 towards = through + nearness * shift;
     float depth = max(dot(towards, past_forward), 1e-6);
     return vec2(dot(towards, past_right), dot(towards, past_lower)) / depth + past_start;
 }
 
-// The nearness to this eye of what the picture shows at a place, or ``otherwise``.
+// The nearness to this eye of the picture's surface at a place, or ``otherwise``.
 float nearness_at(vec2 place, float otherwise) {
     ivec2 last = textureSize(in_shown_0, 0) - 1;
     vec2 inside = clamp(place, vec2(0.0), vec2(last));

@@ -1,4 +1,4 @@
-// A picture of its light's size: the light with its texture again, and with what is seen of lights themselves.
+// A picture at its light's size: the light times its texture, plus directly visible emission.
 // Needs the streams features, light.
 #include "film/denoise/guide_of.glsl"
 #include "film/denoise/reflectance.glsl"

@@ -1,4 +1,4 @@
-// How much light surfaces get by the way they face, on average over the picture: an ambient cube (McTaggart 2004).
+// Mean irradiance of surfaces by orientation over the picture: an ambient cube (McTaggart 2004).
 uniform vec3 facing_low, facing_high;  // luminance of surfaces that face down an axis, and up
 
 float facing_light(vec3 normal) {

@@ -1,16 +1,16 @@
-// Light of few samples, filled up with that around: where hardly any pixel shows the same surface, as on flutes or leaves
-// in a small picture, the filter keeps the noise of one sample, dark and bright points. There the mean of all pixels at
-// about the same depth takes its place, until samples enough are there. What surfaces get by the way they face is taken
-// off. Needs the streams past (of `History`), light.
+// Fills in light of few samples from its surroundings. Where hardly any pixel shows the same surface, as on flutes or
+// leaves in a small picture, the filter keeps the noise of one sample. There it is replaced by the mean of all pixels
+// at about the same depth, until enough samples are there. The mean irradiance by orientation is subtracted first.
+// Needs the streams past (of `History`), light.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
 #include "lib/luminance.glsl"
 #include "film/upsample/facing.glsl"
 
-const float APART = 10.0;    // of depths that differ: a half at a tenth
-const float FACING = 0.02;   // weight of what faces away: it counts where nothing else is around
-const float ENOUGH = 0.02;   // 1 / samples of the same surface, after which 1 / e of the light is that around
-const float NOISE = 0.2;     // variance around, relative to the squared mean, that makes half of that
+const float APART = 10.0;    // of relative depth: weight a half at a difference of a tenth
+const float FACING = 0.02;   // weight of surfaces facing away, effective only without others
+const float ENOUGH = 0.02;   // 1 / samples on the same surface at which 1 / e of the light is the mean's
+const float NOISE = 0.2;     // relative variance around at which half is replaced
 
 Plane plane;
 ivec2 middle, last;
@@ -61,7 +61,7 @@ Irradiance element(ivec2 at) {
     row(0);
     row(1);
     row(2);
-    // Nothing is to be filled up where the light around is even: shading is left alone.
+    // No fill where the light around is even: shading is left alone.
     float apart = max(second * total - first * first, 0.0), noise = apart / (apart + NOISE * first * first + 1e-20);
     float share = own.nearness > 0.0 ? noise * exp(-ENOUGH * support) : 0.0;
     light.rgb = mix(light.rgb, sum / max(total, 1e-6), share);

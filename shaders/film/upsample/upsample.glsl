@@ -1,11 +1,11 @@
-// A picture larger than its light: of the four pixels of light around each point those of its own surface count (joint
-// bilateral upsampling, Kopf et al. 2007); texture and edges are the larger picture's. The view is the larger picture's.
-// Needs the streams features, which are the larger ones, lit, light.
+// A picture larger than its light: of the four light pixels around each point those on its own surface are used (joint
+// bilateral upsampling, Kopf et al. 2007); texture and edges are the larger picture's, and so is the view. Needs the
+// streams features, which are the larger ones, lit, light.
 #include "film/denoise/guide_of.glsl"
 #include "film/denoise/reflectance.glsl"
 #include "film/upsample/facing.glsl"
 
-uniform vec2 scale;  // size of the light's picture as a share of this one's
+uniform vec2 scale;  // size of the light's picture relative to this one's
 
 Shown element(ivec2 at) {
     Features features = fetch_features(at);
@@ -19,7 +19,7 @@ Shown element(ivec2 at) {
     for (int k = 0; k < 4; ++k) {
         ivec2 corner = ivec2(k & 1, k >> 1), there = clamp(low + corner, ivec2(0), last);
         vec2 near = mix(1.0 - part, part, vec2(corner)), offset = (vec2(there) + 0.5) / scale - 0.5 - vec2(at);
-        // Where no pixel is of this surface, the nearest ones serve.
+        // Without a pixel on this surface, the nearest ones are used.
         Lit lit = fetch_lit(there);
         float weight = near.x * near.y * (falling(unlike(plane, Guide(lit.normal, lit.nearness), offset)) + 1e-4);
         total += weight;

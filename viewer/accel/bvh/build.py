@@ -23,12 +23,12 @@ __all__ = ["MOST_DEPTH", "Bvh", "build", "build_boxes", "octant_links"]
 LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats
 METHODS = ("sah", "midpoint")
 LARGEST_LEAF = 255
-SMALL = 96  # boxes up to which the loops are not worth compiling
-# Parts of the list above this size are split one at a time, smaller ones grow in one go: the jobs of the threads. A
-# part's tree is the same whoever grows it, so that this is a matter of speed alone.
+SMALL = 96  # number of boxes below which the loops are not worth compiling
+# Parts of the list above this size are split one at a time, smaller ones grown in one go: the jobs of the threads. It
+# affects speed alone: a part's tree is the same in either case.
 GRAIN = 1 << 14
 MOST_WORKERS = 8
-BUILDING = "building the tree"  # the word of progress
+BUILDING = "building the tree"  # word of the progress report
 
 Progress = Callable[[float, str], None]
 
@@ -37,19 +37,19 @@ Progress = Callable[[float, str], None]
 class Bvh:
     """A binary bounding volume hierarchy in depth-first order: an inner node's first child follows it.
 
-    There is at least one node: nothing to hit gives one leaf of no triangles, at the origin.
+    At least one node: an empty tree is a leaf without triangles, at the origin.
 
-    low, high  : (N, 3) float32, boxes: the exact bounds of what they hold.
+    low, high  : (N, 3) float32, boxes: the exact bounds of their contents.
     second     : (N,) int32, the second child's number; -1 in a leaf.
     first      : (N,) int32, leaf: address of its first triangle in `order`; 0 in an inner node.
     count      : (N,) int32, leaf: triangles in it; 0 in an inner node.
-    axis       : (N,) int8, inner node: the axis 0, 1, 2 that tells its children apart, the first child the lower along
-                 it (no centre of a box in it is above one in the second); 0 in a leaf.
+    axis       : (N,) int8, inner node: axis 0, 1, 2 of the split, the first child on the lower side (no centre of a box
+                 in it is above one in the second); 0 in a leaf.
     escape     : (N,) int32, the node after the subtree in depth-first order; N at the end.
-    order      : (T',) int32, numbers of triangles in leaf order; those with a corner that is not finite are left out.
+    order      : (T',) int32, numbers of triangles in leaf order, without those with a non-finite corner.
     depth      : levels below the root, at most `MOST_DEPTH`.
-    statistics : counts, SAH cost, seconds and bytes of the build, by name. `sah_cost` is what a random line through
-                 the root's box is expected to cost: TRAVERSAL per inner node, TEST or FAR_TEST per triangle (`loops`).
+    statistics : counts, SAH cost, seconds and bytes of the build, by name. `sah_cost` is the expected cost of a random
+                 line through the root's box: TRAVERSAL per inner node, TEST or FAR_TEST per triangle (`loops`).
     """
 
     low: NDArray[np.float32]
@@ -66,7 +66,7 @@ class Bvh:
 
 @dataclass(frozen=True)
 class _Rule:
-    """How to split: midpoint or SAH; most boxes in a leaf; cost of what a box holds."""
+    """Rule of splits: midpoint or SAH; most boxes in a leaf; cost of testing a box's content."""
 
     midpoint: bool
     leaf: int
@@ -75,9 +75,9 @@ class _Rule:
 
 @dataclass
 class _Part:
-    """A part of the list: first .. last - 1, at so many levels below the root; known (12,), see `bvh_kernels`.
+    """A part of the list: first .. last - 1, at ``depth`` levels below the root; known (12,), see `bvh_kernels`.
 
-    Once it is done it is a subtree of so many nodes, or split along the axis, with its halves as parts.
+    When done it is a subtree, with its number of nodes, or split along the axis into two parts.
     """
 
     first: int
@@ -93,17 +93,17 @@ class _Part:
 def build(corners: NDArray[np.float32], method: str = "sah", leaf: int = 4, progress: Progress | None = None) -> Bvh:
     """Build a hierarchy over triangles.
 
-    corners  : (T, 3, 3) float32. Triangles with a corner that is not finite are left out; numbers stay those of
-               `corners`.
+    corners  : (T, 3, 3) float32. Triangles with a non-finite corner are left out; numbers refer to `corners`.
     method   : "sah": binned surface area heuristic (Wald, "On fast construction of SAH-based bounding volume
-               hierarchies", 2007), for few triangles every place along every axis; leaves where they cost less.
-               "midpoint": the middle of the node's box along x, y, z in turn, one triangle per leaf whatever `leaf`.
+               hierarchies", 2007), for few triangles every position along every axis; leaves where they cost less.
+               "midpoint": the middle of the node's box along x, y, z in turn, one triangle per leaf regardless of
+               `leaf`.
     leaf     : most triangles in a leaf, 1 to 255.
-    progress : called with the share that is done, 0 to 1, and a word.
+    progress : called with the share done, 0 to 1, and a word.
 
-    Where a tree would grow deeper than `MOST_DEPTH`, or centres coincide, parts are halved. The result does not
-    depend on the number of threads. Raises ViewerError for an unknown method, a leaf size out of range, corners of
-    another shape, and over 2^24 triangles.
+    Parts are halved where a tree would grow deeper than `MOST_DEPTH`, or centres coincide. The result does not depend
+    on the number of threads. Raises ViewerError for an unknown method, a leaf size out of range, corners of another
+    shape, and over 2^24 triangles.
     """
     begin = time.perf_counter()
     if np.ndim(corners) != 3 or np.shape(corners)[1:] != (3, 3):
@@ -130,11 +130,11 @@ def build_boxes(low: NDArray[np.float32], high: NDArray[np.float32], leaf: int =
 
 
 def octant_links(bvh: Bvh) -> NDArray[np.int32]:
-    """Links for a walk front to back without a stack, per octant of the ray's direction: (8, N, 2) int32.
+    """Links of a stackless front-to-back traversal, per octant of the ray's direction: (8, N, 2) int32.
 
-    Bit k of the octant is set where direction[k] < 0. [..., 0] is the next node when the box is hit: at an inner node
-    the child that is nearer by the sign along the node's axis. [..., 1] is the next node when it is missed, or when a
-    leaf is done. In a leaf both are the same. N ends the walk, which begins at node 0.
+    Bit k of the octant is set where direction[k] < 0. [..., 0] is the next node after a hit of the box: at an inner
+    node the nearer child along the node's axis. [..., 1] is the next node after a miss, or after a leaf. In a leaf both
+    are equal. Traversal starts at node 0 and ends at N.
     """
     links = np.empty((8, len(bvh.second), 2), np.int32)
     run(bvh_layout.octants, bvh.second, bvh.axis, links, small=len(bvh.second) <= 2 * SMALL)
@@ -144,23 +144,23 @@ def octant_links(bvh: Bvh) -> NDArray[np.int32]:
 def _build(
     gather: Callable, given: tuple[NDArray, ...], midpoint: bool, leaf: int, progress: Progress | None, begin: float
 ) -> Bvh:
-    """The tree of what the loop `gather` makes of the arrays `given`."""
+    """The tree over the boxes that the loop `gather` makes from the arrays `given`."""
     total = len(given[0])
     if total > LIMIT:
         raise ViewerError("bvh", f"{total:,} triangles, and addresses end at {LIMIT:,}")
     if not isinstance(leaf, (int, np.integer)) or isinstance(leaf, bool) or not 1 <= leaf <= LARGEST_LEAF:
-        raise ViewerError("bvh", f"no leaf size: {leaf!r}", f"give a number from 1 to {LARGEST_LEAF}")
-    tell = progress or (lambda share, text: None)
+        raise ViewerError("bvh", f"leaf size {leaf!r}", f"give a number from 1 to {LARGEST_LEAF}")
+    report = progress or (lambda share, text: None)
     small = total <= SMALL
     refs, known = np.empty((total + 1, 8), np.float32), np.empty(12)
     used = run(gather, *given, refs, known, small=small)
     if used == 0:
-        tell(1.0, BUILDING)
+        report(1.0, BUILDING)
         return _empty(total, begin)
     boxes, links = np.empty((2 * used, 8), np.float32), np.empty((2 * used, 4), np.int32)
     root = _Part(0, used, 0, known)
     rule = _Rule(midpoint, int(leaf), TEST if used <= CACHED else FAR_TEST)
-    _grow(root, refs, rule, boxes, links, tell, small)
+    _grow(root, refs, rule, boxes, links, report, small)
     bvh = _assemble(root, refs, rule, boxes, links, small)
     held = (refs, boxes, links)
     nbytes = sum(array.nbytes for array in vars(bvh).values() if isinstance(array, np.ndarray))
@@ -168,15 +168,17 @@ def _build(
         triangles=total,
         left_out=total - used,
         bytes=nbytes,
-        peak_bytes=nbytes + sum(array.nbytes for array in held),  # beside what was given
+        peak_bytes=nbytes + sum(array.nbytes for array in held),  # without the input
         seconds=time.perf_counter() - begin,
     )
-    tell(1.0, BUILDING)
+    report(1.0, BUILDING)
     return bvh
 
 
-def _grow(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, tell: Progress, small: bool) -> None:
-    """Split the large parts, one job each, and grow the others, until all is done."""
+def _grow(
+    root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, report: Progress, small: bool
+) -> None:
+    """Split the large parts, one job each, and grow the others, until all are done."""
 
     def job(part: _Part) -> None:
         span = part.first, part.last, part.depth, rule.midpoint, rule.leaf, rule.test, part.known
@@ -202,7 +204,7 @@ def _grow(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArra
                 future.result()
                 if part.halves is None:
                     done += part.last - part.first
-                    tell(done / root.last, BUILDING)
+                    report(done / root.last, BUILDING)
                 else:
                     waiting.update((pool.submit(job, half), half) for half in part.halves)
 
@@ -255,7 +257,7 @@ def _assemble(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: ND
 
 
 def _empty(total: int, begin: float) -> Bvh:
-    """A leaf of nothing."""
+    """The tree of one empty leaf."""
     box, one, zero = np.zeros((1, 3), np.float32), np.ones(1, np.int32), np.zeros(1, np.int32)
     counts: dict[str, float | int] = {"nodes": 1, "leaves": 1, "depth": 0, "triangles_per_leaf": 0.0, "largest_leaf": 0}
     rest = {"sah_cost": 0.0, "triangles": total, "left_out": total, "bytes": 41, "peak_bytes": 41}

@@ -1,4 +1,4 @@
-"""The compiled loops of `bvh_build` that lay a grown tree out: nodes in depth-first order, their links and sums."""
+"""The compiled layout loops of `bvh_build`: a grown tree's nodes in depth-first order, their links and sums."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viewer.accel.bvh.splits import half_area
 
 
 def place_nodes(boxes, links, source, count, target, low, high, second, first, size, axis):
-    """Copy `count` nodes that `grow` wrote at row `source` to where they belong, from row `target` on."""
+    """Copy `count` nodes written by `grow` from row `source` on to their place from row `target` on."""
     for i in range(count):
         s, t = source + i, target + i
         for a in range(3):
@@ -21,8 +21,8 @@ def place_nodes(boxes, links, source, count, target, low, high, second, first, s
 
 
 def finish(low, high, second, size, escape):
-    """Escape links, and sums for the statistics: half surfaces of inner nodes, of leaves times their boxes; most boxes
-    in a leaf; leaves."""
+    """Escape links, and sums for the statistics: half surface areas of inner nodes, of leaves times their boxes; most
+    boxes in a leaf; leaves."""
     inner = outer = 0.0
     most = leaves = 0
     for i in range(len(second) - 1, -1, -1):
@@ -46,7 +46,7 @@ def finish(low, high, second, size, escape):
 
 
 def surface(low, high):
-    """Half the surface of a box; low, high (3,) float32."""
+    """Half the surface area of a box; low, high (3,) float32."""
     return half_area(
         np.float64(low[0]),
         np.float64(low[1]),

@@ -1,15 +1,15 @@
-"""The compiled loops of `bvh_build`: a list of boxes, and the tree that its splits grow into.
+"""The compiled loops of `bvh_build`: a list of boxes, and the tree grown by splitting it.
 
 A list of boxes is (T, 8) float32, a row per box: its low corner x, y, z; its high corner negated; its number (exact up
-to 2^24); unused. With the high corner negated every union is a minimum of six components. A split permutes the rows
-of its part of the list, so that each part of the tree reads memory in order.
+to 2^24); unused. With the high corner negated every union is a minimum of six components. A split permutes the rows of
+its part of the list, so that each part of the tree reads memory in order.
 
-What is known of a part of the list (`measure`) is (12,) float64: the six minima of its boxes, which are its box; and
-the six of its centres, as x, y, z and -x, -y, -z. A centre is low + high, twice the middle of the box, summed in
-float64 so that it cannot overflow; every test of a centre uses that one expression and rounds alike.
+The summary of a part of the list (`measure`) is (12,) float64: the six minima of its boxes, i.e. its box; and the six
+of its centres, as x, y, z and -x, -y, -z. A centre is low + high, twice the centre of the box, summed in float64
+without overflow; every test of a centre uses this expression and rounds alike.
 
-Arithmetic is float64 throughout (`np.float64` before it: in numba `float` of a float32 stays one), so that the loops
-give the same bits compiled or not.
+All arithmetic is float64 (`np.float64` before it: in numba `float` of a float32 stays one), so that compiled and
+interpreted loops give the same bits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from viewer.accel.bvh.splits import BINS, MOST_DEPTH, SWEPT, divide, measure
 
 
 def gather(corners, refs, known):
-    """Boxes of the triangles whose corners are finite; how many.
+    """Boxes of the triangles with finite corners; returns their number.
 
     corners (T, 3, 3) float32.  refs (T, 8) float32, known (12,) float64: written.
     """
@@ -41,7 +41,7 @@ def gather(corners, refs, known):
 
 
 def gather_boxes(low, high, refs, known):
-    """The same of boxes low, high (T, 3) float32 that are finite and hold something."""
+    """The same for boxes low, high (T, 3) float32, finite and not empty."""
     used = 0
     for t in range(len(low)):
         total, holds = 0.0, True
@@ -59,19 +59,19 @@ def gather_boxes(low, high, refs, known):
 
 
 def scratch():
-    """What `split` and `grow` need room for: bins, counts, after, numbers, rows."""
+    """Scratch arrays of `split` and `grow`: bins, counts, after, numbers, rows."""
     bins, counts, after = np.empty((3, BINS, 8), np.float32), np.empty((3, BINS), np.int64), np.empty(BINS + SWEPT)
     return bins, counts, after, np.empty(SWEPT, np.int64), np.empty((SWEPT, 8), np.float32)
 
 
 def stack():
-    """What `grow` needs room for beside: second children that wait, one per level, as first, last, depth, parent; what
-    is known of them; and of the part at hand."""
+    """Further scratch arrays of `grow`: waiting second children, one per level, as first, last, depth, parent; their
+    summaries; and that of the current part."""
     return np.empty((MOST_DEPTH + 2, 4), np.int64), np.empty((MOST_DEPTH + 2, 12)), np.empty(12)
 
 
 def split(refs, first, last, depth, midpoint, leaf, test, known, left, right, bins, counts, after, numbers, rows):
-    """One split, see `divide`; left, right (12,) float64, written: what is known of the two parts; then `scratch`."""
+    """One split, see `divide`; left, right (12,) float64, written: the summaries of the two parts; then `scratch`."""
     axis, place = divide(refs, first, last, depth, midpoint, leaf, test, known, bins, counts, after, numbers, rows)
     if axis >= 0:
         measure(refs, first, place, left)
@@ -99,10 +99,10 @@ def grow(
     knowing,
     here,
 ):
-    """The tree of the boxes first .. last - 1 in depth-first order; how many nodes, and the deepest level.
+    """The tree of the boxes first .. last - 1 in depth-first order; returns the number of nodes and the deepest level.
 
-    boxes (2 T, 8) float32, links (2 T, 4) int32, written from row 2 first on: a node's six minima; and the second
-    child (in nodes from the first one written, -1 in a leaf), the first box, how many (0: inner node), the axis.
+    boxes (2 T, 8) float32, links (2 T, 4) int32, written from row 2 first on: a node's six minima; and the second child
+    (in nodes from the first one written, -1 in a leaf), the first box, the number of boxes (0: inner node), the axis.
     The rest: `scratch` and `stack`.
     """
     for c in range(12):

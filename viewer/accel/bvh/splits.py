@@ -1,6 +1,4 @@
-"""Splits of a list of boxes, of which the loops of `viewer.accel.bvh.loops` make a tree; what the list holds is told
-there.
-"""
+"""Splits of a list of boxes for the loops of `viewer.accel.bvh.loops`, which describes the list's layout."""
 
 from __future__ import annotations
 
@@ -9,19 +7,19 @@ import numpy as np
 from viewer.base.jit import helper
 
 MOST_DEPTH = 60  # levels below the root, for any input of up to 2^24 boxes
-BINS, FEW_BINS, FEW = 32, 16, 64  # per axis; for parts of up to FEW boxes, where the bins cost more than the boxes
-SWEPT = 8  # parts of up to so many boxes are split by trying every place along every axis, not by bins
+BINS, FEW_BINS, FEW = 32, 16, 64  # per axis; the latter for parts of up to FEW boxes, where bins cost more than boxes
+SWEPT = 8  # largest part split by trying every position along every axis, without bins
 TRAVERSAL = 1.0  # cost of an inner node: its two children's boxes
-# Cost of a triangle's test, or of what a leaf's box holds: in trees of up to CACHED boxes, whose nodes lie in the
-# processor's cache, and in larger ones. On llvmpipe 1 takes 10 % off the time of paths in the Cornell box, and adds 3 %
-# to that of primary rays that hit the dragon.
+# Cost of a triangle's test, or of a leaf box's content: in trees of up to CACHED boxes, whose nodes fit the processor's
+# cache, and in larger ones. On llvmpipe 1 saves 10 % of the time of paths in the Cornell box, and adds 3 % to that of
+# primary rays that hit the dragon.
 TEST, FAR_TEST = 1.0, 0.5
 CACHED = 1 << 16
 
 
 @helper
 def measure(refs, first, last, out):
-    """What is known of the boxes first .. last - 1; out (12,) float64, written."""
+    """The summary of the boxes first .. last - 1; out (12,) float64, written."""
     lx = ly = lz = hx = hy = hz = np.inf
     cx = cy = cz = dx = dy = dz = np.inf
     for i in range(first, last):
@@ -38,14 +36,14 @@ def measure(refs, first, last, out):
 
 @helper
 def half_area(x, y, z, u, v, w):
-    """Half the surface of the box of these six minima."""
+    """Half the surface area of the box of these six minima."""
     dx, dy, dz = -u - x, -v - y, -w - z
     return dx * dy + dy * dz + dz * dx
 
 
 @helper
 def _levels(count):
-    """Levels that halving needs to come from so many boxes to one."""
+    """Levels of halving from ``count`` boxes to one."""
     levels = 0
     while (1 << levels) < count:
         levels += 1
@@ -54,10 +52,10 @@ def _levels(count):
 
 @helper
 def _binned(refs, first, last, known, bins, counts, after):
-    """The best place to split by bins: (cost, axis, base, scale, limit); axis -1 where centres coincide.
+    """The best split by bins: (cost, axis, base, scale, limit); axis -1 where centres coincide.
 
-    A box is on the first side where (centre - base) scale < limit. Cost: sum of half surface times boxes.
-    bins (3, BINS, 8) float32, counts (3, BINS) int64, after (BINS,) float64: scratch.
+    A box is on the first side where (centre - base) scale < limit. Cost: sum of half surface areas times boxes. bins
+    (3, BINS, 8) float32, counts (3, BINS) int64, after (BINS,) float64: scratch.
     """
     size = BINS if last - first > FEW else FEW_BINS
     for a in range(3):
@@ -65,7 +63,7 @@ def _binned(refs, first, last, known, bins, counts, after):
             counts[a, k] = 0
             for c in range(8):
                 bins[a, k, c] = np.inf
-    # a little under K bins over the extent, so that the last centre is in the last bin
+    # slightly below K bins over the extent, so that the last centre is in the last bin
     reach = size * (1.0 - 2.0**-40)
     x0, y0, z0 = known[6], known[7], known[8]
     ex, ey, ez = -known[9] - x0, -known[10] - y0, -known[11] - z0
@@ -149,7 +147,7 @@ def _sort(refs, first, last, axis, numbers):
 
 @helper
 def _swept(refs, first, last, known, numbers, rows, after):
-    """The best place to split among all, for few boxes: (cost, axis, middle); rows are left in that order.
+    """The best of all splits, for few boxes: (cost, axis, middle); the rows are left in that order.
 
     numbers (SWEPT,) int64, rows (SWEPT, 8) float32, after (SWEPT or more,) float64: scratch.
     """
@@ -187,7 +185,7 @@ def _swept(refs, first, last, known, numbers, rows, after):
 
 @helper
 def _partition(refs, first, last, axis, base, scale, limit):
-    """Rows with (centre - base) scale < limit to the front; where the others begin."""
+    """Move rows with (centre - base) scale < limit to the front; returns the start of the others."""
     i, j = first, last
     while True:
         while i < j and (np.float64(refs[i, axis]) - np.float64(refs[i, 3 + axis]) - base) * scale < limit:
@@ -208,8 +206,8 @@ def _partition(refs, first, last, axis, base, scale, limit):
 def _halve(refs, first, last, known):
     """Two halves by the median centre along the axis of the largest extent: (axis, middle).
 
-    Bisects the median's value, so that no order of the rows is a slow one; those of the very same centre are cut as
-    they lie. Where all centres coincide, the rows stay as they are.
+    Bisects the median's value, so that no order of the rows is slow; rows of equal centres are cut in their order.
+    Where all centres coincide, the rows stay as they are.
     """
     axis = 0
     for a in range(1, 3):
@@ -220,7 +218,7 @@ def _halve(refs, first, last, known):
     while low < high:
         middle = low + 0.5 * (high - low)
         if not low < middle < high:
-            # neighbours: whether low itself is the median
+            # neighbours: test whether low itself is the median
             below = 0
             for i in range(first, last):
                 below += np.float64(refs[i, axis]) - np.float64(refs[i, 3 + axis]) <= low
@@ -254,10 +252,10 @@ def _halve(refs, first, last, known):
 
 @helper
 def divide(refs, first, last, depth, midpoint, leaf, test, known, bins, counts, after, numbers, rows):
-    """Split a part of the list in two: (axis, where the second begins); axis -1 where it should be a leaf.
+    """Split a part of the list in two: (axis, start of the second); axis -1 for a leaf.
 
-    depth: levels from the root.  midpoint: the middle of the box along the axis of that depth, not SAH.
-    leaf: most boxes in a leaf.  test: cost of what a box holds.
+    depth: levels from the root.  midpoint: the middle of the box along the axis of that depth, not SAH.  leaf: most
+    boxes in a leaf.  test: cost of testing a box's content.
     """
     n = last - first
     if n == 1 or (midpoint and n <= leaf):
@@ -277,7 +275,7 @@ def divide(refs, first, last, depth, midpoint, leaf, test, known, bins, counts, 
         area = half_area(known[0], known[1], known[2], known[3], known[4], known[5])
         if n <= leaf and not TRAVERSAL * area + test * cost < test * area * n:
             return -1, first
-        if not area > 0.0:  # boxes along a line: any split costs nothing, and halves are less deep
+        if not area > 0.0:  # boxes along a line: all splits cost nothing, and halves are less deep
             axis = -1
     if axis >= 0:
         if midpoint or n > SWEPT:

@@ -1,12 +1,12 @@
-"""The bounding volume hierarchy as modules: one for each way to walk it, with the memories it needs.
+"""The bounding volume hierarchy as modules: one for each traversal, with its memories.
 
-The walks share an interface and find the same hits:
+All traversals share an interface and find the same hits:
 
-| walk    | state of a ray         | order                                | memories                       |
-|---------|------------------------|--------------------------------------|--------------------------------|
-| stack   | a stack, in locals     | the nearer box first                 | both children's boxes together |
-| octants | the number of one node | front to back, by the ray's octant   | boxes; 8 escape indices a node |
-| escape  | the number of one node | depth first, whatever the direction  | boxes; 1 escape index a node   |
+| traversal | state of a ray         | order                                | memories                       |
+|-----------|------------------------|--------------------------------------|--------------------------------|
+| stack     | a stack, in locals     | the nearer box first                 | both children's boxes together |
+| octants   | the number of one node | front to back, by the ray's octant   | boxes; 8 escape indices a node |
+| escape    | the number of one node | depth first, whatever the direction  | boxes; 1 escape index a node   |
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from viewer.stream.declare.record import Field, Record
 
 PROVIDES = ("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends")
 TRAVERSALS = ("stack", "octants", "escape")
-MOST_IN_LEAF = 8  # triangles: what a reference on the stack has room for
-SPARE = 8  # a stack's entries are a multiple: the tree of a scene in which something has moved may be a little deeper
-POP = 1 << 30  # no reference: the one on top of the stack is next, and where that is empty, nothing
+MOST_IN_LEAF = 8  # triangles, as many as a stack reference can encode
+SPARE = 8  # stack sizes are a multiple of this: a moving scene's tree may get slightly deeper
+POP = 1 << 30  # not a reference: pop the stack; where it is empty, the traversal ends
 
-STACK_WALK = Record(
+STACK_TRAVERSAL = Record(
     "Traversal",
     Field("inverse", "vec3", about="1 / direction, zeros of the direction replaced"),
-    Field("node", "int", about="reference to visit next, or BVH_POP"),
+    Field("node", "int", about="next reference, or BVH_POP"),
     Field("leaf", "int", about="8 * address of the next candidate triangle + those that follow it in the leaf"),
 )
-NODE_WALK = Record(
+NODE_TRAVERSAL = Record(
     "Traversal",
-    Field("node", "int", about="the node to visit next"),
+    Field("node", "int", about="the next node"),
     Field("candidate", "int", about="address of the next candidate triangle"),
     Field("stop", "int", about="address behind the leaf's last"),
 )
@@ -56,18 +56,19 @@ NODE = Record(
     Field("first", "int", about="a leaf's first triangle; an inner node's second child, the first one follows it"),
     Field("count", "int", about="triangles of a leaf; of an inner node -1, -2, -4: split along x, y, z"),
 )
-LINK = Record("BvhLink", Field("missed", "int", about="the node to visit when the box is missed, or a leaf is done"))
+LINK = Record("BvhLink", Field("missed", "int", about="the next node after a missed box, or after a leaf"))
 
 ROOT = Record(
     "BvhRoot",
     Field("root", "int", about="an object's first node or pair; with a count minus its first triangle"),
-    Field("count", "int", about="for the walk with a stack: triangles of a tree that is one leaf, -1: of none; else 0"),
+    Field(
+        "count", "int", about="for the stack traversal: triangles of a single-leaf tree, -1: of an empty one; else 0"
+    ),
 )
 
 
 def widened(low: NDArray[np.float32], high: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Boxes a little larger, so that a ray in the very plane of a face, whose slab test would be 0 * infinity, is
-    inside."""
+    """Boxes slightly enlarged: a ray within the plane of a face, whose slab test would be 0 * infinity, is inside."""
     extent = float(max(np.abs(low).max(initial=0), np.abs(high).max(initial=0)))
     least = np.float32(max(extent, 1e-20) * 1e-9)
     ulp = np.float32(2.0**-23)
@@ -75,7 +76,7 @@ def widened(low: NDArray[np.float32], high: NDArray[np.float32]) -> tuple[NDArra
 
 
 def pairs(bvh: Bvh, base: int = 0, at: int = 0) -> NDArray:
-    """(P,) of `PAIR`: both children of every inner node together, the root's first; none for a tree that is one leaf.
+    """(P,) of `PAIR`: both children of every inner node together, the root's first; empty for a single-leaf tree.
 
     base : address of the first triangle. at : of the first pair.
     """
@@ -104,8 +105,8 @@ def nodes(bvh: Bvh, base: int = 0, at: int = 0) -> NDArray:
 
 
 def links(bvhs: Sequence[Bvh], traversal: str) -> NDArray:
-    """`LINK` of every node of all trees, one tree behind the other; for the walk "octants" eight times, octant by
-    octant. The number of all nodes ends a walk."""
+    """`LINK` of every node of all trees, one tree after the other; for the traversal "octants" eight times, octant by
+    octant. The total number of nodes ends a traversal."""
     total, at = sum(len(bvh.low) for bvh in bvhs), 0
     missed = np.empty((1 if traversal == "escape" else 8, total), np.int32)
     for bvh in bvhs:
@@ -119,7 +120,7 @@ def links(bvhs: Sequence[Bvh], traversal: str) -> NDArray:
 
 
 def _root(bvh: Bvh, traversal: str, base: int, at: int) -> tuple[int, int]:
-    """`ROOT` of a tree: a walk with a stack knows no node above a single leaf."""
+    """`ROOT` of a tree: the stack traversal has no node above a single leaf."""
     if traversal != "stack" or bvh.second[0] >= 0:
         return at, 0
     return (-(base + int(bvh.first[0])), int(bvh.count[0])) if bvh.count[0] else (0, -1)
@@ -128,12 +129,12 @@ def _root(bvh: Bvh, traversal: str, base: int, at: int) -> tuple[int, int]:
 def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MOST_IN_LEAF`.
 
-    bvhs : one for each object; their triangles lie one object behind the other. walk : one of `TRAVERSALS`.
-    Raises ViewerError for a tree too deep for a stack of `MOST_DEPTH`, which `viewer.accel.bvh.build` makes none of.
+    bvhs : one for each object; their triangles lie one object after the other. traversal : one of `TRAVERSALS`. Raises
+    ViewerError for a tree too deep for a stack of `MOST_DEPTH`; `viewer.accel.bvh.build` makes none.
     """
     deepest = max(bvh.depth for bvh in bvhs)
     if deepest > MOST_DEPTH:
-        raise ViewerError("bvh", f"a tree of {deepest} levels, and a ray's stack has room for {MOST_DEPTH}")
+        raise ViewerError("bvh", f"a tree of {deepest} levels, beyond a ray's stack of {MOST_DEPTH}")
     rows, roots, base, at = [], [], 0, 0
     make = pairs if traversal == "stack" else nodes
     for bvh in bvhs:
@@ -147,7 +148,7 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     if traversal != "stack":
         memories.append(Table("bvh_links", LINK, links(bvhs, traversal), hot=True))
     uniforms: dict[str, tuple[str, Any]] = {} if traversal == "stack" else {"bvh_count": ("int", len(table))}
-    if len(roots) == 1:  # a uniform: the tree of a scene in which something has moved may be one leaf, or no more
+    if len(roots) == 1:  # a uniform: the tree of a moving scene may change between one leaf and more
         uniforms["bvh_only"] = ("ivec2", roots[0])
         root = "BvhRoot(bvh_only.x, bvh_only.y)"
     else:
@@ -160,7 +161,7 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
         memories=tuple(memories),
         uniforms=uniforms,
         constants={"BVH_DEPTH": -(-(deepest + 1) // SPARE) * SPARE, "BVH_POP": POP} if traversal == "stack" else {},
-        module_state=STACK_WALK if traversal == "stack" else NODE_WALK,
+        module_state=STACK_TRAVERSAL if traversal == "stack" else NODE_TRAVERSAL,
         uses=(RAY, ROOT),
         text=f"BvhRoot bvh_root(int object) {{ return {root}; }}",
         local=traversal == "stack",

@@ -1,16 +1,16 @@
 """The voxels of many grids in one volume: an allocator of blocks of 16 x 16 x 16 texels.
 
-A grid is cut into tiles of at most a block, and a table says where in the volume each tile lies; so no grid needs a
-free region of its own shape, and nothing is ever moved. A tile spans 16 voxels along an axis, or, where the grid has
-no more than 8 there, the next power of two; a block holds tiles of one shape.
+A grid is cut into tiles of at most a block, and a table gives each tile's place in the volume: no grid needs a free
+region of its own shape, and nothing is ever moved. A tile spans 16 voxels along an axis, or the next power of two if
+the grid has at most 8 there; a block holds tiles of one shape.
 
-Waste: an axis of n voxels takes up n rounded up, to a power of two below 16 and to a multiple of 16 above, which is
-less than 2 n (most at n = 17: 32). So a grid takes up less than 8 times its voxels, at 64 voxels and more along each
-axis less than 1.9 times; blocks that are only part-filled, one for each of the 125 shapes at most, add 2 MiB, and the
-shape of the volume at most a few per cent.
+Waste: an axis of n voxels is rounded up, to a power of two below 16 and to a multiple of 16 above, to less than 2 n
+(worst at n = 17: 32). So a grid takes less than 8 times its voxels, with 64 voxels and more along each axis less than
+1.9 times. Partly filled blocks, at most one for each of the 125 shapes, add 2 MiB, and the shape of the volume at most
+a few per cent.
 
 Source: A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): many grids in one 3-D texture,
-allocated in blocks of 16^3; the tiles, and their table, are ours.
+allocated in blocks of 16^3; the tiles and their table are ours.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from viewer.stream.declare.record import Field, Record
 
 BLOCK_BITS = 4
 BLOCK = 1 << BLOCK_BITS  # texels along each edge of a block
-# Blocks along each edge of the volume that every OpenGL 3.3 takes: its 3-D textures reach 256 texels at least.
+# Blocks along each edge of the volume that OpenGL 3.3 guarantees: 3-D textures of at least 256 texels.
 GRANTED = 256 // BLOCK
 
-# What a step needs comes first, so that it shares a texel.
+# The fields of a traversal step come first, so that they share a texel.
 HEADER = Record(
     "GridHeader",
     Field("resolution", "ivec3", "voxels"),
@@ -48,11 +48,11 @@ TILE = Record("GridTile", Field("corner", "ivec3", "texels", about="where in the
 class Blocks:
     """Many grids in one memory.
 
-    volume  : (D, H, W) float32, address in `lists` of each voxel's list, -1 where it is empty and in unused texels.
-    headers : (G,) `HEADER`, a grid each.
+    volume  : (D, H, W) float32, address in `lists` of each voxel's list, -1 for empty voxels and unused texels.
+    headers : (G,) `HEADER`, one per grid.
     tiles   : (K,) `TILE`.
     lists   : (L,) `ENTRY`, the lists of all grids.
-    statistics : voxels of the grids, texels and blocks taken up, and bytes, by name.
+    statistics : voxels of the grids, texels and blocks in use, and bytes, by name.
     """
 
     volume: NDArray[np.float32]
@@ -65,9 +65,9 @@ class Blocks:
 def allocate(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Blocks:
     """Put grids into one memory, in their order.
 
-    bases : (G,) address of each grid's triangle 0 in the table of all triangles; one behind the other without.
+    bases : (G,) address of each grid's triangle 0 in the table of all triangles; by default one after the other.
 
-    Raises ViewerError for no grid at all, and beyond 2^24 list entries or tiles (addresses are floats).
+    Raises ViewerError without any grid, and beyond 2^24 list entries or tiles (addresses are floats).
     """
     if not grids:
         raise ViewerError("grids", "there is none", "a scene without instances needs no structure")
@@ -118,7 +118,7 @@ Span = tuple[int, int, int]
 
 
 def _headers(grids: Sequence[Grid]) -> tuple[NDArray, list[tuple[Span, Span]]]:
-    """Headers (G,), and for each grid the voxels of a tile and the tiles, along x, y, z."""
+    """Headers (G,), and for each grid the voxels per tile and the tiles, along x, y, z."""
     headers = np.zeros(len(grids), HEADER.dtype)
     tiles: list[tuple[Span, Span]] = []
     table = 0
@@ -136,13 +136,13 @@ def _headers(grids: Sequence[Grid]) -> tuple[NDArray, list[tuple[Span, Span]]]:
 
 
 def tile_edge(count: int) -> int:
-    """Voxels that a tile spans along an axis of ``count`` voxels."""
+    """Voxels spanned by a tile along an axis of ``count`` voxels."""
     return min(BLOCK, 1 << (count - 1).bit_length())
 
 
 def _place(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tuple[NDArray[np.int32], Span]:
     """Corner (K, 3) of every tile in the volume, x, y, z, and the volume's shape (D, H, W)."""
-    wanted: dict[Span, list[NDArray[np.int64]]] = {}  # numbers of the tiles of a shape
+    wanted: dict[Span, list[NDArray[np.int64]]] = {}  # tile numbers by shape
     total = 0
     for edges, counts in tiles:
         more = math.prod(counts)
@@ -167,7 +167,8 @@ def _place(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tu
 
 
 def volume_shape(blocks: int) -> Span:
-    """Blocks along x, y, z of a volume for so many: the smallest box that every driver takes, or about a cube."""
+    """Blocks along x, y, z of a volume of ``blocks``: the smallest box within every driver's limits, or about a
+    cube."""
     longest = max(GRANTED, math.ceil(blocks ** (1 / 3)) + 2)
     edges = np.arange(1, longest + 1)
     wide, tall = (part.ravel() for part in np.meshgrid(edges, edges))

@@ -1,7 +1,6 @@
-"""A uniform grid over boxes instead of triangles: the top structure of a two-level grid, whose lists name instances.
+"""A uniform grid over boxes instead of triangles: the top structure of a two-level grid, with instances in its lists.
 
-It is made anew whenever something moves, so it is all NumPy: a thousand boxes take about a millisecond, less than it
-takes to get at compiled loops.
+It is rebuilt on every movement, in NumPy: a thousand boxes take about a millisecond, less than loading compiled loops.
 """
 
 from __future__ import annotations
@@ -16,24 +15,24 @@ from viewer.accel.grid.build import Grid, at_resolution, empty, extent, space
 from viewer.accel.grid.cost import LIMIT, Resolution, Survey, parse, within_limits
 from viewer.base.errors import ViewerError
 
-# Cost of taking a ray into a box, relative to a step: it is transformed, and enters and walks a structure of its own.
+# Cost of taking a ray into a box, relative to a step: a transformation, and a traversal of its own structure.
 BOX_COST = 8.0
 
 
 def build_boxes(
     low: NDArray[np.floating], high: NDArray[np.floating], resolution: int | str | Resolution = "auto"
 ) -> Grid:
-    """A uniform grid whose lists hold numbers of boxes, each in all voxels that it overlaps, widened as in `build`.
+    """A uniform grid over boxes: each number is listed in all voxels that the box overlaps, widened as in `build`.
 
-    low, high  : (B, 3) lowest and highest corners, world space. Boxes that are not finite, or whose low is above their
-                 high, are left out; numbers stay those of the arrays. A box may be flat, or a point.
-    resolution : as for `viewer.accel.grid.build.build`; "auto" reckons with `BOX_COST`.
+    low, high  : (B, 3) lowest and highest corners, world space. Boxes that are not finite, or with low above high, are
+    left out; numbers refer to the arrays. A box may be flat, or a point.
+    resolution : as for `viewer.accel.grid.build.build`; "auto" uses `BOX_COST`.
 
     Raises ViewerError as `build` does.
     """
     begin = time.perf_counter()
     wanted = parse(resolution)
-    low, high = (np.asarray(corner, np.float64) for corner in (low, high))  # exact: margins are for the walk alone
+    low, high = (np.asarray(corner, np.float64) for corner in (low, high))  # exact: margins are for traversal alone
     if low.ndim != 2 or low.shape[1:] != (3,) or low.shape != high.shape:
         raise ViewerError("grid", f"corners of boxes have shapes {low.shape} and {high.shape}, expected (B, 3) twice")
     with np.errstate(invalid="ignore"):
@@ -74,7 +73,7 @@ def _enter(
     box: NDArray[np.float64],
     resolution: Resolution,
 ) -> Grid | None:
-    """Boxes (B, 3) of these numbers (B,) in voxels; None beyond the limits."""
+    """Boxes (B, 3) of these numbers (B,), listed in voxels; None beyond the limits."""
     if not within_limits(resolution):
         return None
     corner, voxel, margin = space(bounds, box, resolution)
@@ -86,7 +85,7 @@ def _enter(
     references = int(counts.sum())
     if references > LIMIT:
         return None
-    # Every box's voxels in a row, x fastest: the number within the box, taken apart.
+    # All boxes' voxels concatenated, x fastest, by decomposing the number within the box.
     owner = np.repeat(np.arange(len(low)), counts)
     within = np.arange(references) - np.repeat(np.cumsum(counts) - counts, counts)
     wide, tall = spans[owner, 0], spans[owner, 1]

@@ -30,16 +30,17 @@ from viewer.accel.grid.cost import (
 from viewer.base.errors import ViewerError
 
 ROUNDING = 2.0**-24  # largest relative error of one float32 operation
-REACH = 16.0  # the walk is exact for rays from within so many diagonals of the box
-# Part of a voxel that triangles are entered beyond it at least: far above what the overlap test itself rounds in
-# float64 (1e-12), and room for the rounding of hit distances; about 0.2 % more references.
+REACH = 16.0  # traversal is exact for rays from within this many diagonals of the box
+# Least margin of triangle overlap, as a share of a voxel: far above the overlap test's own rounding in float64 (1e-12),
+# with room for the rounding of hit distances; about 0.2 % more references.
 LEAST_MARGIN = 1e-3
-# A box is at least this thick, so that edges and their inverses stay normal float32 numbers.
+# Least thickness of a box, so that edges and their inverses stay normal float32 numbers.
 LEAST_EXTENT = 1e-30
-# More triangles, or more list entries and voxels, are worth the tens of milliseconds that compiled loops take to load.
+# Beyond these numbers of triangles, or of list entries and voxels, compiled loops are worth their tens of milliseconds
+# of loading.
 PLAIN_TRIANGLES, PLAIN_ENTRIES, PLAIN_VOXELS = 512, 1 << 13, 1 << 15
 TRIANGLES_PER_WORKER = 1 << 15  # fewer are not worth a thread
-MOST_WORKERS = 4  # each counts triangles per voxel for itself, in up to 64 MiB
+MOST_WORKERS = 4  # each has its own counts of triangles per voxel, up to 64 MiB
 FIRST_BLOCK, NEXT_BLOCK = 1 << 12, 1 << 18  # entries
 
 Made = TypeVar("Made")
@@ -52,8 +53,8 @@ class Grid:
     low        : (3,) float32, lowest corner of the grid's box, world space.
     voxel      : (3,) float32, edge lengths of a voxel, world units; voxel (i, j, k) begins at low + (i, j, k) voxel.
     resolution : voxels along x, y, z.
-    pointers   : (nz, ny, nx) float32, address in `lists` of the voxel's triangle list, -1 where it is empty.
-    lists      : (L,) float32, triangle numbers, each voxel's ascending and ended by -1.
+    pointers   : (nz, ny, nx) float32, address in `lists` of the voxel's triangle list, -1 if it is empty.
+    lists      : (L,) float32, triangle numbers, ascending within each voxel and terminated by -1.
     statistics : counts, expected costs, seconds and bytes of the build, by name.
     """
 
@@ -67,7 +68,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class _Soup:
-    """The triangles to enter: corners (T, 3, 3); keep (T,) uint8; bounds (2, 3) float64; and their survey."""
+    """The input triangles: corners (T, 3, 3); keep (T,) uint8; bounds (2, 3) float64; and their survey."""
 
     corners: NDArray[np.float32]
     keep: NDArray[np.uint8]
@@ -77,11 +78,11 @@ class _Soup:
 
 @dataclass(frozen=True)
 class _Entries:
-    """Triangles entered in voxels, and the addresses for them.
+    """Triangles listed in voxels, and the addresses of the lists.
 
     low, voxel : (3,) float32, world.
-    blocks     : per worker, what `overlap.enter` wrote.
-    cursors    : (workers, voxels) int32, where each worker's part of a voxel's list begins.
+    blocks     : per worker, the output of `overlap.enter`.
+    cursors    : (workers, voxels) int32, the start of each worker's part of a voxel's list.
     pointers   : (voxels,) float32.
     """
 
@@ -97,8 +98,8 @@ class _Entries:
 
 
 @dataclass(frozen=True)
-class _Crew:
-    """Who works: a `map` over threads or the built-in one, and the range of triangles of each worker."""
+class _Workers:
+    """The workers: a `map` over threads or the built-in one, and the range of triangles of each worker."""
 
     map: Callable[[Callable, Iterable], Iterator]
     ranges: list[tuple[int, int]]
@@ -110,38 +111,38 @@ def build(
     progress: Callable[[float], None] | None = None,
     boxed: NDArray[np.bool_] | None = None,
 ) -> Grid:
-    """Build a uniform grid; every triangle is entered in the voxels that it overlaps, widened by the walk's rounding.
+    """Build a uniform grid: every triangle is listed in the voxels that it overlaps, widened by traversal's rounding.
 
-    corners    : (T, 3, 3) float32, world space. Triangles with a corner that is not finite, and exactly degenerate
-                 ones, are left out; numbers stay those of `corners`.
+    corners    : (T, 3, 3) float32, world space. Triangles with a non-finite corner, and exactly degenerate ones, are
+                 left out; numbers refer to `corners`.
     resolution : voxels along the minimal dimension (near-cubical voxels), or (nx, ny, nz), or "auto": of the least
                  expected cost (`grid_cost`).
-    progress   : called with the share that is done, 0 to 1.
-    boxed      : (T,), where the corners stand for their whole box, which is entered in all voxels that it overlaps.
+    progress   : called with the share done, 0 to 1.
+    boxed      : (T,), whether the corners stand for their whole box, listed in all voxels that it overlaps.
 
-    Raises ViewerError for what is no resolution, or one beyond 2^27 voxels, 2^24 list entries or 2048 voxels along an
-    axis (and names the largest that fits), for 2^24 triangles and more, and for extents beyond float32.
+    Raises ViewerError for an invalid resolution, one beyond 2^27 voxels, 2^24 list entries or 2048 voxels along an axis
+    (with the largest that fits), for 2^24 triangles and more, and for extents beyond float32.
     Source: Purcell, "Ray tracing on a stream processor" (2004), 5.2.1 and figure 5.1.
     """
     begin = time.perf_counter()
-    tell = progress or (lambda share: None)
+    report = progress or (lambda share: None)
     wanted = parse(resolution)
     if np.ndim(corners) != 3 or np.shape(corners)[1:] != (3, 3):
         raise ViewerError("grid", f"corners have shape {np.shape(corners)}, expected (T, 3, 3)")
-    corners = np.require(corners, np.float32, ["C", "W"])  # so that one compiled variant serves all
-    with _crew(len(corners)) as crew:
-        soup = _survey(crew, corners)
+    corners = np.require(corners, np.float32, ["C", "W"])  # one layout, so that one compiled variant serves all
+    with _workers(len(corners)) as workers:
+        soup = _survey(workers, corners)
         if soup.survey.count == 0:
             return empty(len(corners), begin)
         if soup.survey.count >= LIMIT:
             raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {LIMIT:,}")
         if boxed is not None:
             soup.keep[boxed & (soup.keep == 1)] = overlap.BOX
-        tell(0.1)
-        entries = at_resolution(soup.survey, wanted, partial(_enter_at, crew, soup))
-        tell(0.7)
-        lists = _fill(crew, entries)
-    tell(1.0)
+        report(0.1)
+        entries = at_resolution(soup.survey, wanted, partial(_enter_at, workers, soup))
+        report(0.7)
+        lists = _fill(workers, entries)
+    report(1.0)
     nx, ny, nz = entries.resolution
     pointers = entries.pointers.reshape(nz, ny, nx)
     statistics = _statistics(soup, entries, lists) | {"seconds": time.perf_counter() - begin}
@@ -149,7 +150,7 @@ def build(
 
 
 def rounding_margin(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far, per axis (3,), a ray may be outside of the voxel that a float32 walk says it is in. World units.
+    """Largest distance, per axis (3,), of a ray from the voxel assigned to it by float32 traversal. World units.
 
     bounds : (2, 3) float64, of the triangles.
 
@@ -157,18 +158,18 @@ def rounding_margin(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
     origin, so that M + R bounds the origin's coordinate; u = 2^-24 is the relative error of an operation. Nothing
     accumulates along the ray.
 
-    The walk `dda` leaves voxel i at t = (low + (i + 0 or 1) voxel - origin) / direction, each operation rounded once
-    (the quotient twice, if it is a product with the inverse); the ray at that t is off the plane by at most
+    The traversal `dda` leaves voxel i at t = (low + (i + 0 or 1) voxel - origin) / direction, each operation rounded
+    once (the quotient twice, if it is a product with the inverse). At that t the ray is off the plane by at most
         u E (product) + u M (sum) + u R (difference) + 2 u R (quotient).
-    The voxel of the starting point, origin + t direction, is off by u R (product) + u M (sum) + u E (difference)
-    + u E (quotient).
+    The voxel of the starting point, origin + t direction, is off by u R (product) + u M (sum) + u E (difference) + u E
+    (quotient).
 
-    The walk `adinetz` has origin a + b for the origin in voxels, whose a = 1 / voxel and b = -low / voxel are rounded
+    The traversal `adinetz` uses origin a + b as the origin in voxels; a = 1 / voxel and b = -low / voxel are rounded,
     too: 2 u (M + R) (a, product) + u M (b) + u R (sum). It leaves at t = (i + 0 or 1 - that) / (direction a), off by
-    another u R (difference) + 4 u R (a, product, inverse, product). Its starting point is off by no more.
+    another u R (difference) + 4 u R (a, product, inverse, product). The error of its starting point is no larger.
 
-    All are within u (2 E + 3 M + 8 R). R is REACH diagonals and one more, since origins are within REACH diagonals of
-    the box.
+    All are within u (2 E + 3 M + 8 R). R is REACH diagonals and one more, as origins are within REACH diagonals of the
+    box.
     """
     extent = bounds[1] - bounds[0]
     diagonal = float(np.sqrt((extent**2).sum()))
@@ -178,23 +179,23 @@ def rounding_margin(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @contextmanager
-def _crew(triangles: int) -> Iterator[_Crew]:
+def _workers(triangles: int) -> Iterator[_Workers]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = max(1, min(cores, MOST_WORKERS, triangles // TRIANGLES_PER_WORKER))
     ranges = _ranges(triangles, -(-triangles // workers))
     if workers == 1:
-        yield _Crew(map, ranges)
+        yield _Workers(map, ranges)
         return
     with ThreadPoolExecutor(workers) as pool:
-        yield _Crew(pool.map, ranges)
+        yield _Workers(pool.map, ranges)
 
 
 def _ranges(count: int, step: int) -> list[tuple[int, int]]:
     return [(first, min(first + step, count)) for first in range(0, count, max(step, 1))]
 
 
-def _survey(crew: _Crew, corners: NDArray[np.float32]) -> _Soup:
-    """Which triangles can be hit, where they are, and what the resolution is chosen by."""
+def _survey(workers: _Workers, corners: NDArray[np.float32]) -> _Soup:
+    """The hittable triangles, their bounds, and the survey for the resolution."""
     loops = overlap.PLAIN if len(corners) <= PLAIN_TRIANGLES else overlap.COMPILED
     keep = np.zeros(len(corners), np.uint8)
 
@@ -203,8 +204,8 @@ def _survey(crew: _Crew, corners: NDArray[np.float32]) -> _Soup:
         loops.survey(corners, *span, keep, bounds, sums)
         return bounds, sums
 
-    # Fixed parts, whatever the cores: the sums' rounding, and with it the resolution, is the same on every machine.
-    parts = list(crew.map(part, _ranges(len(corners), 2 * TRIANGLES_PER_WORKER)))
+    # Fixed parts on any number of cores: the sums' rounding, and so the resolution, is the same on every machine.
+    parts = list(workers.map(part, _ranges(len(corners), 2 * TRIANGLES_PER_WORKER)))
     count = int(np.count_nonzero(keep))
     if count == 0:
         nothing = Survey(0, np.zeros(3), np.zeros(3), np.ones(3), np.ones(3, np.int64))
@@ -217,12 +218,12 @@ def _survey(crew: _Crew, corners: NDArray[np.float32]) -> _Soup:
 
 
 def at_resolution(survey: Survey, wanted: str | int | Resolution, enter: Callable[[Resolution], Made | None]) -> Made:
-    """What ``enter`` makes at the wanted resolution (`grid_cost.parse`); it returns None beyond the limits.
+    """The result of ``enter`` at the wanted resolution (`grid_cost.parse`); ``enter`` returns None beyond the limits.
 
-    Raises ViewerError there, which names the largest resolution that fits.
+    Raises ViewerError there, with the largest resolution that fits.
     """
     if isinstance(wanted, str):
-        # The expected length of the lists may be short of the true one; a single voxel always fits.
+        # The lists may be longer than expected; a single voxel always fits.
         attempts = (enter(resolution) for resolution in cheapest(survey))
         return next(made for made in attempts if made is not None)
     if isinstance(wanted, int):
@@ -232,7 +233,7 @@ def at_resolution(survey: Survey, wanted: str | int | Resolution, enter: Callabl
     if (made := enter(family(size))) is not None:
         return made
     fits, fails = 0, size
-    while fails - fits > 1:  # what is too large by its voxels alone is found without entering anything
+    while fails - fits > 1:  # resolutions with too many voxels are rejected without building
         middle = (fits + fails) // 2
         fits, fails = (middle, fails) if within_limits(family(middle)) else (fits, middle)
     if fits and enter(family(fits)) is None:
@@ -257,7 +258,7 @@ def space(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]:
     """Lowest corner, edges of a voxel (world), and the margin in voxels, of a grid over ``bounds`` (2, 3); each (3,).
 
-    The box is wider than the bounds by twice the walk's rounding, so that rays in its faces are inside of it.
+    The box exceeds the bounds by twice traversal's rounding, so that rays in its faces are inside.
     """
     margin = rounding_margin(bounds)
     low = (bounds[0] - 2.0 * margin).astype(np.float32)
@@ -277,23 +278,23 @@ def extent(bounds: NDArray[np.float64], what: str) -> tuple[NDArray[np.float64],
     return box, np.maximum(box / (8.0 * margin), 1.0).astype(np.int64)
 
 
-def _enter_at(crew: _Crew, soup: _Soup, resolution: Resolution) -> _Entries | None:
-    """Triangles in voxels; None beyond the limits."""
+def _enter_at(workers: _Workers, soup: _Soup, resolution: Resolution) -> _Entries | None:
+    """Triangles listed in voxels; None beyond the limits."""
     if not within_limits(resolution):
         return None
     low, voxel, margin = space(soup.bounds, soup.survey.box, resolution)
     place = low.astype(np.float64), voxel.astype(np.float64), margin, np.array(resolution, np.int64)
     voxels = int(np.prod(resolution))
-    counts = np.zeros((len(crew.ranges), voxels), np.int32)
+    counts = np.zeros((len(workers.ranges), voxels), np.int32)
     loops = _loops(soup.survey, resolution)
 
     def part(worker: int) -> list[NDArray[np.int32]] | None:
-        first, last = crew.ranges[worker]
+        first, last = workers.ranges[worker]
         blocks, references, size = [], 0, min(NEXT_BLOCK, 4 * (last - first) + FIRST_BLOCK)
         while first < last:
             block = np.empty(size, np.int32)
             stopped, used = loops.enter(soup.corners, soup.keep, first, last, *place, counts[worker], block)
-            references += int(used) - (stopped - first)  # no more than there are, since some triangles are left out
+            references += int(used) - (stopped - first)  # an upper limit, since some triangles are left out
             if references > LIMIT or size > 4 * LIMIT:
                 return None
             if stopped == first:
@@ -303,8 +304,8 @@ def _enter_at(crew: _Crew, soup: _Soup, resolution: Resolution) -> _Entries | No
             blocks.append(block[:used])
         return blocks
 
-    blocks = [blocks for blocks in crew.map(part, range(len(crew.ranges))) if blocks is not None]
-    if len(blocks) < len(crew.ranges):
+    blocks = [blocks for blocks in workers.map(part, range(len(workers.ranges))) if blocks is not None]
+    if len(blocks) < len(workers.ranges):
         return None
     pointers = np.empty(voxels, np.float32)
     length, full, longest = map(int, loops.address(counts, pointers))
@@ -319,8 +320,8 @@ def _loops(survey: Survey, resolution: Resolution) -> overlap.Loops:
     return overlap.PLAIN if few else overlap.COMPILED
 
 
-def _fill(crew: _Crew, entries: _Entries) -> NDArray[np.float32]:
-    """The lists: a place that no triangle takes is the end of one."""
+def _fill(workers: _Workers, entries: _Entries) -> NDArray[np.float32]:
+    """Fill the lists; entries without a triangle terminate a list."""
     lists = np.full(entries.length, -1.0, np.float32)
     few = entries.length <= PLAIN_ENTRIES
     loops = overlap.PLAIN if few else overlap.COMPILED
@@ -329,7 +330,7 @@ def _fill(crew: _Crew, entries: _Entries) -> NDArray[np.float32]:
         for block in entries.blocks[worker]:
             loops.fill(block, entries.cursors[worker], lists)
 
-    for _ in crew.map(part, range(len(entries.blocks))):
+    for _ in workers.map(part, range(len(entries.blocks))):
         pass
     return lists
 
@@ -348,15 +349,15 @@ def _statistics(soup: _Soup, entries: _Entries, lists: NDArray[np.float32]) -> d
         "duplication": references / soup.survey.count,
         "longest_list": entries.longest,
         "list_entries": entries.length,
-        "expected_steps": crossing * voxels,  # of a random line through the box that nothing stops
+        "expected_steps": crossing * voxels,  # of an unobstructed random line through the box
         "expected_tests": crossing * references,
         "texture_bytes": entries.pointers.nbytes + lists.nbytes,
-        "peak_bytes": sum(array.nbytes for array in held if array is not None),  # beside `corners`
+        "peak_bytes": sum(array.nbytes for array in held if array is not None),  # without `corners`
     }
 
 
 def empty(triangles: int, begin: float) -> Grid:
-    """A grid of one empty voxel, where nothing can be hit; ``begin`` is the `time.perf_counter` of its start."""
+    """A grid of one empty voxel; ``begin`` is the `time.perf_counter` of its start."""
     pointers, lists = np.full((1, 1, 1), -1.0, np.float32), np.full(1, -1.0, np.float32)
     counts = {"triangles": triangles, "left_out": triangles, "voxels": 1, "full_voxels": 0, "references": 0}
     rates = {"references_per_full_voxel": 0.0, "duplication": 0.0, "expected_steps": 1.0, "expected_tests": 0.0}

@@ -1,4 +1,4 @@
-"""The resolution of a uniform grid: what a ray through it is expected to cost, and what fits in a texture."""
+"""The resolution of a uniform grid: a ray's expected cost, and limits of textures."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 
 # Addresses of lists and triangles are floats, exact up to 2^24 (the dissertation's memory model). A voxel is addressed
-# by three whole numbers, as a texel of a 3-D texture, so that there may be more of them: half a gibibyte, the largest
-# buffer texture of most drivers. The resolution that is chosen here keeps to `LIMIT`, which takes 64 MiB.
+# by three integers, as a texel of a 3-D texture, so there may be more: half a gibibyte, the largest buffer texture of
+# most drivers. The default resolution keeps to `LIMIT`, 64 MiB.
 LIMIT = 1 << 24
 MOST_VOXELS = 1 << 27
-# GL_MAX_3D_TEXTURE_SIZE that OpenGL 3.x hardware offers throughout (the standard asks for 256 only).
+# GL_MAX_3D_TEXTURE_SIZE of all OpenGL 3.x hardware (the standard guarantees 256).
 LARGEST_AXIS = 2048
-# Relative cost of one step of the walk and of one ray-triangle test, by the words that they fetch and the arithmetic
-# between: a step reads one pointer, a test a list entry and three corners.
+# Relative cost of a traversal step and of a ray-triangle test, by the words fetched and the arithmetic between: a step
+# reads one pointer, a test a list entry and three corners.
 STEP_COST = 1.0
 TEST_COST = 2.0
-# Share of LIMIT that the expected lists may take: the expectation holds for triangles that lie anywhere in a voxel,
-# and models that are aligned with the voxels have been seen a few per cent above it.
+# Share of LIMIT for the expected lists: the expectation assumes triangles placed randomly in a voxel, and models
+# aligned with the voxels exceed it by up to a few per cent.
 HEADROOM = 0.9
-# The coarsest resolution is taken whose expected cost is within this share of the least: the curve is flat there, rays
-# that stop at their first hit want coarser grids than the lines of the expectation, and memory falls with the cube.
+# The coarsest resolution within this share of the least expected cost is taken: the curve is flat there, rays that stop
+# at their first hit prefer coarser grids, and memory falls with the cube.
 NEAR_ENOUGH = 0.02
 
 Resolution = tuple[int, int, int]
@@ -33,14 +33,14 @@ Resolution = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Survey:
-    """What the resolution is chosen by. World units.
+    """The data behind the choice of resolution. World units.
 
-    count   : triangles to be entered.
+    count   : triangles to list.
     extents : (3,) sums of the triangles' extents along x, y, z.
     areas   : (3,) sums of the areas of their projections along x, y, z.
     box     : (3,) edge lengths of the grid's box.
-    finest  : (3,) int64, voxels along each axis beyond which they come near the walk's rounding.
-    volume  : sum of volumes; that of triangles is 0, that of boxes is not.
+    finest  : (3,) int64, voxels along each axis beyond which they approach traversal's rounding.
+    volume  : sum of volumes: 0 for triangles, not for boxes.
     test    : cost of a test, relative to a step.
     """
 
@@ -75,7 +75,7 @@ class Survey:
         return self.crossing(resolutions) * (steps + self.references(resolutions) * self.test)
 
     def entries(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Expected length of the lists, ends included, or somewhat more."""
+        """Expected length of the lists, terminators included; an upper estimate."""
         references = self.references(resolutions)
         return references + np.minimum(references, resolutions.prod(axis=1))
 
@@ -86,12 +86,12 @@ def _surface(box: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cheapest(survey: Survey) -> list[Resolution]:
-    """The resolution with near-cubical voxels of about the least expected cost, then coarser ones to fall back on."""
+    """The resolution with near-cubical voxels of about the least expected cost, then coarser fallbacks."""
     candidates = _near_cubical(survey, survey.box.max() / np.geomspace(1, LARGEST_AXIS, 256))
     candidates = np.unique(np.minimum(candidates, survey.finest), axis=0)
     candidates = candidates[np.argsort(candidates.prod(axis=1), kind="stable")]
     fits = (candidates.prod(axis=1) <= LIMIT) & (survey.entries(candidates) <= HEADROOM * LIMIT)
-    fits[0] = True  # one voxel: the lists are the triangles
+    fits[0] = True  # one voxel: the list is all triangles
     candidates = candidates[fits]
     cost = survey.cost(candidates)
     best = int(np.argmax(cost <= (1.0 + NEAR_ENOUGH) * cost.min()))
@@ -101,8 +101,8 @@ def cheapest(survey: Survey) -> list[Resolution]:
 def by_minimal_dimension(survey: Survey, count: int) -> Resolution:
     """`count` voxels along the box's minimal dimension, and near-cubical ones (dissertation, 5.2.1).
 
-    An axis in which the box is flatter than 1 / LARGEST_AXIS of its largest holds one voxel and is not the minimal
-    dimension: near-cubical voxels in it would leave no texture large enough.
+    An axis in which the box is flatter than 1 / LARGEST_AXIS of its largest has one voxel and is not the minimal
+    dimension: near-cubical voxels in it would exceed every texture.
     """
     thick = (survey.finest > 1) & (survey.box > survey.box.max() / LARGEST_AXIS)
     if not thick.any():
@@ -118,7 +118,7 @@ def scaled(resolution: Resolution, largest: int) -> Resolution:
 
 
 def _near_cubical(survey: Survey, edges: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Resolutions (K, 3) for voxels of about these edge lengths (K,); may be beyond what fits."""
+    """Resolutions (K, 3) for voxels of about these edge lengths (K,), possibly beyond the limits."""
     return np.clip(np.rint(survey.box / edges[:, None]), 1, MOST_VOXELS).astype(np.int64)
 
 
@@ -133,7 +133,7 @@ def within_limits(resolution: Resolution) -> bool:
 
 
 def parse(resolution: object) -> str | int | Resolution:
-    """The resolution that a caller asks for: "auto", a positive int, or three of them.
+    """A requested resolution: "auto", a positive int, or three of them.
 
     Raises ViewerError for anything else.
     """
@@ -150,4 +150,4 @@ def parse(resolution: object) -> str | int | Resolution:
                 return count
     except TypeError:
         pass
-    raise ViewerError("grid", f"no resolution: {resolution!r}", "give a positive number, three of them, or 'auto'")
+    raise ViewerError("grid", f"resolution {resolution!r}", "give a positive number, three of them, or 'auto'")

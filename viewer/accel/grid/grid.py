@@ -1,4 +1,4 @@
-"""The uniform grid as a module: its memories, and the record of where a ray is in it."""
+"""The uniform grid as a module: its memories, and the traversal state of a ray."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from viewer.stream.declare.record import Field, Record
 
 TRAVERSAL = Record(
     "Traversal",
-    Field("voxel", "ivec3", "voxels", about="the voxel to visit next"),
+    Field("voxel", "ivec3", "voxels", about="the next voxel"),
     Field("inverse", "vec3", about="1 / direction, in scene units or voxels, zeros of the direction replaced"),
     Field("list", "int", about="address of the next candidate, -1: none"),
-    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the voxel visited last"),
+    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the current voxel"),
 )
 ENTRY = Record("GridEntry", Field("entry", "int", about="triangle n, written -n - 1 when it is the list's last"))
-# The walks of a grid: a differential analyser (Amanatides and Woo 1987), and that of Adinetz and Berezin (2006).
+# Traversals of a grid: a differential analyser (Amanatides and Woo 1987), and that of Adinetz and Berezin (2006).
 TRAVERSALS = {"dda": "accel/grid.glsl", "adinetz": "accel/grid_adinetz.glsl"}
 
 
 def module(grid: Grid, traversal: str = "dda") -> Module:
-    """The module that walks a grid (`viewer.accel.grid.build.build`) by one of `TRAVERSALS`; the hits are the same."""
+    """The module that traverses a grid (`viewer.accel.grid.build.build`) by one of `TRAVERSALS`; the hits are the
+    same."""
     pointers, entries = mark_last(grid.pointers, grid.lists)
     lists = np.zeros(len(entries), ENTRY.dtype)
     lists["entry"] = entries
@@ -66,11 +67,11 @@ def texel_coordinates(grid: Grid) -> tuple[NDArray[np.float32], NDArray[np.float
 
 
 def mark_last(pointers: NDArray[np.float32], lists: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
-    """Lists without their null entries, the last entry n of each written -n - 1; and the pointers into them."""
+    """Lists without terminators, the last entry n of each written as -n - 1; and the pointers into them."""
     null = lists < 0
     before = np.cumsum(null, dtype=np.int64) - null  # null entries before each address
     entries = lists.copy()
-    last = np.flatnonzero(null[1:])  # the entries that stand before a null one
+    last = np.flatnonzero(null[1:])  # the entries before a null one
     entries[last] = -entries[last] - 1
     full = pointers >= 0
     moved = pointers.copy()

@@ -15,21 +15,21 @@ from viewer.stream.declare.record import Field, Record
 
 TRAVERSAL = Record(
     "Traversal",
-    Field("voxel", "ivec3", "voxels", about="the voxel to visit next; -1 throughout beyond the grid"),
+    Field("voxel", "ivec3", "voxels", about="the next voxel; -1 throughout beyond the grid"),
     Field("inverse", "vec3", about="1 / direction, in voxels, zeros of the direction replaced"),
     Field("origin", "vec3", "voxels", about="the ray's origin, from the grid's lowest corner"),
     Field("list", "int", about="address of the next candidate, -1: none"),
-    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the voxel visited last"),
+    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the current voxel"),
     Field("object", "int", about="number of the object"),
 )
 
 
 def module(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Module:
-    """The module that walks the grid of a numbered object; ``accel_start`` takes the ray in that object's space.
+    """The module that traverses the grid of a numbered object; ``accel_start`` transforms the ray to its space.
 
-    The ray's direction may have any length: distances are in units of it.
-    bases : (G,) address of each grid's triangle 0 in the table of all triangles; one behind the other without.
-    Raises ViewerError as `viewer.accel.grid.blocks.allocate` does.
+    The ray's direction may have any length: distances are in units of it. bases : (G,) address of each grid's triangle
+    0 in the table of all triangles; by default one after the other. Raises ViewerError as
+    `viewer.accel.grid.blocks.allocate` does.
     """
     blocks = allocate(grids, bases)
     return Module(

@@ -1,17 +1,16 @@
-"""Which voxels a triangle overlaps: the loops of the grid builder, compiled by numba where that pays.
+"""Voxels overlapped by a triangle: the loops of the grid builder, compiled by numba where that pays.
 
 The overlap test is the separating axis test of Akenine-Moeller ("Fast 3D triangle-box overlap testing", 2001): 3 box
-axes, the triangle's normal, and 9 cross products of edges and axes, the latter as the edges of the triangle's three
+axes, the triangle's normal, and 9 cross products of edges and axes, the latter as edges of the triangle's three
 projections (Schwarz and Seidel, "Fast parallel surface and solid voxelization on GPUs", 2010, section 4.1). Each axis
 bounds the voxel's index linearly, so for a row of voxels along x every axis is one interval, and the row's overlapped
-voxels are their intersection: the cost follows the voxels found, not the triangle's bounding box.
+voxels are their intersection: the cost depends on the voxels found, not on the triangle's bounding box.
 
-Everything is done in voxel units and float64: voxel i spans [i - margin, i + 1 + margin]. The triangle's interval on
-an axis is always taken over its three corners, so an axis that rounding has bent (thin triangles) separates less, but
-never wrongly.
+All arithmetic is in voxel units and float64: voxel i spans [i - margin, i + 1 + margin]. The triangle's interval on an
+axis always covers its three corners, so an axis bent by rounding (thin triangles) separates less, but never wrongly.
 
-The functions run as they are too: for a few hundred triangles that takes milliseconds, and so does getting at compiled
-ones. Compiled, they release the interpreter lock, so that threads may share the triangles.
+The functions also run uncompiled: for a few hundred triangles that takes milliseconds, no more than loading compiled
+ones. Compiled, they release the interpreter lock for threads.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from numpy.typing import NDArray
 from viewer.base.jit import helper, run
 
 Floats = NDArray[np.floating]
-Bounds = tuple[float, float]  # of an interval; empty where the first is the larger
+Bounds = tuple[float, float]  # of an interval; empty if the first is larger
 
-# An axis whose component along the row is smaller than this share of the other is taken as perpendicular to the row:
-# over 2048 voxels that turns it by less than 1e-8 voxels, and keeps quotients far from overflow.
+# An axis whose component along the row is below this share of the other counts as perpendicular to the row: over 2048
+# voxels an error below 1e-8 voxels, and quotients stay far from overflow.
 PARALLEL = 1e-12
-BOX = 2  # of `keep`: the triangle's bounds overlap voxels, not the triangle alone
+BOX = 2  # value of `keep`: voxels overlap the triangle's bounds, not the triangle alone
 
 
 def survey(corners: Floats, first: int, last: int, keep: NDArray[np.uint8], bounds: Floats, sums: Floats) -> None:
-    """Bounds and the extents and areas that the resolution is chosen by, of the triangles first .. last - 1.
+    """Bounds of the triangles first .. last - 1, and their sums for the choice of resolution.
 
-    corners (T, 3, 3) float32.  keep (T,) uint8, written: 0 for triangles that no ray can hit (a corner that is not
-    finite; a cross product of edges that vanishes in float64).  bounds (2, 3) float64, narrowed or widened in place.
-    sums (6,) float64, added to: extents along x, y, z; areas of the projections along x, y, z.
+    corners (T, 3, 3) float32.  keep (T,) uint8, written: 0 for unhittable triangles (a non-finite corner; a cross
+    product of edges that vanishes in float64).  bounds (2, 3) float64, updated.  sums (6,) float64, incremented:
+    extents along x, y, z; areas of the projections along x, y, z.
     """
     lx, ly, lz = bounds[0, 0], bounds[0, 1], bounds[0, 2]
     hx, hy, hz = bounds[1, 0], bounds[1, 1], bounds[1, 2]
@@ -91,10 +90,10 @@ def _edge(
     p_margin: float,
     q_margin: float,
 ) -> tuple[int, float, float]:
-    """Edge 0-1 of a projected triangle as a bound on p: (sign, a, b) with p >= a q + b (sign 1), <= (-1), or, free
-    of p, a q + b >= 0 (sign 0), for the voxel (p, q) to be not wholly outside of the edge.
+    """Edge 0-1 of a projected triangle as a bound on p: (sign, a, b) with p >= a q + b (sign 1), <= (-1), or, free of
+    p, a q + b >= 0 (sign 0), unless the voxel (p, q) is wholly outside of the edge.
 
-    side: 1 where corners 0, 1, 2 run counter-clockwise in (p, q), else -1; the inward normal follows from it.
+    side: 1 if corners 0, 1, 2 are counter-clockwise in (p, q), else -1; it gives the inward normal.
     """
     n_p, n_q = side * (q0 - q1), side * (p1 - p0)
     if abs(n_p) <= PARALLEL * abs(n_q):
@@ -133,10 +132,10 @@ def enter(
 ) -> tuple[int, int]:
     """Voxels overlapped by the triangles first .. last - 1, until `block` is full.
 
-    corners (T, 3, 3) float32; keep (T,) uint8, 0: left out; low, voxel (3,) float64, world; margin (3,) float64, in
-    voxels; resolution (3,) int64.  counts (nx ny nz,) int32: added to, the triangles of each voxel.  block (B,) int32,
-    written: ~t opens the list of triangle t's voxel numbers (x fastest).
-    Returns the triangle to go on with (`last` when done) and the entries used.
+    corners (T, 3, 3) float32; keep (T,) uint8, 0: skipped; low, voxel (3,) float64, world; margin (3,) float64, in
+    voxels; resolution (3,) int64.  counts (nx ny nz,) int32: incremented per triangle in a voxel.  block (B,) int32,
+    written: ~t starts the list of triangle t's voxel numbers (x fastest). Returns the next triangle (`last` when done)
+    and the number of entries used.
     """
     nx, ny, nz = resolution[0], resolution[1], resolution[2]
     lx, ly, lz = low[0], low[1], low[2]
@@ -158,8 +157,8 @@ def enter(
             return t, start
         block[used] = ~t
         used += 1
-        # Where the triangle lies in one slab of voxels, only the projection onto that slab can separate; in one row
-        # of voxels nothing can.
+        # For a triangle within one slab of voxels, only the projection onto that slab can separate; within one row of
+        # voxels nothing can.
         cut = keep[t] != BOX
         wide_x, wide_y, wide_z = cut and x1 > x0, cut and y1 > y0, cut and z1 > z0
         use_xy, use_yz, use_xz = wide_x and wide_y, wide_y and wide_z, wide_x and wide_z
@@ -193,7 +192,7 @@ def enter(
                 px * bx + py * by + pz * bz,
                 px * cx + py * cy + pz * cz,
             )
-            # px x + py y + pz z must lie in [plane_low, plane_high] for the voxel (x, y, z)
+            # px x + py y + pz z is in [plane_low, plane_high] for overlapped voxels (x, y, z)
             grow = px * mx + abs(py) * my + abs(pz) * mz
             plane_low = min(da, db, dc) - (px + max(py, 0.0) + max(pz, 0.0)) - grow
             plane_high = max(da, db, dc) - (min(py, 0.0) + min(pz, 0.0)) + grow
@@ -239,11 +238,11 @@ def enter(
 
 
 def address(counts: NDArray[np.int32], pointers: Floats) -> tuple[int, int, int]:
-    """Lay the lists out voxel by voxel, each with room for its end.
+    """Lay the lists out voxel by voxel, each with room for its terminator.
 
-    counts (W, V) int32: triangles per worker and voxel; overwritten by the address where each worker's part of the
-    voxel's list begins.  pointers (V,) float32, written: the address of the voxel's list, -1 where it is empty.
-    Returns entries, full voxels, longest list.
+    counts (W, V) int32: triangles per worker and voxel; replaced by the start of each worker's part of the voxel's
+    list. pointers (V,) float32, written: the address of the voxel's list, -1 if it is empty. Returns entries, full
+    voxels, longest list.
     """
     workers, voxels = counts.shape
     place = full = longest = 0
@@ -276,7 +275,7 @@ def fill(block: NDArray[np.int32], cursors: NDArray[np.int32], lists: Floats) ->
 
 
 class Loops(NamedTuple):
-    """The four loops of the builder, compiled or as they are."""
+    """The four loops of the builder, compiled or interpreted."""
 
     survey: Callable[..., None]
     enter: Callable[..., tuple[int, int]]

@@ -1,4 +1,4 @@
-"""Objects and instances: what a scene of two levels is made of, and the boxes that instances fill in the world."""
+"""Objects and instances of a two-level scene, and the instances' world-space boxes."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import PlacedQuadric, Quadric
 from viewer.scene.scene import Instance, Scene
 
-PARTS = 16  # that an object is covered by, so that it stays tightly bound when it is turned
-# How much rounding in the map to an object's space may grow on its way back. What is bent worse than this, or flat, is
-# put into the world once, as an object of its own.
+PARTS = 16  # boxes that cover an object, so that it stays tightly bounded under rotation
+# Largest growth of a relative error on the way to an object's space and back. Flat or more distorted instances become
+# objects of their own, in world space.
 MOST_GROWTH = 1000.0
-# And in the object's space itself: a ray passes through what is squeezed more than this between two float32 distances.
+# The same within the object's space: a ray passes through anything squeezed more than this between two float32
+# distances.
 MOST_SQUEEZE = 1e5
-# Rounding of float32 rays on their way into an object's space, as a part of the coordinates.
+# Rounding of float32 rays on their way to an object's space, relative to the coordinates.
 ROUNDING = 2.0**-21
-CHUNK = 1 << 14  # instances whose boxes are computed at once
+CHUNK = 1 << 14  # instances per batch of boxes
 
 
 @dataclass(frozen=True)
 class Objects:
     """Distinct meshes, each in a space of its own.
 
-    A mesh is scaled there by a power of two, which costs no bit, to about unit size: one set of numerical tolerances
-    then serves all objects. Meshes that are drawn nowhere, or hold no triangle of finite corners, are none.
+    A mesh is scaled there by a power of two, without rounding, to about unit size: one set of numerical tolerances then
+    serves all objects. Unused meshes, and those without a triangle of finite corners, are no objects.
 
     meshes  : O meshes with normals, in their files' own units. scales : (O,) float64, from these to the object's space.
     corners : for each (T, 3, 3) float32, object space.
-    parts   : (O, 1 + `PARTS`, 7) float64, what covers each object (`cover`), object space.
-    of      : (I,) int32, the object of each of the scene's instances, -1 where it has nothing to show.
+    parts   : (O, 1 + `PARTS`, 7) float64, the cover of each object (`cover`), object space.
+    of      : (I,) int32, the object of each of the scene's instances, -1 for an empty one.
     own     : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
-    quadrics : O, what an object is in place of a mesh of triangles, else None; its corners then bound its box.
+    quadrics : O, an object's quadric in place of triangles, else None; its corners then bound its box.
     """
 
     meshes: list[Mesh]
@@ -57,7 +58,7 @@ class Objects:
 
     @property
     def first_faces(self) -> NDArray[np.int64]:
-        """(O,): the number of each object's first triangle where all lie one object behind the other."""
+        """(O,): the number of each object's first triangle in a table of one object after the other."""
         return np.cumsum([0, *(len(corners) for corners in self.corners)], dtype=np.int64)[:-1]
 
 
@@ -73,7 +74,7 @@ def objects_of(scene: Scene) -> Objects:
     if not finite.all():
         number = int(np.argmin(finite))
         name = scene.instances[number].name or f"instance {number}"
-        raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "mend it")
+        raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "give finite numbers")
     linear = transforms[:, :3, :3]
     own = bent(linear, inverses(linear))
     found: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
@@ -94,7 +95,7 @@ def objects_of(scene: Scene) -> Objects:
 
 
 def _add(mesh: Mesh, meshes: list[Mesh], scales: list[float], corners: list, parts: list, placed: list) -> int:
-    """The object's number, or -1 where there is nothing to hit."""
+    """The object's number, or -1 if it has nothing to hit."""
     quadric = mesh if isinstance(mesh, Quadric) else None
     shape = mesh.positions[mesh.triangles] if quadric is None else mesh.positions[None]
     sound = np.isfinite(shape).all(axis=(1, 2))
@@ -119,7 +120,7 @@ def _add(mesh: Mesh, meshes: list[Mesh], scales: list[float], corners: list, par
 
 
 def in_world(scene: Scene, instance: Instance) -> Mesh:
-    """An instance's mesh in world space, as the flattened scene has it."""
+    """An instance's mesh in world space, as in the flattened scene."""
     mesh = scene.meshes[instance.mesh]
     if isinstance(mesh, Quadric):
         shape = replace(mesh.shape, transform=instance.transform @ mesh.shape.transform)
@@ -135,22 +136,22 @@ def in_world(scene: Scene, instance: Instance) -> Mesh:
 
 
 def bent(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(N,): whether maps (N, 3, 3) with these `inverses` distort too much for an object's space to be of use."""
+    """(N,): whether maps (N, 3, 3) with these `inverses` distort too much for an object space."""
     return (growth(linear, inverse) > MOST_GROWTH) | (growth(inverse, linear) > MOST_SQUEEZE)
 
 
 def growth(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(N,): how much a relative error may grow from the world to object space and back, of maps (N, 3, 3) and their
-    `inverses`; inf for a singular one."""
+    """(N,): growth of a relative error from world to object space and back, for maps (N, 3, 3) and their `inverses`;
+    inf for a singular one."""
     with np.errstate(over="ignore", invalid="ignore"):
         grown = (np.abs(linear) @ np.abs(inverse)).sum(axis=2).max(axis=1, initial=0.0)
-        # Of a matrix that maps all to one line, cofactors and determinant are both nothing but rounding.
+        # Cofactors and determinant of a matrix of rank one are both mere rounding.
         sound = np.abs(linear @ inverse - np.eye(3)).max(axis=(1, 2), initial=0.0) < 1e-6
     return np.where(sound & np.isfinite(grown), grown, np.inf)
 
 
 def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Inverses (N, 3, 3), by cofactors of rows that are scaled first; not finite where there is none."""
+    """Inverses (N, 3, 3), by cofactors of prescaled rows; not finite for singular ones."""
     size = np.abs(linear).max(axis=2, initial=0.0, keepdims=True)
     with np.errstate(all="ignore"):
         rows = linear / size
@@ -160,8 +161,8 @@ def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(1 + `PARTS`, 7): what covers triangles (T, 3, 3), first in one, then halved again and again along the longest
-    axis: the middle of a box, half its edges, and the radius of a sphere around that middle."""
+    """(1 + `PARTS`, 7): the cover of triangles (T, 3, 3), first one box, then halves of halves along the longest axis:
+    the centre of a box, half its edges, and the radius of a sphere around that centre."""
     low, high = corners.min(axis=1).astype(np.float64), corners.max(axis=1).astype(np.float64)
     middle = low + high
     groups = whole = [np.arange(len(corners))]
@@ -183,7 +184,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], place: NDArray[np.float64]) -> bool:
-    """Whether a corner of these triangles (T, 3, 3) is farther out than `Scene.flatten` takes it."""
+    """Whether a corner of these triangles (T, 3, 3) is beyond the limit of `Scene.flatten`."""
     sound = corners[np.isfinite(corners).all(axis=(1, 2))].astype(np.float64)
     with np.errstate(over="ignore"):
         return bool((np.abs((sound @ linear.T + place).astype(np.float32)) > LARGEST_COORDINATE).any())
@@ -196,15 +197,15 @@ def world_boxes(
     linear: NDArray[np.float64],
     place: NDArray[np.float64],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Boxes (I, 3) twice, float32, that surely hold instances: ``of`` (I,) objects of these corners, which `cover`
-    covers in ``parts``, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty ones (inf, -inf)
-    of those that show nothing.
+    """Conservative boxes (I, 3) twice, float32, of instances: ``of`` (I,) objects of these corners, covered by
+    ``parts`` of `cover`, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty (inf, -inf) for
+    empty instances.
 
-    Raises ViewerError beyond what float32 ray tracing can hold.
+    Raises ViewerError beyond the range of float32 ray tracing.
     """
     low, high = np.full((len(of), 3), np.inf, np.float32), np.full((len(of), 3), -np.inf, np.float32)
     shown = np.flatnonzero(of >= 0)
-    # (7, 1 + PARTS, O): arithmetic on arrays that lie in a row takes a fifth of the time of small matrix products.
+    # (7, 1 + PARTS, O): arithmetic on contiguous arrays takes a fifth of the time of small matrix products.
     columns = np.ascontiguousarray(parts.transpose(2, 1, 0))
     for first in range(0, len(shown), CHUNK):
         at = shown[first : first + CHUNK]
@@ -213,8 +214,8 @@ def world_boxes(
         for axis in range(3):
             row, size = rows[axis], np.abs(rows[axis])
             center = row[0] * part[0] + row[1] * part[1] + row[2] * part[2]
-            # A box reaches as far as its half edges by the absolute values (Arvo, "Transforming axis-aligned bounding
-            # boxes", Graphics Gems, 1990), a sphere as far as its radius by the row's length.
+            # A box reaches as far as its half edges times the absolute values (Arvo, "Transforming axis-aligned
+            # bounding boxes", Graphics Gems, 1990), a sphere as far as its radius times the row's length.
             half = size[0] * part[3] + size[1] * part[4] + size[2] * part[5]
             half = np.minimum(half, np.sqrt(row[0] ** 2 + row[1] ** 2 + row[2] ** 2) * part[6])
             low_end, high_end = center - half, center + half
@@ -223,10 +224,10 @@ def world_boxes(
         margin = ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(place[at]))
         least, most = own_low + place[at] - margin, own_high + place[at] + margin
         far = (np.maximum(-least, most) > LARGEST_COORDINATE).any(axis=1)
-        if any(_beyond(corners[of[k]], linear[k], place[k]) for k in at[far]):  # boxes are wider than what they hold
+        if any(_beyond(corners[of[k]], linear[k], place[k]) for k in at[far]):  # boxes are wider than their contents
             raise ViewerError(
                 "instances",
-                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",
+                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
                 "scale the model down",
             )
         low[at] = np.nextafter(least.astype(np.float32), np.float32(-np.inf))

@@ -1,7 +1,7 @@
 """Two levels: objects with structures of their own, built once, and a structure over their instances.
 
-A ray goes to an object's space without its direction being normalised, so that distances stay those of the world. What
-moves changes rows of instances and the top structure, which is made anew; objects stay as they are.
+A ray goes to an object's space without normalising its direction, so that distances are those of the world. Movement
+changes rows of instances and rebuilds the top structure; objects stay as they are.
 
 A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): two levels of grids; I. Wald, C. Benthin
 and P. Slusallek, "Distributed interactive ray tracing of dynamic scenes" (2003): two levels and rigid motion.
@@ -31,7 +31,7 @@ from viewer.stream.declare.record import Field, Record
 
 INSTANCE = Record(
     "Instance",
-    Field("inverse_x", "vec4", about="row of the linear map to object space; x of where the object's origin stands"),
+    Field("inverse_x", "vec4", about="row of the linear map to object space; x of the object's origin"),
     Field("inverse_y", "vec4", about="the same of y"),
     Field("inverse_z", "vec4", about="the same of z"),
     Field("linear_x", "vec3", about="row of the linear map to the world"),
@@ -48,7 +48,7 @@ class TwoLevel:
     """Instances of objects, and the structure over them.
 
     transforms : (I, 4, 4) float64, the instances' own. low, high : (I, 3) float32, their boxes in the world.
-    mirrored   : (I,) bool, whether the flattened scene has the corners of the instance's triangles in another order.
+    mirrored   : (I,) bool, whether the flattened scene swaps corners of the instance's triangles.
     """
 
     objects: Objects
@@ -64,7 +64,7 @@ class TwoLevel:
     def of(cls, scene: Scene, kind: str) -> TwoLevel:
         """The instances of a scene under a top structure of that kind (`viewer.accel.two_level.top.TOPS`).
 
-        Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold.
+        Raises ViewerError for a coordinate beyond the range of float32 ray tracing.
         """
         objects, count = objects_of(scene), len(scene.instances)
         table = Table("instances", INSTANCE, np.zeros(count, INSTANCE.dtype))
@@ -85,11 +85,11 @@ class TwoLevel:
         return made
 
     def move(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Changes | None:
-        """Put the instances of these numbers (N,) elsewhere, (N, 4, 4) float64, and build the top structure anew.
+        """Move the instances of these numbers (N,) to (N, 4, 4) float64, and rebuild the top structure.
 
-        Returns the rows that changed, or None where objects must change too: where a transformation is, or was, flat
-        or worse bent than rays in an object's space can follow. Raises ViewerError for one that is not finite, and
-        beyond what float32 ray tracing can hold; then nothing has moved.
+        Returns the changed rows, or None where objects must change too: for a transformation that is, or was, flat or
+        too distorted for an object space. Raises ViewerError, without any change, for a non-finite one, and beyond the
+        range of float32 ray tracing.
         """
         if not np.isfinite(transforms).all():
             raise ViewerError("move", "a transformation is not finite", "give (4, 4) finite numbers for each instance")
@@ -108,8 +108,8 @@ class TwoLevel:
         return changes + self.top.build(self.low, self.high)
 
     def _place(self, numbers: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
-        """Write the rows of these instances, and their boxes; their objects stand at (N, 4, 4), with inverses (N, 3, 3)
-        of the linear parts."""
+        """Write the rows of these instances, and their boxes; object transforms (N, 4, 4), with inverses (N, 3, 3) of
+        the linear parts."""
         of = self.objects.of[numbers]
         scale = np.ones((len(of), 1, 1))
         scale[of >= 0, 0, 0] = self.objects.scales[of[of >= 0]]

@@ -1,6 +1,6 @@
-"""Structures over the boxes of instances: what a ray walks before it goes down to an object.
+"""Top-level structures over the boxes of instances: traversed before the objects.
 
-Their memories have room for whatever way the instances may stand, so that moving one uploads rows and compiles nothing.
+Their memories have room for any arrangement of the instances, so that movement uploads rows and compiles nothing.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from viewer.stream.declare.record import Field, Record
 Boxes = NDArray[np.float32]
 Changes = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
 
-INSTANCE_FOUND = Field("instance", "int", about="the instance found last")
-BVH_TOP = Record("TopTraversal", Field("node", "int", about="the node to visit next"), INSTANCE_FOUND)
+INSTANCE_FOUND = Field("instance", "int", about="the current instance")
+BVH_TOP = Record("TopTraversal", Field("node", "int", about="the next node"), INSTANCE_FOUND)
 GRID_TOP = Record(
     "TopTraversal",
-    Field("voxel", "int", about="number of the voxel to visit next, x fastest; -1: the ray leaves the grid"),
-    Field("list", "int", about="address of the next instance of the voxel visited last, -1: none"),
+    Field("voxel", "int", about="number of the next voxel, x fastest; -1: the ray leaves the grid"),
+    Field("list", "int", about="address of the current voxel's next instance, -1: none"),
     INSTANCE_FOUND,
-    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the voxel visited last"),
+    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the current voxel"),
 )
 NODE = Record(
     "TopNode",
@@ -39,28 +39,28 @@ NODE = Record(
     Field("high", "vec3", "scene units", "world"),
     Field("first", "int", about="a leaf's instance; an inner node's second child, the first one follows it"),
     Field("count", "int", about="1: a leaf; of an inner node -1, -2, -4: split along x, y, z"),
-    Field("missed_up", "ivec4", about="the node that follows a miss or a leaf, for octants 0 to 3"),
+    Field("missed_up", "ivec4", about="the next node after a miss or a leaf, for octants 0 to 3"),
     Field("missed_down", "ivec4", about="the same for octants 4 to 7, of directions down z"),
 )
-# Room for the voxels of a grid, and for the entries of its lists, per instance; and at least.
+# Room for a grid's voxels, and for its list entries, per instance; and at least.
 ROOM_PER_INSTANCE, LEAST_ROOM = 16, 4096
 
 
 class Top(Protocol):
-    """A structure over boxes, made anew whenever they change.
+    """A structure over boxes, rebuilt whenever they change.
 
-    modules : two, so that a kernel which only asks for the instance found does not bring the memories.
+    modules : two, so that kernels which only ask for the current instance do not bring the memories.
     """
 
     modules: list[Module]
 
     def build(self, low: Boxes, high: Boxes) -> Changes:
-        """Over boxes (I, 3) twice; returns the rows that have changed, and sets uniforms of the modules."""
+        """Build over boxes (I, 3) twice; returns the changed rows, and sets the modules' uniforms."""
         ...
 
     @property
     def uniforms(self) -> dict[str, Any]:
-        """Their values now."""
+        """The uniforms' present values."""
         ...
 
     @property
@@ -70,7 +70,7 @@ class Top(Protocol):
 
 
 class _Made:
-    """What both have: the modules around the tables."""
+    """Shared by both structures: the modules around the tables."""
 
     def __init__(self, name: str, record: Record, table: Table, uniforms: dict[str, tuple[str, Any]]):
         traversal = Module(
@@ -100,7 +100,7 @@ class _Made:
 
 
 class TopBvh(_Made):
-    """The bounding volume hierarchy over up to ``count`` boxes, an instance in a leaf."""
+    """The bounding volume hierarchy over up to ``count`` boxes, one instance per leaf."""
 
     def __init__(self, count: int) -> None:
         self.room = max(1, 2 * count - 1)
@@ -127,7 +127,7 @@ class TopBvh(_Made):
 
 class TopGrid(_Made):
     """The uniform grid over up to ``count`` boxes: addresses of the voxels' lists, and from ``top_lists`` on the lists,
-    in one table, since textures are few."""
+    in a single table, as textures are few."""
 
     def __init__(self, count: int) -> None:
         self.room = min(LIMIT // 2, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
@@ -161,7 +161,7 @@ class TopGrid(_Made):
         return [(self.entries, 0, pointers.size), (self.entries, self.room, self.room + len(entries))]
 
     def _fitting(self, low: Boxes, high: Boxes) -> Grid:
-        """The grid of the cheapest resolution, or where that has no room, of coarser ones down to a single voxel."""
+        """The grid of the cheapest resolution that has room, down to a single voxel."""
         built = grid_boxes.build_boxes(low, high)
         while max(built.pointers.size, len(built.lists)) > self.room:
             nx, ny, nz = (max(1, int(0.8 * count)) for count in built.resolution)

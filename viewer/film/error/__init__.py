@@ -1,1 +1,1 @@
-"""The error of a film: its estimate, and what follows from it."""
+"""The error of a film: estimates, adaptive sampling's budget, rules to stop."""

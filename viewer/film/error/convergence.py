@@ -1,18 +1,17 @@
-"""How fast the mean of a film's samples converges, measured: its error is estimated at the sampler's own rate.
+"""The convergence of a film's mean, measured: an error estimate at the sampler's own rate.
 
-Sobol points fill the unit square evenly, so that their mean errs less than the spread of the samples tells of
-independent ones. The spread of a net of n = 2^k points is that of one random scrambling of many; V(n), the variance of
-its mean, cannot be seen in one net, but differences can: the halves of the first n samples are nets of n / 2 points,
-equally distributed, and the mean of their squared difference is 4 (V(n / 2) - V(n)) (the Haar coefficients of Owen,
-*Monte Carlo Variance of Scrambled Net Quadrature*, 1997). By these alone V(n) is taken for a / n + b / n^2, what such
-points do not reach and what they stratify, with a and b by least squares; independent samples have b = 0. Where V
-begins to fall faster after many samples that says too much, where it falls unevenly the rate of the last differences
-alone is of chance: the estimate is the geometric mean of both.
+Sobol points fill the unit square evenly, and the error of their mean is below that of independent samples with the same
+spread. A net of n = 2^k points is one random scrambling of many, and V(n), the variance of its mean, cannot be measured
+in one net. Differences can: the halves of the first n samples are equally distributed nets of n / 2 points, and their
+mean squared difference is 4 (V(n / 2) - V(n)) (the Haar coefficients of Owen, *Monte Carlo Variance of Scrambled Net
+Quadrature*, 1997). From these V(n) is fitted as a / n + b / n^2, unstratified and stratified part, by least squares;
+independent samples have b = 0. The fit is too high where V begins to fall faster after many samples; the rate of the
+last differences alone is noisy where V falls unevenly. The estimate is their geometric mean.
 
-What is beside a pixel tells more (`viewer.film.error.neighbour_variance`): at n = 2^k V(n) is measured where the
-picture is smooth, and what the differences say of the rate serves the rest of the picture, and numbers in between.
-Where few pixels make the error one such measurement is off by much, of its own chance; those of fewer samples, brought
-to n by the fitted rate, have a say as well.
+Neighbouring pixels add information (`viewer.film.error.neighbour_variance`): at n = 2^k, V(n) is measured where the
+picture is smooth. The rate of the differences serves the rest of the picture and sample counts in between. A single
+measurement is noisy where few pixels make the error, so measurements at smaller n, extrapolated by the fitted rate, are
+averaged in.
 """
 
 from __future__ import annotations
@@ -24,52 +23,51 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-FIRST = 4  # samples of the first half that is kept: earlier ones would tell little more
-RECENT = 0.6  # weight of a difference by that of the next: the later ones tell of what is coming
-EARLIER = 0.35  # share that the measurements before have in a measured variance
-RATES = (0.5, 0.25)  # of V by that of half as many samples: independent samples, stratified ones
-FASTEST = 0.125  # Owen's rate of what is smooth
+FIRST = 4  # samples of the first stored half: earlier ones add little
+RECENT = 0.6  # weight of a difference relative to the next: later ones predict better
+EARLIER = 0.35  # share of the earlier measurements in a measured variance
+RATES = (0.5, 0.25)  # ratio V(n) / V(n / 2): independent samples, stratified ones
+FASTEST = 0.125  # the same by Owen, for smooth integrands
 ConvergenceHistory = tuple[
     dict[int, float], dict[int, float], dict[int, float]
-]  # differences, variances and doubts of `Halves`
-STEPS = 2  # between the differences whose rate is taken: one alone may be of chance
+]  # three fields of `Halves`: differences, variances, relative_std_errors
+STEPS = 2  # levels between the two differences of a rate: a single ratio is noisy
 
 
 @dataclass
 class Halves:
     """Halves of a film's samples.
 
-    sum, count  : (H, W) float32, of each pixel the luminance of its sum after so many samples, the last power of two.
-    differences : by k, the mean over the picture of the squared difference of the means of the first and the second
-                  half of the first 2^k samples, luminance.
-    variances   : by k, the variance of the mean of the first 2^k samples, the mean over the picture, as measured then.
-    doubts      : by k, the relative standard error of the root of that, see
-    `viewer.film.error.neighbour_variance.doubt`.
+    sum, count  : (H, W) float32, luminance of each pixel's sum at the last power of two of samples, and that count.
+    differences : by k, the mean over the picture of the squared luminance difference between the means of both halves
+                  of the first 2^k samples.
+    variances   : by k, the variance of the mean of the first 2^k samples, averaged over the picture, as measured then.
+    relative_std_errors : by k, the relative standard error of its root, see `viewer.film.error.neighbour_variance`.
     """
 
     sum: NDArray[np.float32]
     count: NDArray[np.float32]
     differences: dict[int, float] = field(default_factory=dict)
     variances: dict[int, float] = field(default_factory=dict)
-    doubts: dict[int, float] = field(default_factory=dict)
+    relative_std_errors: dict[int, float] = field(default_factory=dict)
 
-    def told(self) -> ConvergenceHistory:
-        """Copies of what the halves have told."""
-        return dict(self.differences), dict(self.variances), dict(self.doubts)
-
-
-def last_of(doubts: Mapping[int, float]) -> float:
-    """What is known by most samples; 0 where nothing is."""
-    return doubts[max(doubts)] if doubts else 0.0
+    def history(self) -> ConvergenceHistory:
+        """Copies of the three dictionaries."""
+        return dict(self.differences), dict(self.variances), dict(self.relative_std_errors)
 
 
-def kept(samples: int) -> bool:
-    """Whether the sums of so many samples are kept, as the first half of twice as many."""
+def last_of(relative_std_errors: Mapping[int, float]) -> float:
+    """The value at the most samples; 0 for none."""
+    return relative_std_errors[max(relative_std_errors)] if relative_std_errors else 0.0
+
+
+def is_half(samples: int) -> bool:
+    """Whether the sums at ``samples`` are stored, as the first half of twice as many."""
     return samples >= FIRST and samples & (samples - 1) == 0
 
 
 def ends(before: int, samples: int) -> list[int]:
-    """Numbers of samples at which to stop on the way from ``before`` to ``samples``, which is the last."""
+    """Sample counts at which to stop between ``before`` and ``samples``, the last of them."""
     powers = [1 << k for k in range(FIRST.bit_length() - 1, samples.bit_length())]
     return [*(power for power in powers if before < power < samples), samples]
 
@@ -77,19 +75,19 @@ def ends(before: int, samples: int) -> list[int]:
 def variance_of_mean(
     spread: float, samples: int, differences: Mapping[int, float], variances: Mapping[int, float] | None = None
 ) -> float:
-    """V(n), the variance of the mean of n = ``samples``, of a picture's pixels on average.
+    """V(n), the variance of the mean of n = ``samples``, averaged over a picture's pixels.
 
-    spread : the variance of n independent samples' mean, s^2 / n. differences, variances : see `Halves`; those of more
-    than n samples are left out; without differences it is the spread.
+    spread : variance of the mean of n independent samples, s^2 / n. differences, variances : as in `Halves`; entries
+    beyond n samples are ignored. Without differences the result is the spread.
     """
     levels = np.array(sorted(level for level in differences if 1 << level <= samples), int)
     if not len(levels) or spread <= 0:
         return spread
     seen = np.array([differences[level] / 4.0 for level in levels.tolist()])
     rates = np.array(RATES)
-    shares = rates ** (levels[:, None] - 1) * (1.0 - rates)  # of V(1): by how much it falls to this level
+    shares = rates ** (levels[:, None] - 1) * (1.0 - rates)  # fractions of V(1): its decrease down to this level
     sigma = spread * samples
-    inside = (1.0 - rates ** math.log2(samples)) * samples / (samples - 1)  # what the samples' own spread has of it
+    inside = (1.0 - rates ** math.log2(samples)) * samples / (samples - 1)  # share in the variance within the samples
     weights = RECENT ** (levels[-1] - levels) / np.maximum(seen, 1e-6 * sigma * 0.25**levels)
     matrix = np.vstack([shares * weights[:, None], inside / sigma])
     target = np.append(seen * weights, 1.0)
@@ -98,21 +96,21 @@ def variance_of_mean(
     def fitted(k: float) -> float:
         return float(a * rates[0] ** k + b * rates[1] ** k)
 
-    last, turned = int(levels[-1]), 1.0
+    last, correction = int(levels[-1]), 1.0
     if fitted(last) > 0 and (variances or {}).get(last, 0.0) > 0:
-        turned = _turned(variances or {}, fitted, last)
+        correction = _measured_ratio(variances or {}, fitted, last)
     elif fitted(last) > 0 and last - STEPS in levels:
-        turned = math.sqrt(_by_last(differences, last) / fitted(last))
+        correction = math.sqrt(_by_last(differences, last) / fitted(last))
 
     def of_power(k: float) -> float:
-        return turned * fitted(k)
+        return correction * fitted(k)
 
     return min(_between(of_power, samples), spread) if a + b > 0 else spread
 
 
-def _turned(variances: Mapping[int, float], fitted: Callable[[float], float], last: int) -> float:
-    """The measured variances up to 2^last samples by the fitted ones: a geometric mean, in which each of them has the
-    `EARLIER` share of those before it."""
+def _measured_ratio(variances: Mapping[int, float], fitted: Callable[[float], float], last: int) -> float:
+    """Ratio of the measured to the fitted variances up to 2^last samples: a geometric mean in which each measurement
+    leaves the earlier ones the share `EARLIER`."""
     found = 0.0
     for number, level in enumerate(sorted(level for level in variances if level <= last and variances[level] > 0)):
         here = math.log(variances[level] / fitted(level))
@@ -121,7 +119,7 @@ def _turned(variances: Mapping[int, float], fitted: Callable[[float], float], la
 
 
 def _by_last(differences: Mapping[int, float], level: int) -> float:
-    """V of 2^level samples, by that difference and the rate at which the last ones have fallen."""
+    """V at 2^level samples from the last difference and the rate of decrease of the last ones."""
     before = differences[level - STEPS]
     rate = (differences[level] / before) ** (1 / STEPS) if before > 0 else RATES[0]
     rate = min(max(rate, FASTEST), RATES[0])
@@ -129,8 +127,8 @@ def _by_last(differences: Mapping[int, float], level: int) -> float:
 
 
 def _between(of_power: Callable[[float], float], samples: int) -> float:
-    """V of any number of samples: a net of the largest power of two p, and m more, of which all parts of the next p are
-    alike, so that the covariance of the two means is that of the halves of 2 p, 2 V(2 p) - V(p)."""
+    """V at any sample count: a net of the largest power of two p, and m more. All parts of the next p points are alike,
+    so the covariance of the two means is that of the halves of 2 p, 2 V(2 p) - V(p)."""
     k = samples.bit_length() - 1
     p, m = 1 << k, samples - (1 << k)
     if m == 0:
@@ -141,7 +139,7 @@ def _between(of_power: Callable[[float], float], samples: int) -> float:
 
 
 def _not_negative(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> tuple[float, float]:
-    """The least squares of two unknowns that are not negative."""
+    """Non-negative least squares in two unknowns."""
     both = np.linalg.lstsq(matrix, target, rcond=None)[0]
     if (both >= 0).all():
         return float(both[0]), float(both[1])

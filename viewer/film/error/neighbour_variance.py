@@ -1,17 +1,17 @@
-"""The variance of a film's means, measured by neighbours.
+"""The variance of a film's means, measured between neighbouring pixels.
 
-Of halves A and B of n samples, nets of n / 2 points each, the mean is X = (A + B) / 2, and with d = A - B its variance
-is V(n) = E[d^2] / 4 + Cov(A, B). The covariance tells how much better n points are than two nets of half as many; in
-one pixel it cannot be told from the square of what the pixel is to become, but between two that are to become the same
-it can: (X_i - X_j)^2 and (d_i - d_j)^2 are then errors alone, however these go with each other, and V(n) is to E[d^2]
-as the former is to the latter. So it is summed over the pairs side by side of a block of pixels, and over those above
-each other; where the picture is not smooth one way it may be the other way, and so the smaller ratio is taken, along
-the edge of a lamp. A texture makes it larger than it can be: 1 / 4 for independent samples, and some more by chance.
+For halves A and B of n samples, nets of n / 2 points each, the mean is X = (A + B) / 2. With d = A - B its variance is
+V(n) = E[d^2] / 4 + Cov(A, B). The covariance is the gain of n points over two nets of n / 2. In one pixel it cannot be
+separated from the square of the expected value, but between two pixels of equal expected value it can: (X_i - X_j)^2
+and (d_i - d_j)^2 are then pure errors, however correlated, and their ratio is that of V(n) to E[d^2]. The sums run over
+horizontal and over vertical pairs of pixels in a block. A picture may be smooth in only one direction, as along a
+lamp's edge, so the smaller ratio counts. A texture raises the ratio above its upper limit of 1 / 4, that of independent
+samples, plus some noise.
 
-Where it is not smooth, as where an edge runs aslant, the samples themselves tell: one has the variance s^2 = V(1), and
-V(n) = s^2 / n^a then gives E[d^2] = 4 (2^a - 1) V(n), of which a is known by both: 1 of independent samples, 1.5 of an
-edge through a net of two dimensions. What converges fast at first and slowly then, as lights far off, is of a smaller a
-than that in the end; so this ratio is taken with that of the rate at which differences fall, their geometric mean.
+Where the picture is not smooth in either direction, as at a slanted edge, the estimate comes from the samples' own
+variance s^2 = V(1): V(n) = s^2 / n^a gives E[d^2] = 4 (2^a - 1) V(n), and hence a: 1 for independent samples, 1.5 for
+an edge through a two-dimensional net. Convergence that slows down, as with distant lights, has a smaller a in the end.
+The result is therefore the geometric mean of this ratio and that of the differences' rate.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from viewer.film.error.convergence import variance_of_mean
 
-EDGE = 8  # pixels along the edge of a block: of more few are smooth, of fewer the smaller ratio is too small by chance
-INDEPENDENT = 0.25  # V by the squared difference of the halves, of independent samples: no net's is larger
-SMOOTH = 0.35  # the largest ratio that is believed
-POWERS = np.linspace(1.0, 3.0, 65)  # a, from that of independent samples to Owen's of what is smooth
+EDGE = 8  # pixels along a block's edge: larger blocks are less often smooth, smaller minima are biased low by noise
+INDEPENDENT = 0.25  # V by the squared difference of the halves for independent samples: the upper limit of all nets
+SMOOTH = 0.35  # the largest ratio that counts as smooth
+POWERS = np.linspace(1.0, 3.0, 65)  # exponents a, from independent samples to Owen's rate of smooth integrands
 
 
 def blocks(values: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -41,11 +41,10 @@ def blocks(values: NDArray[np.floating]) -> NDArray[np.float64]:
 def block_sums(
     mean: NDArray[np.floating], apart: NDArray[np.floating], of: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
-    """(rows, columns, 5) sums over blocks of `EDGE` x `EDGE` pixels: of apart^2; of the squared differences of ``mean``
-    and of ``apart`` between pixels side by side; of both between pixels above each other. Pairs lie within a block.
+    """(rows, columns, 5) sums over blocks of `EDGE` x `EDGE` pixels: apart^2; squared differences of ``mean`` and of
+    ``apart`` between horizontal neighbours; the same between vertical neighbours. Pairs lie within a block.
 
-    mean, apart : (H, W), X and d. of : (H, W) the pixels that count, all without. The twin of
-    ``shaders/film/error.glsl``.
+    mean, apart : (H, W), X and d. of : (H, W) mask of pixels, by default all. The twin of ``shaders/film/error.glsl``.
     """
     height, width = mean.shape
     room = (0, -height % EDGE), (0, -width % EDGE)
@@ -63,7 +62,7 @@ def block_sums(
 
 def ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """(rows, columns) V by the squared difference of the halves, of blocks with these sums; NaN where the picture is
-    not smooth, or nothing errs."""
+    not smooth or the error is zero."""
     across, down = (
         np.divide(sums[..., k], sums[..., k + 1], out=np.full(sums.shape[:-1], np.inf), where=sums[..., k + 1] > 0)
         for k in (1, 3)
@@ -73,12 +72,12 @@ def ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ratios_by_spread(squares: NDArray[np.float64], spreads: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
-    """(...) V(n) by the squared difference of the halves, as one power of n tells it, see above.
+    """(...) V(n) by the squared difference of the halves, from the exponent a fitted as above.
 
     squares : (...) sums of the squared differences. spreads : (...) of s^2 / n, the same pixels'. samples : n, above 4.
     """
     fallen = 2.0**POWERS - 1.0
-    logs = np.log(fallen) - (POWERS - 1.0) * math.log(samples)  # of E[d^2] / (4 s^2 / n): the larger a, the less
+    logs = np.log(fallen) - (POWERS - 1.0) * math.log(samples)  # of E[d^2] / (4 s^2 / n), which falls with a
     known = (squares > 0) & (spreads > 0)
     seen = np.log(np.where(known, squares, 1.0)) - np.log(np.where(known, 4.0 * spreads, 1.0))
     powers = np.interp(-seen, -logs, POWERS)
@@ -86,14 +85,14 @@ def ratios_by_spread(squares: NDArray[np.float64], spreads: NDArray[np.float64],
     return found
 
 
-def variances_beside(
+def neighbour_variances(
     sums: NDArray[np.float64], spreads: NDArray[np.float64], level: int, pixels: int, differences: Mapping[int, float]
 ) -> NDArray[np.float64]:
-    """(rows, columns) of each block the sum over its pixels of V(n), the variance of the mean of n = 2^level samples.
+    """(rows, columns) the sum of V(n), the variance of the mean of n = 2^level samples, over each block's pixels.
 
-    sums : `block_sums`. spreads : (rows, columns) sums of the variances that independent samples' means would have.
-    pixels : of the picture. differences : as for `viewer.film.error.convergence.variance_of_mean`, whose rate has a say
-    in what is not smooth.
+    sums : `block_sums`. spreads : (rows, columns) sums of the variances of means of independent samples. pixels : of
+    the picture. differences : as for `viewer.film.error.convergence.variance_of_mean`; their rate is used where the
+    picture is not smooth.
     """
     total = differences[level]
     if total <= 0:
@@ -105,11 +104,11 @@ def variances_beside(
     return found
 
 
-def doubt(parts: NDArray[np.float64]) -> float:
+def relative_std_error(parts: NDArray[np.float64]) -> float:
     """The relative standard error of an error whose square is the sum of ``parts`` (...), the estimates of blocks.
 
-    Each is taken for one squared normal deviate, whose standard deviation is sqrt(2) of its mean: little is known of an
-    error that few blocks make, as at the edges of a lamp. 0 where nothing errs.
+    Each estimate counts as one squared normal deviate, whose standard deviation is sqrt(2) of its mean: an error of few
+    blocks, as at the edges of a lamp, is uncertain. 0 for a zero error.
     """
     total = float(np.sum(parts))
     return math.sqrt(float(np.sum((parts / total) ** 2)) / 2) if total > 0 else 0.0

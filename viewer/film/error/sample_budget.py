@@ -1,4 +1,4 @@
-"""What an adaptive picture's film holds beside its sums."""
+"""The sample budget of an adaptive picture."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class SampleBudget:
-    """How many samples pixels are to have; see `viewer.film.adaptive`.
+    """The sample counts granted to pixels; see `viewer.film.adaptive`.
 
-    granted : (H, W) float32, the samples that each pixel is to have.
-    apart   : (H, W) float32, the difference of the means of the halves of the first half, luminance.
+    granted : (H, W) float32, samples per pixel in the end.
+    apart   : (H, W) float32, luminance difference of the means of the halves of the first half.
     error   : the estimated relative error at the last decision.
-    efficiency, doubt : see `viewer.film.film.Film.efficiency` and `doubt`, at the last decision.
+    efficiency, relative_std_error : as of `viewer.film.film.Film`, at the last decision.
     """
 
     granted: NDArray[np.float32]
     apart: NDArray[np.float32]
     error: float = math.inf
     efficiency: float = 1.0
-    doubt: float = 0.0
+    relative_std_error: float = 0.0

@@ -1,4 +1,4 @@
-"""When a render is done: after so many samples, so long a time, or at so small an error."""
+"""When a render is done: a number of samples, a time, or an error."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import math
 from dataclasses import dataclass
 
 FIRST_LOOK = 16  # samples before an estimated error is believed
-NEXT_LOOK = 1.125  # times the samples of the last look: it takes a pass over the film
-CAUTION = 1.0  # standard errors of an estimate that are added to it before it ends a render
+NEXT_LOOK = 1.125  # times the samples of the last look: a look takes a pass over the film
+CAUTION = 1.0  # standard errors added to an estimated error before it ends a render
 
 
-def bound(error: float, doubt: float) -> float:
-    """What an estimated error is taken for where a render may end: with some of its own standard error, as an estimate
-    that is looked at often would else end it when it happens to be too low.
+def bound(error: float, relative_std_error: float) -> float:
+    """Upper bound of an estimated error, by which a render may end: it includes `CAUTION` standard errors, since
+    frequent looks would else end the render at an estimate that is low by chance.
 
-    doubt : that standard error, relative, see `viewer.film.error.neighbour_variance.doubt`.
+    relative_std_error : of the estimate, see `viewer.film.error.neighbour_variance.relative_std_error`.
     """
-    return error * (1 + CAUTION * doubt)
+    return error * (1 + CAUTION * relative_std_error)
 
 
 @dataclass
@@ -34,12 +34,12 @@ class Stop:
     _looked: int = 0  # samples at the last look
 
     def looks(self, samples: int) -> bool:
-        """Whether `reason` wants to know the error after that many samples."""
+        """Whether `reason` needs the error at that many samples."""
         return self.error is not None and samples >= max(FIRST_LOOK, self._looked * NEXT_LOOK)
 
     def share(self, samples: float, seconds: float, error: float = math.inf) -> float:
-        """How much is done, 0 to 1, by samples, time or error, whichever is nearest its end: of the samples that an
-        error needs, which falls with their square root. error : as of `reason`."""
+        """Progress, 0 to 1, by samples, time or error, whichever is nearest its end; the samples for an error grow with
+        its inverse square. error : as of `reason`."""
         timed = seconds / self.seconds if self.seconds else 0.0
         settled = (self.error / error) ** 2 if self.error is not None and error > 0 else 0.0
         return min(1.0, max(samples / self.spp, timed, settled))

@@ -1,18 +1,17 @@
-"""A render's state in an EXR: the film as layers, and what its samples depend on as attributes.
+"""A render's state in an EXR: the film as layers, and the settings of its samples as attributes.
 
-A picture that holds them can be rendered on (``--resume``), with the bits of an unbroken render, because a sample is a
-function of pixel, number, dimension and seed, and the film keeps all that its sum knows.
-
-| channels | what |
+A picture with a film can be resumed (``--resume``) with the bits of an unbroken render: a sample is a function of
+pixel, number, dimension and seed, and the film keeps its sums exactly.
+| channels | content |
 |---|---|
 | `film.sum.R` .. `film.compensation.B` | the sum of the samples, in two floats |
 | `film.square`, `film.count` | spread of the luminance, samples |
 | `film.half.sum`, `film.half.count` | luminance of the sum of the first half, and its samples |
-| `film.granted`, `film.apart` | of an adaptive picture, see `viewer.film.error.sample_budget` |
+| `film.granted`, `film.apart` | sample budget of an adaptive picture, see `viewer.film.error.sample_budget` |
 
-The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves, and the attributes
-`film.differences`, `film.variances` and `film.doubts`, tell how fast the mean converges
-(`viewer.film.error.convergence`); files without them can be resumed, too.
+The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves and the attributes
+`film.differences`, `film.variances` and `film.doubts` hold the convergence history (`viewer.film.error.convergence`);
+files without them can be resumed, too.
 """
 
 from __future__ import annotations
@@ -37,39 +36,44 @@ from viewer.film.film import Film
 from viewer.options.table import OPTIONS
 from viewer.programs import PICTURES
 
-EVERY = 60.0  # seconds between two states of a long render
-PAUSE = 10.0  # times as long as saving takes, at least, until the next
-PIXELS_PER_SECOND = 2e6  # about what is saved
+EVERY = 60.0  # seconds between states of a long render
+PAUSE = 10.0  # times the duration of saving, at least, until the next state
+PIXELS_PER_SECOND = 2e6  # approximate speed of saving
 MOST_SAMPLES = 65536
 SETTING, CHECK, ADAPTIVE = "film.setting.", "film.check", "film.adaptive"
-TOLD = ("differences", "variances", "doubts")  # of the film's halves, each an attribute
+HISTORY = {
+    "differences": "differences",
+    "variances": "variances",
+    "doubts": "relative_std_errors",
+}  # attribute: of halves
 HALF = ("sum", "count")  # arrays of the film's halves
-ACCOUNT = ("granted", "apart")  # arrays of its account; the attribute film.adaptive has the numbers
-DRIVER = "driver"  # the attribute with the OpenGL renderer and version that made the samples, or with several of them
-CONTENT = "content"  # the setting that is a fingerprint of the scene
+BUDGET = ("granted", "apart")  # arrays of the sample budget; its numbers are the attribute film.adaptive
+DRIVER = "driver"  # attribute: OpenGL renderer and version of the samples, or several of them
+CONTENT = "content"  # setting: a fingerprint of the scene
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
 
 
 def film_layers(film: Film, prefix: str = "film") -> dict[str, NDArray[np.float32]]:
-    """The film's arrays as layers of an EXR or NPZ; ``prefix`` tells several films apart (``film.bounce.0``)."""
+    """The film's arrays as layers of an EXR or NPZ, under ``prefix``; several films have several
+    (``film.bounce.0``)."""
     found = {f"{prefix}.{name}": array for name, array in film.arrays.items()}
     if film.halves is not None:
         found |= {f"{prefix}.half.{name}": getattr(film.halves, name) for name in HALF}
-    if film.account is not None:
-        found |= {f"{prefix}.{name}": getattr(film.account, name) for name in ACCOUNT}
+    if film.sample_budget is not None:
+        found |= {f"{prefix}.{name}": getattr(film.sample_budget, name) for name in BUDGET}
     return found
 
 
 def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film") -> dict[str, str]:
-    """What `resume` will compare: the settings that a sample depends on, and the digest of the film."""
+    """Attributes for `resume`: the settings of the samples, and the digest of the film."""
     found = {f"{SETTING}{key}": str(value) for key, value in settings.items()}
     if film.halves is not None:
-        for name in TOLD:
-            told = getattr(film.halves, name).items()
-            found[f"{prefix}.{name}"] = " ".join(f"{level}:{value!r}" for level, value in told)
-    if film.account is not None:
+        for name, field in HISTORY.items():
+            levels = getattr(film.halves, field).items()
+            found[f"{prefix}.{name}"] = " ".join(f"{level}:{value!r}" for level, value in levels)
+    if (budget := film.sample_budget) is not None:
         found[ADAPTIVE.replace("film", prefix, 1)] = " ".join(
-            repr(number) for number in (film.account.error, film.account.efficiency, film.account.doubt)
+            repr(number) for number in (budget.error, budget.efficiency, budget.relative_std_error)
         )
     return found | {CHECK.replace("film", prefix, 1): _digest(film)}
 
@@ -79,16 +83,15 @@ def resume(
 ) -> Film:
     """The film of an EXR, to the bit, for a picture of ``size`` (width, height) with these ``settings``.
 
-    settings : everything a sample depends on, by the names that a user knows: scene, program, camera, depth, seed ...
+    settings : all that samples depend on, by the options' names: scene, program, camera, depth, seed ...
 
-    Raises ViewerError, which names the first thing that differs, when the file is not of this picture, holds no film,
-    or is damaged.
+    Raises ViewerError with the first difference for a file of another picture, without a film, or damaged.
     """
     where = os.fspath(path)
     head = image.exr_header(path)  # sizes and settings are compared before pixels take memory
     header, names = head.texts, [f"{prefix}.{each}{suffix}" for each in SHAPES for suffix in _suffixes(SHAPES[each])]
     if not head.channels.keys() >= set(names):
-        raise ViewerError(where, "holds no film to go on from", "only pictures of sampling programs can be resumed")
+        raise ViewerError(where, "holds no film to resume from", "only progressive programs save one")
     width, height = head.width, head.height
     if (width, height) != tuple(size):
         raise ViewerError(where, f"is {width} x {height} pixels, not {size[0]} x {size[1]}", f"--size {width}x{height}")
@@ -98,30 +101,32 @@ def resume(
             continue
         old, new = before.get(key, "none"), str(settings.get(key, "none"))
         if old != new and key == CONTENT:
-            raise ViewerError(where, "was rendered from another scene, or its files have changed since", "start anew")
+            raise ViewerError(
+                where, "was rendered from another scene, or its files have changed since", "start a new render"
+            )
         if old != new:
             known = OPTIONS.get(key)
             back = f"give {known.flag} {old}" if known is not None and old not in ("None", "none") else "change it back"
-            what = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
-            raise ViewerError(where, what, f"start anew, or {back}")
+            fault = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
+            raise ViewerError(where, fault, f"start a new render, or {back}")
     halves = [f"{prefix}.half.{name}" for name in HALF]
     halves = halves if head.channels.keys() >= set(halves) else []
-    account = [f"{prefix}.{name}" for name in ACCOUNT]
+    budget = [f"{prefix}.{name}" for name in BUDGET]
     numbers = _numbers(header.get(ADAPTIVE.replace("film", prefix, 1), ""))
-    account = account if numbers and head.channels.keys() >= set(account) else []
-    _, channels = image.read_exr(path, [*names, *halves, *account])
+    budget = budget if numbers and head.channels.keys() >= set(budget) else []
+    _, channels = image.read_exr(path, [*names, *halves, *budget])
     film = Film(width, height)
     film.drivers = header.get(DRIVER, "")
     for name, components in SHAPES.items():
         parts = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]
         film.arrays[name][...] = np.stack(parts, axis=-1) if components > 1 else parts[0]
     if halves:
-        told = (_levels(header.get(f"{prefix}.{name}", "")) for name in TOLD)
-        film.halves = Halves(channels[halves[0]], channels[halves[1]], *told)
-    if account:
-        film.account = SampleBudget(channels[account[0]], channels[account[1]], *numbers)
+        history = (_levels(header.get(f"{prefix}.{name}", "")) for name in HISTORY)
+        film.halves = Halves(channels[halves[0]], channels[halves[1]], *history)
+    if budget:
+        film.sample_budget = SampleBudget(channels[budget[0]], channels[budget[1]], *numbers)
     if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _sound(film):
-        raise ViewerError(where, "is damaged: its film is not what was written", "start anew")
+        raise ViewerError(where, "is damaged: the film does not match its digest", "start a new render")
     return film
 
 
@@ -142,10 +147,10 @@ def fingerprint(*parts: Any) -> str:
 
 
 class Checkpoint:
-    """Saves the state of a long render every minute beside the picture that it will end in, whole or not at all.
+    """Saves the state of a long render every minute beside its picture, whole or not at all.
 
-    A state is ``<name>.state.exr``, or has a number where another render has left one of that name, which stays. It
-    goes when the picture is there; and so does the one that the render has gone on from.
+    A state is ``<name>.state.exr``, numbered where another render has left one. It is deleted once the picture is
+    complete, as is the state that the render was resumed from.
     """
 
     def __init__(
@@ -160,22 +165,22 @@ class Checkpoint:
         self.target = Path(path)
         self.settings, self.metadata = dict(settings), dict(metadata or {})
         self.every, self.clock = every, clock
-        self.saved = 0  # states so far
-        self.samples = 0  # of every pixel in the last of them, or where some have none on average
-        self.used = False  # the render goes on from one of its own
+        self.saved = 0  # states written
+        self.samples = 0  # of every pixel in the last state; on average where some have none
+        self.used = False  # the render was resumed from a state of its own picture
         self._path: Path | None = None
         self._last, self._took = clock(), 0.0
 
     @property
     def path(self) -> Path:
-        """Of the state: the one that there is, or the next free name."""
+        """Path of the state: the present one, or the next free name."""
         return self._path or states.free(self.target)
 
     def find(self, size: tuple[int, int], pictures: bool = True) -> tuple[Path | None, int, list[str]]:
-        """The state of most samples that a render of ``size`` (width, height) can go on from, or None; its samples;
-        and why others cannot be taken.
+        """The state of a render of ``size`` (width, height) with the most samples, or None; its samples; and the
+        reasons against others.
 
-        pictures : the picture itself will do, too, where it is an EXR that can be resumed.
+        pictures : accept the picture itself, too, as an EXR with a film.
         """
         found: list[tuple[int, Path]] = []
         wrong: list[str] = []
@@ -189,20 +194,20 @@ class Checkpoint:
         return best, samples, wrong
 
     def use(self, path: str | os.PathLike[str]) -> None:
-        """The render goes on from that file. If it is a state of the same picture, it is saved there from now on, and
-        goes with the picture's completion."""
+        """Resume the render from that file. A state of the same picture is overwritten from now on, and deleted with
+        the picture's completion."""
         given = os.path.realpath(path)
         for own in states.existing(self.target):
             if os.path.realpath(own) == given:
                 self._path, self.used = own, True
 
     def due(self) -> bool:
-        """Whether it is time to save: reading the film back is only worth its cost then."""
+        """Whether it is time to save; else the film is not worth a read-back."""
         return self.clock() - self._last >= max(self.every, PAUSE * self._took)
 
     def worth(self, size: tuple[int, int]) -> bool:
-        """Whether saving a film of that size, (width, height), takes less time than was spent since the last state: one
-        who interrupts does not wait long."""
+        """Whether saving a film of ``size`` (width, height) takes less time than was spent since the last state, so
+        that an interruption ends soon."""
         pixels = size[0] * size[1]
         return self.clock() - self._last >= max(self._took, pixels / PIXELS_PER_SECOND)
 
@@ -222,7 +227,7 @@ class Checkpoint:
         self._took = self._last - began
 
     def finish(self) -> None:
-        """The picture has been saved: its state is of no use any more. Others, which were not used, stay."""
+        """Delete the states of this render, whose picture is now saved. Unused ones stay."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
@@ -234,7 +239,7 @@ def save(
     layers: Mapping[str, NDArray] | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the picture with its film, so that `resume` can go on from it. Raises ViewerError as `image.save` does."""
+    """Write a picture with its film for `resume`. Raises ViewerError as `image.save` does."""
     held = {**(layers or {}), **film_layers(film)}
     image.save(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)})
 
@@ -244,7 +249,7 @@ def _suffixes(components: int) -> Sequence[str]:
 
 
 def _levels(text: str) -> dict[int, float]:
-    """What `film_metadata` has written; nothing of a damaged text, which the digest then tells."""
+    """Inverse of `film_metadata`; empty for a damaged text, which fails the digest."""
     found = {}
     for part in text.split():
         level, _, value = part.partition(":")
@@ -256,12 +261,12 @@ def _levels(text: str) -> dict[int, float]:
 
 
 def _numbers(text: str) -> list[float]:
-    """The two numbers of an account; nothing of a damaged text."""
+    """The numbers of a sample budget; empty for a damaged text, which fails the digest."""
     try:
         found = [float(part) for part in text.split()]
     except ValueError:
         return []
-    return found if len(found) in (2, 3) else []  # older files have no doubt
+    return found if len(found) in (2, 3) else []  # older files have no standard error
 
 
 def _digest(film: Film) -> str:
@@ -269,10 +274,10 @@ def _digest(film: Film) -> str:
     halves = film.halves
     if halves is not None:  # older files have none
         arrays += [halves.sum, halves.count, sorted(halves.differences.items())]
-        arrays += [sorted(told.items()) for told in (halves.variances, halves.doubts) if told]
-    if film.account is not None:
-        arrays += [film.account.granted, film.account.apart, film.account.error, film.account.efficiency]
-        arrays += [film.account.doubt] if film.account.doubt else []
+        arrays += [sorted(levels.items()) for levels in (halves.variances, halves.relative_std_errors) if levels]
+    if (budget := film.sample_budget) is not None:
+        arrays += [budget.granted, budget.apart, budget.error, budget.efficiency]
+        arrays += [budget.relative_std_error] if budget.relative_std_error else []
     return fingerprint(arrays)
 
 
@@ -287,7 +292,8 @@ def _short(text: str) -> str:
 
 
 def _feed(update: Callable[[bytes], None], part: Any) -> None:
-    """Give a digest the content of a part, each with its kind and length, so that no two contents run together."""
+    """Feed the content of a part to a digest, with its kind and length, so that different parts give different
+    bytes."""
     if isinstance(part, np.ndarray):
         update(f"array {part.dtype.descr} {part.shape};".encode())
         update(np.ascontiguousarray(part).tobytes())

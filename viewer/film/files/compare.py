@@ -1,8 +1,8 @@
-"""How far two pictures are apart: FLIP, relative error, largest difference, and the share of pixels that differ.
+"""Differences between two pictures: FLIP, relative error, largest difference, and the share of differing pixels.
 
-Two linear pictures are compared as radiance. Where one has 8 or 16 bits to be displayed, the other one is displayed as
-well, and sRGB values of 0 to 1 are compared. FLIP (P. Andersson et al., "FLIP: A Difference Evaluator for Alternating
-Images", 2020) always looks at displayed pictures; linear ones are displayed by the first one's exposure.
+Two linear pictures are compared as radiance. If one has 8 or 16 bits for display, the other is displayed as well, and
+sRGB values of 0 to 1 are compared. FLIP (P. Andersson et al., "FLIP: A Difference Evaluator for Alternating Images",
+2020) always compares displayed pictures; linear ones by the first one's exposure.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from viewer.formats.image.images import decode as decode_image
 from viewer.options.table import OPTIONS
 from viewer.scene.light import LUMINANCE
 
-DARKEST = 0.1  # of the first picture's mean: the least that a difference is divided by
-TOLERANCE = 0.01  # of a component: a pixel that differs by more counts as different
+DARKEST = 0.1  # times the first picture's mean: the smallest divisor of a relative difference
+TOLERANCE = 0.01  # of a component, beyond which a pixel counts as different
 FIGURES = ("flip", "error", "largest", "share")
 ZIP = b"PK\x03\x04"
 INSTALL = "pip install 'raystream[diff]'"
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """A picture to compare. pixels : (H, W, 3) float32, row 0 on top: linear sRGB, or of a ``displayed`` one sRGB
-    values of 0 to 1; of a layer (H, W) or (H, W, 3), in its own unit.
+class ComparedPicture:
+    """A picture to compare. pixels : (H, W, 3) float32, row 0 on top: linear sRGB, or for a ``displayed`` one sRGB
+    values of 0 to 1; for a layer (H, W) or (H, W, 3) in its own unit.
 
-    exposure, tonemap : how it is displayed (of a displayed one: was, where its file tells); None: by the other one's,
-    or else by Raystream's defaults. layers : the names of those that its file has.
+    exposure, tonemap : of its display; for a displayed one from its file; None: those of the other picture, or else
+    Raystream's defaults. layers : the layer names of its file.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How far the second of two pictures is from the first.
+    """The difference of the second of two pictures from the first.
 
     kind    : ``linear``, ``displayed``, or the name of a layer.
     flip    : mean FLIP, 0 to 1; None of a layer, and where flip-evaluator is not installed.
@@ -79,11 +79,10 @@ class Comparison:
     shown: Mapping[str, NDArray[np.uint8]] = field(repr=False)
 
 
-def read(path: str | os.PathLike[str], layer: str | None = None) -> Shown:
-    """The picture of a PNG, JPEG, WebP, EXR, Radiance or NPZ file, found by content, or one of its layers.
+def read(path: str | os.PathLike[str], layer: str | None = None) -> ComparedPicture:
+    """A picture file, PNG, JPEG, WebP, EXR, Radiance or NPZ by content, or one of its layers.
 
-    Opacity is left out. Raises ViewerError for what cannot be read, for a number that is none, and for a layer that
-    the file has not.
+    Opacity is left out. Raises ViewerError for an unreadable file, NaN or infinite pixels, and an unknown layer.
     """
     name, data = os.fspath(path), read_file(Path(path))
     if data.startswith(ZIP):
@@ -93,14 +92,16 @@ def read(path: str | os.PathLike[str], layer: str | None = None) -> Shown:
     if layer is not None:
         raise ViewerError(name, f"holds no layer '{layer}'", "EXR and NPZ files have layers")
     if data.startswith(hdr.MAGIC):
-        return _finite(Shown(name, read_picture(Path(path))))
+        return _finite(ComparedPicture(name, read_picture(Path(path))))
     texels = decode_image(data, name).texels
     exposure, tonemap = _display(data)
     values = np.asarray(texels[..., :3], np.float32) / (255 if texels.dtype == np.uint8 else 65535)
-    return Shown(name, values, True, exposure, tonemap)
+    return ComparedPicture(name, values, True, exposure, tonemap)
 
 
-def compare(first: Shown, second: Shown, layer: str | None = None, tolerance: float = TOLERANCE) -> Comparison:
+def compare(
+    first: ComparedPicture, second: ComparedPicture, layer: str | None = None, tolerance: float = TOLERANCE
+) -> Comparison:
     """The second picture, or its layer, against the first.
 
     Raises ViewerError for pictures of different sizes, and for layers of different kinds.
@@ -131,7 +132,7 @@ def compare(first: Shown, second: Shown, layer: str | None = None, tolerance: fl
             error = relative_error(one, other)
         flip_errors = flip_map(*looks) if has_flip() else None
         shown = dict(zip(("first", "second"), codes, strict=True))
-    apart = _apart(one, other)
+    apart = _largest_difference(one, other)
     row, column = divmod(int(np.argmax(apart)), apart.shape[1])
     errors: NDArray | None = apart / apart.max() if flip_errors is None and 0 < apart.max() < math.inf else flip_errors
     return Comparison(
@@ -156,15 +157,15 @@ def relative_error(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def has_flip() -> bool:
-    """Whether flip-evaluator is installed."""
+    """Whether flip-evaluator is importable."""
     from importlib.util import find_spec
 
     return find_spec("flip_evaluator") is not None
 
 
 def flip_map(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(H, W): FLIP of the pixels of two pictures (H, W, 3) as they are displayed, sRGB values of 0 to 1, at the
-    evaluator's own 67 pixels a degree.
+    """(H, W): FLIP of two displayed pictures (H, W, 3), sRGB values of 0 to 1, at the evaluator's default of 67 pixels
+    per degree.
 
     Raises ViewerError where the evaluator is not installed.
     """
@@ -182,7 +183,7 @@ def flip(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
 
 
 def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Of (H, W), or of vectors (H, W, 3) by their lengths; equal infinities, as depths of nothing hit, are no error."""
+    """Of (H, W), or of vectors (H, W, 3) by length; equal infinities, as depths of misses, count as equal."""
     one, other = (each.reshape(*each.shape[:2], -1) for each in (one, other))
     both = (np.isfinite(one) & np.isfinite(other)).all(axis=-1)
     if not (both | (one == other).all(axis=-1)).all():
@@ -195,8 +196,8 @@ def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return math.inf if not scale.all() else float(np.sqrt(((apart / scale) ** 2).sum() / both.size))
 
 
-def _apart(one: NDArray, other: NDArray) -> NDArray[np.float64]:
-    """(H, W): the largest difference of a component; 0 of equal infinities, and of two that are no numbers."""
+def _largest_difference(one: NDArray, other: NDArray) -> NDArray[np.float64]:
+    """(H, W): the largest difference of a component; 0 for equal infinities and for two NaN."""
     one, other = (np.asarray(each, np.float64).reshape(*each.shape[:2], -1) for each in (one, other))
     with np.errstate(invalid="ignore"):
         off = np.abs(other - one)
@@ -205,8 +206,8 @@ def _apart(one: NDArray, other: NDArray) -> NDArray[np.float64]:
     return np.asarray(off.max(axis=-1))
 
 
-def _displayed(first: Shown, second: Shown) -> list[NDArray[np.uint8]]:
-    """Both as 8-bit sRGB: linear ones by one exposure and tone map."""
+def _displayed(first: ComparedPicture, second: ComparedPicture) -> list[NDArray[np.uint8]]:
+    """Both as 8-bit sRGB: linear ones with the same exposure and tone map."""
     exposure = next((each.exposure for each in (first, second) if each.exposure is not None), AUTO)
     tonemap = next((each.tonemap for each in (first, second) if each.tonemap is not None), OPTIONS["tonemap"].default)
     linear = [each for each in (first, second) if not each.displayed]
@@ -237,7 +238,7 @@ def _heat(share: NDArray) -> NDArray[np.uint8]:
     return np.rint(np.clip(ramp, 0, 1) * 255).astype(np.uint8)
 
 
-def _finite(shown: Shown) -> Shown:
+def _finite(shown: ComparedPicture) -> ComparedPicture:
     wrong = np.argwhere(~np.isfinite(shown.pixels).all(axis=-1))
     if wrong.size:
         row, column = wrong[0]
@@ -246,20 +247,20 @@ def _finite(shown: Shown) -> Shown:
 
 
 def _display(data: bytes) -> tuple[float | None, str | None]:
-    """The exposure and the tone map that an 8-bit file of Raystream says of itself."""
+    """Exposure and tone map from the metadata of an 8-bit file of Raystream."""
     from PIL import Image
 
-    with Image.open(io.BytesIO(data)) as opened:  # was read before
-        told: dict[str, object] = {str(key): value for key, value in opened.info.items()}
-    comment = told.get("comment", b"")
+    with Image.open(io.BytesIO(data)) as opened:  # already read once
+        metadata: dict[str, object] = {str(key): value for key, value in opened.info.items()}
+    comment = metadata.get("comment", b"")
     if isinstance(comment, bytes):
         comment = comment.decode(errors="replace")
-    told |= dict(line.split(": ", 1) for line in str(comment).splitlines() if ": " in line)
+    metadata |= dict(line.split(": ", 1) for line in str(comment).splitlines() if ": " in line)
     try:
-        exposure = float(str(told.get("exposure", "")).split(" ")[0])
+        exposure = float(str(metadata.get("exposure", "")).split(" ")[0])
     except ValueError:
         exposure = math.nan
-    tonemap = told.get("tonemap")
+    tonemap = metadata.get("tonemap")
     return (exposure if abs(exposure) <= 32 else None), (str(tonemap) if tonemap in TONEMAPS else None)
 
 
@@ -267,11 +268,11 @@ def _missing(name: str, layer: str, known: Collection[str]) -> ViewerError:
     return ViewerError(name, f"holds no layer '{layer}'", f"its layers: {', '.join(known) or 'none'}")
 
 
-def _read_exr(name: str, layer: str | None) -> Shown:
+def _read_exr(name: str, layer: str | None) -> ComparedPicture:
     channels = image.exr_header(name).channels
     if layer is None:
         _, found = image.read_exr(name, RGB)
-        return _finite(Shown(name, np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)))
+        return _finite(ComparedPicture(name, np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)))
     known = find(layer)
     suffixes = known.components if known is not None else ("",)
     names = [f"{layer}.{suffix}" if suffix else layer for suffix in suffixes]
@@ -279,10 +280,10 @@ def _read_exr(name: str, layer: str | None) -> Shown:
         raise _missing(name, layer, [each for each in LAYERS if any(c.split(".")[0] == each for c in channels)])
     _, found = image.read_exr(name, names)
     planes = [found[each] for each in names]
-    return Shown(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
+    return ComparedPicture(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
 
 
-def _read_npz(name: str, data: bytes, layer: str | None) -> Shown:
+def _read_npz(name: str, data: bytes, layer: str | None) -> ComparedPicture:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             known = [each for each in file.files if each not in ("linear", "metadata")]
@@ -298,5 +299,5 @@ def _read_npz(name: str, data: bytes, layer: str | None) -> Shown:
     if layer is None:
         if values.ndim != 3 or values.shape[2] != 3:
             raise ViewerError(name, f"'linear' has shape {values.shape}", "expected (H, W, 3)")
-        return _finite(Shown(name, values.astype(np.float32)))
-    return Shown(name, values)
+        return _finite(ComparedPicture(name, values.astype(np.float32)))
+    return ComparedPicture(name, values)

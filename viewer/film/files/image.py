@@ -1,4 +1,4 @@
-"""Picture files by their ending: PNG, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
+"""Picture files by extension: PNG, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
 
 | ending | picture | layers | metadata |
 |---|---|---|---|
@@ -7,8 +7,8 @@
 | .exr | R, G, B: float32 linear, ZIP | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
 | .npz | `linear`, (H, W, 3) float32, row 0 on top | an array each, under its name | `metadata`, a JSON text |
 
-EXR channels are float32, in which whole numbers are exact up to 2^24; a layer of larger ones becomes uint32, with
-2^32 - 1 in place of -1.
+EXR channels are float32, exact for integers up to 2^24; a layer of larger ones becomes uint32, with 2^32 - 1 in place
+of -1.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base import part_file
 from viewer.base.errors import ViewerError
 from viewer.base.textfile import is_stream
-from viewer.film.exposure import stops, words
+from viewer.film.exposure import exposure_text, stops
 from viewer.film.files.encode import write_jpeg, write_png
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
@@ -36,7 +36,7 @@ from viewer.formats.image import exr
 DISPLAYED = {".png": ("PNG", write_png), ".jpg": ("JPEG", write_jpeg), ".jpeg": ("JPEG", write_jpeg)}  # 8 bits
 FORMATS = (*DISPLAYED, ".exr", ".npz")
 
-# Attributes with a meaning of their own in EXR files; metadata under such a name gets a prefix.
+# Reserved EXR attribute names; metadata under such a name gets a prefix.
 EXR_RESERVED = {
     *("channels", "compression", "dataWindow", "displayWindow", "lineOrder", "pixelAspectRatio", "screenWindowCenter"),
     *("screenWindowWidth", "tiles", "type", "name", "version", "chunkCount", "view", "multiView", "preview"),
@@ -51,7 +51,7 @@ def save(
     exposure: float | str = 0.0,
     tonemap: str = "none",
 ) -> None:
-    """Write a picture in the format of its ending.
+    """Write a picture in the format of its extension.
 
     linear   : (H, W, 3) linear sRGB, row 0 on top.
     layers   : name -> (H, W) or (H, W, 3); PNG and JPEG leave them out.
@@ -73,7 +73,7 @@ def save(
                 seen = stops(exposure, picture)
                 pixels = srgb8(picture, seen, tonemap)
                 with open(part, "wb") as file:
-                    shown = {"exposure": words(exposure, seen), "tonemap": tonemap}
+                    shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
                     DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
                 _write_exr(part, picture, extra, texts)
@@ -94,9 +94,9 @@ def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
 
 
 def exr_header(path: str | os.PathLike[str]) -> exr.Part:
-    """What an EXR picture's header says, without its pixels.
+    """The header of an EXR picture, without its pixels.
 
-    Raises ViewerError when it is missing, no EXR with R, G and B, or cut short or damaged in its header.
+    Raises ViewerError for a missing file, no EXR with R, G and B, or a header cut short or damaged.
     """
     text = os.fspath(path)
     try:
@@ -104,25 +104,25 @@ def exr_header(path: str | os.PathLike[str]) -> exr.Part:
             data, length = file.read(exr.LONGEST_HEADER), os.fstat(file.fileno()).st_size
     except (OSError, ValueError) as error:
         raise ViewerError(text, f"cannot be read: {_reason(error)}") from None
-    found, start = exr.parts(data, text, "start anew")
-    exr.check(found, start, length, text, "start anew")
+    found, start = exr.parts(data, text, "start a new render")
+    exr.check(found, start, length, text, "start a new render")
     if not {"R", "G", "B"} <= found[0].channels.keys():
-        raise ViewerError(text, "is no EXR picture of R, G and B")
+        raise ViewerError(text, "is not an EXR picture with R, G and B")
     return found[0]
 
 
 def read_exr(
     path: str | os.PathLike[str], names: Iterable[str] | None = None
 ) -> tuple[dict[str, str], dict[str, NDArray]]:
-    """An EXR picture's text attributes, and its channels of these full names, or all, each (H, W).
+    """An EXR picture's text attributes, and the channels of these full names, or all, each (H, W).
 
-    Raises ViewerError as `exr_header` does, and when pixels are damaged or cut short.
+    Raises ViewerError as `exr_header` does, and for pixels damaged or cut short.
     """
     head, text = exr_header(path), os.fspath(path)
     if not _exr_complete(Path(text)):
-        raise ViewerError(text, "is cut short", "start anew")
+        raise ViewerError(text, "is cut short", "start a new render")
     chosen = list(head.channels if names is None else names)
-    pixels = exr.Pixels(text, head, text, "start anew")
+    pixels = exr.Pixels(text, head, text, "start a new render")
     try:
         found = pixels.lines(chosen, 0, head.height)
     finally:
@@ -131,7 +131,7 @@ def read_exr(
 
 
 def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
-    """Find out before rendering whether a picture with these layers can be written there.
+    """Check before rendering that a picture with these layers can be written to ``path``.
 
     Raises ViewerError for an unknown ending, a missing folder, no permission, or layers that the format cannot hold.
     """
@@ -144,8 +144,8 @@ def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None
 
 
 def checked_path(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
-    """The file to replace, behind any links, or the FIFO or device to write to, which needs no ending; raises
-    ViewerError when it can be none of ours."""
+    """The file to replace, links resolved, or the FIFO or device to write to, with any extension. Raises ViewerError
+    for other kinds of files."""
     text = os.fspath(path)
     try:
         target = Path(os.path.realpath(text))
@@ -168,14 +168,14 @@ def checked_path(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -
 
 
 def _ending(target: Path) -> str:
-    """The format of a file; a FIFO or device without one of the known endings takes a PNG."""
+    """The format of a file; PNG for a FIFO or device without a known extension."""
     ending = target.suffix.lower()
     return ".png" if is_stream(target) and ending not in FORMATS else ending
 
 
 def begin_part(target: Path) -> part_file.Part:
-    """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file. What
-    goes to a FIFO or device is collected in a temporary file."""
+    """Create the empty part file of a target: in its folder, with the permissions of an ordinary new file. For a FIFO
+    or device it is a temporary file."""
     if is_stream(target):
         if not os.access(target, os.W_OK):
             raise ViewerError(str(target), "cannot be written: Permission denied", "choose another file")
@@ -183,7 +183,7 @@ def begin_part(target: Path) -> part_file.Part:
         os.close(handle)
         return part_file.Part(Path(name), None)
     try:
-        os.lstat(target)  # finds a name too long for the file system
+        os.lstat(target)  # fails for a name too long for the file system
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -195,7 +195,7 @@ def begin_part(target: Path) -> part_file.Part:
 
 
 def write_whole(target: Path, write: Callable[[Path], None]) -> None:
-    """Let ``write`` fill a new file, then put it in the target's place; on any exception the old file stays."""
+    """Let ``write`` fill a part file, then rename it to the target; on any exception the old file stays."""
     part = begin_part(target)
     try:
         write(part.path)
@@ -243,14 +243,14 @@ def _write_exr(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metad
         with OpenEXR.File(header, channels) as file:
             file.write(str(part))
     except RuntimeError as error:
-        # The library's text names the part file, and ends with the system's own word.
+        # The library's own message names the part file and ends with the system's error.
         raise OSError(str(error).rstrip(".").rpartition(". ")[2]) from None
     if not _exr_complete(part):
         raise OSError("the disk is full, or a size limit is reached")
 
 
 def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
-    """Channel name -> (H, W), float32 or uint32; the OpenEXR library takes contiguous arrays alone."""
+    """Channel name -> (H, W), float32 or uint32, contiguous, as the OpenEXR library requires."""
     kind: type[np.generic] = np.float32
     if layer.dtype.kind in "iu" and layer.size and int(layer.max()) > 1 << 24:
         layer, kind = layer.astype(np.int64) & 0xFFFFFFFF, np.uint32
@@ -265,9 +265,9 @@ def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
 
 
 def _exr_complete(part: Path) -> bool:
-    """Whether the last scan lines are in the file: the library loses what a full disk refuses when it closes.
+    """Whether the last scan lines are in the file: the library loses write errors of a full disk on close.
 
-    The layout is that of *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of lines.
+    Layout: *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of lines.
     """
     size = part.stat().st_size
     with open(part, "rb") as file:
@@ -277,7 +277,7 @@ def _exr_complete(part: Path) -> bool:
         except ViewerError:
             return False
         head = found[0]
-        if len(found) > 1 or head.tile is not None:  # none of ours: the library tells
+        if len(found) > 1 or head.tile is not None:  # not one of ours: left to the library
             return True
         file.seek(start)
         table = file.read(8 * head.chunks)

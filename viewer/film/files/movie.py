@@ -1,6 +1,6 @@
-"""Motion pictures: numbered picture files, and .mp4 and .gif; each file is whole or not there.
+"""Motion pictures: numbered picture files, .mp4 and .gif; each file written whole or not at all.
 
-| ending | what it is | through |
+| extension | content | library |
 |---|---|---|
 | .png, .exr, .npz with %d or %04d in the name | one picture for each frame | `viewer.film.files.image` |
 | .mp4 | H.264, 4:2:0, BT.709 primaries and matrix, sRGB curve | the program ffmpeg, which imageio-ffmpeg brings |
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from PIL import Image
 
 MOVIES = (".mp4", ".gif")
-# GIF times pictures in hundredths of a second, and viewers slow down those that stay for less than two.
+# GIF delays are hundredths of a second, and viewers slow down those below two.
 FASTEST_GIF = 50.0
-# x264's constant rate factor: 0 is lossless, 23 its default; at 18 pictures are hard to tell from the originals.
+# x264's constant rate factor: 0 is lossless, 23 the default; 18 is hard to tell from the originals.
 QUALITY = 18
-# What the file says of its colours, so that players do not guess by its size.
+# Colour tags of the file, which players would else guess from its size.
 _TAGS = "setparams=color_primaries=bt709:color_trc=iec61966-2-1:colorspace=bt709:range=limited"
 
 _NUMBER = re.compile(r"%(0?[1-9])?d")
@@ -39,12 +39,12 @@ _PATTERN_HINT = "such as frame_%04d.png, or a movie ending in .mp4 or .gif"
 
 
 def is_movie(path: str | os.PathLike[str]) -> bool:
-    """Whether the name ends as a movie's does."""
+    """Whether the extension is a movie's."""
     return os.path.splitext(os.fspath(path))[1].lower() in MOVIES
 
 
 def frame_path(pattern: str, number: int) -> str:
-    """The file of a frame: ``%d`` in the pattern's file name is its number, ``%04d`` that with four digits or more.
+    """The file of a frame: ``%d`` in the pattern's file name is its number, ``%04d`` padded to four digits.
 
     Raises ViewerError unless there is exactly one.
     """
@@ -58,10 +58,10 @@ def frame_path(pattern: str, number: int) -> str:
 
 
 def check_output(path: str, frames: range, size: tuple[int, int], fps: float, layers: Iterable[str] = ()) -> None:
-    """Find out before rendering whether these frames of ``size`` (width, height) can be written there.
+    """Check before rendering that these frames of ``size`` (width, height) can be written to ``path``.
 
-    Raises ViewerError for a pattern without a number, an unknown ending, a missing folder or library, no permission,
-    layers that the format cannot hold, and of movies a rate or size that they cannot have.
+    Raises ViewerError for a pattern without a number, an unknown extension, a missing folder or library, no permission,
+    layers beyond the format, and a movie's invalid frame rate or size.
     """
     if not is_movie(path):
         image.check_path(frame_path(path, frames[-1]), layers)
@@ -80,10 +80,10 @@ def check_output(path: str, frames: range, size: tuple[int, int], fps: float, la
 
 
 def write_movie(path: str, pictures: Iterable[NDArray[np.uint8]], fps: float) -> None:
-    """Write pictures (H, W, 3), 8-bit sRGB, all of one size, as a movie in the format of its ending.
+    """Write pictures (H, W, 3), 8-bit sRGB, all of one size, as a movie in the format of its extension.
 
-    A GIF is written at the end and takes a byte of memory per pixel of every frame. The old file stays until the new
-    one is complete, also when ``pictures`` raises. Raises ViewerError when it cannot be written.
+    A GIF takes a byte of memory per pixel of every frame until the end. The old file stays until the new one is
+    complete, also when ``pictures`` raises. Raises ViewerError when it cannot be written.
     """
     target = image.checked_path(path, MOVIES)
     write = _write_mp4 if target.suffix.lower() == ".mp4" else _write_gif
@@ -91,7 +91,7 @@ def write_movie(path: str, pictures: Iterable[NDArray[np.uint8]], fps: float) ->
 
 
 def _ffmpeg(path: str) -> str:
-    """The program that encodes H.264; raises ViewerError where there is none."""
+    """The ffmpeg program that encodes H.264; raises ViewerError without one."""
     try:
         from imageio_ffmpeg import get_ffmpeg_exe
 
@@ -116,26 +116,26 @@ def _write_mp4(part: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) ->
     command += ["-c:v", "libx264", "-preset", "medium", "-crf", str(QUALITY), "-pix_fmt", "yuv420p"]
     command += ["-movflags", "+faststart", "-f", "mp4", str(part)]
     with tempfile.TemporaryFile() as log:
-        # A group of its own, so that Ctrl-C comes to this process alone, which then ends the other.
+        # A process group of its own: Ctrl-C comes to this process alone, which then ends ffmpeg.
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
         )
         assert process.stdin is not None
         try:
-            with suppress(BrokenPipeError):  # it has given up, and says why
+            with suppress(BrokenPipeError):  # ffmpeg has given up; its error follows
                 for picture in chain([first], frames):
                     process.stdin.write(np.ascontiguousarray(picture, np.uint8).data)
                 process.stdin.close()
             code = process.wait()
         finally:
-            process.kill()  # nothing, where it has ended
+            process.kill()  # no effect after its end
             with suppress(BrokenPipeError):
                 process.stdin.close()
             process.wait()
         if code:
             log.seek(0)
             lines = log.read().decode(errors="replace").strip().splitlines()
-            # The first line is the cause; "[libx264 @ 0x55d0c8] " before it says where it was found.
+            # The first line is the cause, after a prefix such as "[libx264 @ 0x55d0c8] ".
             cause = re.sub(r"^(\[.*?\] )+", "", lines[0]) if lines else f"exit code {code}"
             raise OSError(f"ffmpeg: {cause}")
 
@@ -144,7 +144,7 @@ def _write_gif(part: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) ->
     from PIL import Image
 
     frames = [_indexed(Image.fromarray(picture)) for picture in pictures]
-    # Whole hundredths of a second, rounded so that their sum keeps the rate.
+    # Whole hundredths of a second, rounded so that the total duration keeps the rate.
     ends = np.rint(100.0 / fps * np.arange(len(frames) + 1)).astype(int)
     delays = [int(delay) * 10 for delay in np.diff(ends)]
     with open(part, "wb") as file:
@@ -156,6 +156,6 @@ def _write_gif(part: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) ->
 def _indexed(picture: Image.Image) -> Image.Image:
     from PIL import Image
 
-    # A palette alone leaves bands in soft shading; quantize dithers where it is given one.
+    # A palette alone leaves bands in soft shading; with a palette given, quantize dithers.
     palette = picture.quantize(256, method=Image.Quantize.MEDIANCUT)
     return picture.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)

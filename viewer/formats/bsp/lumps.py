@@ -37,7 +37,7 @@ FACE = np.dtype(
 )
 POLYGON, PATCH, MESH, BILLBOARD = 1, 2, 3, 4  # kinds of faces
 
-# In the file's order: what a lump is called, and the bytes of an element; 1 where it is text or has a shape of its own.
+# In the file's order: a lump's name, and the bytes of an element; 1 for text and special layouts.
 LUMPS = (
     *(("entities", 1), ("textures", 72), ("planes", 16), ("nodes", 36), ("leafs", 48), ("leaf faces", 4)),
     *(("leaf brushes", 4), ("models", 40), ("brushes", 12), ("brush sides", 8), ("vertices", 44), ("corners", 4)),
@@ -47,8 +47,8 @@ HEADER = 8 + 8 * len(LUMPS)
 
 
 def split(data: bytes, path: Path) -> dict[str, bytes]:
-    """The bytes of each lump by its name. Raises ViewerError for another version, and for a lump that lies outside of
-    the file or is no whole number of elements."""
+    """The bytes of each lump by name. Raises ViewerError for another version, and for a lump outside of the file or
+    with a fractional number of elements."""
     if len(data) < HEADER:
         raise ViewerError(f"{path}: header", f"ends after {len(data)} of {HEADER} bytes", DAMAGED)
     version = int.from_bytes(data[4:8], "little")
@@ -63,7 +63,7 @@ def split(data: bytes, path: Path) -> dict[str, bytes]:
         if start < 0 or length < 0 or start + length > len(data):
             raise ViewerError(where, f"{length:,} bytes at {start:,} of a file of {len(data):,}", DAMAGED)
         if length % size:
-            raise ViewerError(where, f"{length:,} bytes, no whole number of elements of {size}", DAMAGED)
+            raise ViewerError(where, f"{length:,} bytes, not a multiple of the element's {size}", DAMAGED)
         found[name] = data[start : start + length]
     return found
 
@@ -74,7 +74,7 @@ def array(lumps: dict[str, bytes], name: str, dtype: np.dtype | str) -> NDArray:
 
 
 def join(lumps: dict[str, bytes]) -> bytes:
-    """A level of these lumps, by name; those that are not named are empty."""
+    """A level of these lumps, by name; missing ones are empty."""
     header, body, start = bytearray(MAGIC + VERSION.to_bytes(4, "little")), bytearray(), HEADER
     for name, _ in LUMPS:
         data = lumps.get(name, b"")
@@ -86,7 +86,7 @@ def join(lumps: dict[str, bytes]) -> bytes:
 
 
 def entities(text: bytes, path: Path) -> list[dict[str, str]]:
-    """Keys and values of every entity, ``{ "key" "value" ... }``. Raises ViewerError for what is not of that form."""
+    """Keys and values of every entity, ``{ "key" "value" ... }``. Raises ViewerError for any other form."""
     where, found = f"{path}: lump entities", []
     rest = text.split(b"\0", 1)[0].decode("latin-1")
     at = 0

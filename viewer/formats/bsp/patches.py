@@ -1,15 +1,15 @@
-"""Curved faces: nets of control points of biquadratic Bezier patches, cut into triangles."""
+"""Curved faces: biquadratic Bezier patches over nets of control points, tessellated into triangles."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-STEPS = 8  # of a patch along each side
+STEPS = 8  # segments of a patch along each side
 
 
 def weights(patches: int, steps: int = STEPS) -> NDArray[np.float64]:
-    """(patches steps + 1, 2 patches + 1): what each control point counts at each point along one direction."""
+    """(patches steps + 1, 2 patches + 1): weight of each control point at each point along one direction."""
     at = np.arange(patches * steps + 1)
     patch = np.minimum(at // steps, patches - 1)
     t = at / steps - patch
@@ -20,8 +20,8 @@ def weights(patches: int, steps: int = STEPS) -> NDArray[np.float64]:
 
 
 def tessellated(net: NDArray[np.float64], steps: int = STEPS) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Points ((rows) (columns), C) of control points (H, W, C), both odd and 3 at least, of any attributes, and
-    triangles (T, 3); neighbouring patches share their points."""
+    """Points ((rows) (columns), C) of a net (H, W, C) of control points with any attributes, H and W odd and at least
+    3, and triangles (T, 3); neighbouring patches share points."""
     tall, wide = net.shape[:2]
     down, across = weights((tall - 1) // 2, steps), weights((wide - 1) // 2, steps)
     points = np.einsum("ia,jb,abc->ijc", down, across, net, optimize=True)

@@ -1,8 +1,8 @@
-"""Levels of Quake III Arena, BSP version 46: polygons, curved patches and meshes with vertex colours and lightmaps, the
-textures that lie beside the file, lights, and where players start as cameras.
+"""Levels of Quake III Arena, BSP version 46: polygons, curved patches and meshes with vertex colours and lightmaps,
+textures beside the file, lights, and player starts as cameras.
 
-A level's units are 1/32 m here, and its +Z, up, becomes +Y. Light is traced; what the level has baked in its lightmaps
-is the variant ``lightmaps``.
+A level's unit becomes 1/32 m, and its +Z, up, becomes +Y. Light is traced; the level's lightmaps are the variant
+``lightmaps``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNSEEN = 0x80 | 0x4  # surface flags: not drawn; sky
 MOST_TRIANGLES = 1 << 24
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
 EYE = 26.0  # of a player above the start, level units
-# A point light of "light" 300 has 300 * 7500 / d^2 of 255 at the distance d (the level compiler's scale).
+# A point light of "light" 300 has 300 * 7500 / d^2 of 255 at distance d (the level compiler's scale).
 BRIGHTNESS, DEFAULT_LIGHT = 7500.0 / 255.0, 300.0
 STARTS = ("info_player_start", "info_player_deathmatch", "info_player_intermission")
 GREY = (0.5, 0.5, 0.5, 1.0)
@@ -48,8 +48,8 @@ def sniff(head: bytes, path: Path) -> bool:
 
 
 def read(path: Path) -> Scene:
-    """The scene of a level, a mesh for each texture and lightmap. Raises ViewerError for malformed or truncated files,
-    which names the lump."""
+    """The scene of a level, a mesh for each texture and lightmap. Raises ViewerError with the lump for malformed or
+    truncated files."""
     lumps = bsp.split(read_file(path), path)
     entities = bsp.entities(lumps["entities"], path)
     textures = bsp.array(lumps, "textures", bsp.TEXTURE)
@@ -90,7 +90,7 @@ _Part = tuple[NDArray, NDArray[np.int64]]  # vertices of dtype `VERTEX`, and tri
 def _placed(
     models: NDArray, entities: list[dict[str, str]], faces: int, path: Path
 ) -> list[tuple[NDArray, NDArray[np.float64]]]:
-    """The world, and the models that entities place, each with its offset in level units."""
+    """The world, and the models placed by entities, each with its offset in level units."""
     found = []
     for number, model in enumerate(models):
         first, count = int(model["face"]), int(model["faces"])
@@ -110,7 +110,7 @@ def _placed(
 
 
 def _check(face: NDArray, textures: int, pages: int, vertices: int, corners: int, where: str) -> None:
-    """Raise ViewerError where a face names what is not there."""
+    """Raise ViewerError for an index out of range."""
     if not 0 <= face["texture"] < textures:
         raise ViewerError(where, f"names texture {face['texture']} of {textures}", bsp.DAMAGED)
     if face["lightmap"] >= pages:
@@ -124,18 +124,18 @@ def _check(face: NDArray, textures: int, pages: int, vertices: int, corners: int
 
 
 def _flat(face: NDArray, vertices: NDArray, corners: NDArray, where: str) -> _Part:
-    """A polygon or mesh: triangles as the level has cut them."""
+    """A polygon or mesh: triangles as stored in the level."""
     own = vertices[int(face["vertex"]) : int(face["vertex"]) + int(face["vertices"])]
     triangles = corners[int(face["corner"]) : int(face["corner"]) + int(face["corners"])].astype(np.int64)
     if len(triangles) % 3:
-        raise ViewerError(where, f"has {len(triangles)} corners, which are no triangles", bsp.DAMAGED)
+        raise ViewerError(where, f"has {len(triangles)} corners, not a multiple of 3", bsp.DAMAGED)
     if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(own)):
-        raise ViewerError(where, f"names a vertex of its own beyond {len(own)}", bsp.DAMAGED)
+        raise ViewerError(where, f"indexes one of its vertices beyond {len(own)}", bsp.DAMAGED)
     return own, triangles.reshape(-1, 3)
 
 
 def _patch(face: NDArray, vertices: NDArray, where: str) -> _Part:
-    """A curved face, tessellated; colours and coordinates are those of the surface, too."""
+    """A curved face, tessellated with its colours and coordinates."""
     wide, tall = (int(each) for each in face["net"])
     if wide < 3 or tall < 3 or wide % 2 == 0 or tall % 2 == 0 or wide * tall != int(face["vertices"]):
         raise ViewerError(where, f"is a net of {wide} x {tall} control points, of {face['vertices']}", bsp.DAMAGED)
@@ -156,7 +156,7 @@ def _patch(face: NDArray, vertices: NDArray, where: str) -> _Part:
 
 
 def _add(scene: Scene, parts: list[_Part], material: int, page: int, name: str, offset: NDArray[np.float64]) -> None:
-    """The parts as one mesh with its instance. A triangle's front is where its normals point: files do not agree."""
+    """The parts as one mesh with its instance. Normals define a triangle's front, as files disagree on winding."""
     starts = np.cumsum([0, *(len(own) for own, _ in parts[:-1])])
     own = np.concatenate([each for each, _ in parts])
     triangles = np.concatenate([part + start for (_, part), start in zip(parts, starts, strict=True)])
@@ -197,7 +197,7 @@ def _name(texture: NDArray) -> str:
 
 
 def _materials(scene: Scene, textures: NDArray, path: Path) -> list[int]:
-    """A material for each texture, with the picture beside the file; grey where there is none."""
+    """A material for each texture, with the picture beside the file; grey without one."""
     absent, texels, shown = [], 0, []
     for entry in textures:
         name = _name(entry)
@@ -220,7 +220,7 @@ def _materials(scene: Scene, textures: NDArray, path: Path) -> list[int]:
 
 
 def _picture(folder: Path, name: str, most: int, scene: Scene) -> Image | None:
-    """The picture of a texture's name, in the level's own folder and below alone."""
+    """The picture of a texture, searched in the level's own folder and below."""
     plain = PurePosixPath(name)
     stem = name[: -len(plain.suffix)] if plain.suffix else name
     for ending in ENDINGS:
@@ -249,7 +249,7 @@ def _lightmaps(scene: Scene, pages: NDArray[np.uint8]) -> list[int]:
 
 
 def _baked(scene: Scene, material: int, page: int, lit: list[int]) -> int:
-    """The material with the light that the level has baked: of a lightmap, or of vertex colours where there is none."""
+    """The material with baked light: a lightmap's, or else vertex colours."""
     plain = scene.materials[material]
     layers = (ClassicTexture(lit[page]),) if page >= 0 else ()
     baked = ClassicMaterial(vertex_colors=page < 0, textures=layers)
@@ -267,7 +267,7 @@ def _baked(scene: Scene, material: int, page: int, lit: list[int]) -> int:
 def _vector(
     entity: dict[str, str], key: str, default: tuple[float, float, float] = (0.0, 0.0, 0.0)
 ) -> NDArray[np.float64]:
-    """Three numbers; the default where they are none."""
+    """Three numbers; the default for anything else."""
     parts = entity.get(key, "").split()
     try:
         found = np.array([float(part) for part in parts], np.float64)
@@ -287,7 +287,7 @@ def _number(entity: dict[str, str], key: str, default: float) -> float:
 
 
 def _lights(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
-    """Lights as points, or as spots at what they aim at."""
+    """Lights as points, or as spots towards their targets."""
     named = {entity["targetname"]: entity for entity in entities if entity.get("targetname")}
     for number, entity in enumerate(each for each in entities if each.get("classname") == "light"):
         strength = max(_number(entity, "light", _number(entity, "_light", DEFAULT_LIGHT)), 0.0)
@@ -311,7 +311,7 @@ def _lights(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
 
 
 def _cameras(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
-    """Where players start, named after their kind and number."""
+    """Player starts, named after their kind and number."""
     found = sorted(
         (STARTS.index(each["classname"]), k, each) for k, each in enumerate(entities) if each.get("classname") in STARTS
     )

@@ -17,34 +17,34 @@ from viewer.scene.mesh import quiet_nans
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
-# Many accessors over the same bytes, or over none, may not unfold a small file into a huge scene.
+# Limits how much accessors over the same bytes, or over none, expand a small file.
 _FREE = 1 << 30
 _EMPTY = 1 << 20
 _PER_BYTE = 16
 
 
 class Budget:
-    """Bytes of memory that a file may take: 1 GiB, and 16 times its buffers. Of these, accessors without a buffer view
-    may take 1 MiB, and 16 times the buffers: zeros stand beside data in real files."""
+    """Memory budget of a file: 1 GiB, and 16 times its buffers. Accessors without a buffer view have a budget of 1 MiB
+    and 16 times the buffers: in real files zeros accompany data."""
 
     def __init__(self, where: str) -> None:
         self.where = where
         self.left, self.empty = _FREE, _EMPTY
 
     def grant(self, size: int) -> None:
-        """Count the bytes of a buffer."""
+        """Add the bytes of a buffer to the budget."""
         self.left += _PER_BYTE * size
         self.empty += _PER_BYTE * size
 
     def charge(self, size: int, empty: bool = False) -> None:
-        """Count bytes that are about to be taken, those of ``empty`` ones by no buffer view; raises ViewerError when
-        they are too many."""
+        """Charge bytes before their allocation, ``empty`` for those without a buffer view; raises ViewerError beyond
+        the budget."""
         self.left -= size
         self.empty -= size if empty else 0
         if self.left < 0 or self.empty < 0:
             raise ViewerError(
                 self.where,
-                "unfolds into far more data than it holds",
+                "expands to far more data than it holds",
                 "the same data are used too often, or are damaged",
             )
 
@@ -52,7 +52,7 @@ class Budget:
 class Accessors:
     """The arrays of a document, each read once.
 
-    Raises ViewerError for references out of range, data beyond the end of a buffer, and buffers that cannot be had.
+    Raises ViewerError for references out of range, data beyond the end of a buffer, and unavailable buffers.
     """
 
     def __init__(self, document: Object, path: Path, binary: bytes | None, budget: Budget) -> None:
@@ -67,9 +67,9 @@ class Accessors:
         self._arrays: dict[tuple[int, bool], NDArray] = {}
 
     def floats(self, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False) -> NDArray[np.float32]:
-        """The accessor that ``owner[key]`` names, as (count, width) float32.
+        """The accessor of ``owner[key]``, as (count, width) float32.
 
-        Normalised integers become -1 .. 1 or 0 .. 1 (3.6.2.2); ``normalize``: all integers are taken as such.
+        Normalised integers become -1 .. 1 or 0 .. 1 (3.6.2.2); ``normalize``: for all integers.
         """
         number = owner.index(key, len(self.accessors), "accessor")
         cached = self._arrays.get((number, normalize))
@@ -84,7 +84,7 @@ class Accessors:
         return cached
 
     def indices(self, key: str, owner: Object) -> NDArray[np.int64]:
-        """The accessor that ``owner[key]`` names, as (count,) int64 vertex numbers."""
+        """The accessor of ``owner[key]``, as (count,) int64 vertex numbers."""
         number = owner.index(key, len(self.accessors), "accessor")
         raw, _ = self._read(number)
         if raw.shape[1] != 1 or raw.dtype.kind != "u":
@@ -100,7 +100,8 @@ class Accessors:
     def packed(
         self, values: NDArray, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False
     ) -> NDArray:
-        """Values (N, width) that a mesh was decompressed to, as `floats` has those of the accessor ``owner[key]``."""
+        """Values (N, width) of a decompressed mesh, checked and normalised like `floats` for the accessor
+        ``owner[key]``."""
         accessor = self.accessors[owner.index(key, len(self.accessors), "accessor")]
         kind, normalized = self._component(accessor), accessor.flag("normalized", False)
         if values.shape[1] not in widths:
@@ -134,7 +135,7 @@ class Accessors:
         return np.dtype(_COMPONENTS[code])
 
     def _view(self, owner: Object, count: int, width: int, kind: np.dtype) -> NDArray:
-        """A strided view of a buffer: owner has ``bufferView`` and ``byteOffset``."""
+        """A strided view of a buffer for an owner with ``bufferView`` and ``byteOffset``."""
         number = owner.index("bufferView", len(self.views), "buffer view")
         view = self.views[number]
         buffer, start, length = self._range(number)
@@ -151,7 +152,7 @@ class Accessors:
         return np.ndarray((count, width), kind, buffer, start + offset, (stride, kind.itemsize))
 
     def _range(self, number: int) -> tuple[bytes, int, int]:
-        """A buffer view's bytes: those that hold them, the first one's place, and how many."""
+        """A buffer view's bytes: their container, first byte, and length."""
         view = self.views[number]
         found = packed_view(view)
         if found is not None and (installed(MESHOPT) or not self._has_fallback(view)):
@@ -173,7 +174,7 @@ class Accessors:
         return self._unpacked[number]
 
     def _has_fallback(self, view: Object) -> bool:
-        """Whether a compressed buffer view is there uncompressed, too."""
+        """Whether a compressed buffer view has an uncompressed fallback."""
         buffer = self.buffers[view.index("buffer", len(self.buffers), "buffer")]
         marks = (buffer.extension(name) for name in NAMES)
         return "uri" in buffer and not any(mark is not None and mark.flag("fallback", False) for mark in marks)

@@ -14,17 +14,17 @@ from viewer.formats.gltf.nodes import Nodes
 from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
 
 _FLOAT = 5126
-# Memory of a track, with the JSON objects that are read for it.
+# Memory of a track with its JSON objects.
 _TRACK_BYTES = 512
 
 
 def read_animations(document: Object, nodes: Nodes, accessors: Accessors, warnings: list[str]) -> list[Animation]:
-    """The document's animations, those without a name named by number; tracks name nodes by their place in ``nodes``.
+    """The document's animations, unnamed ones named by number; tracks refer to nodes by index in ``nodes``.
 
-    Warns of channels that are left out: those of morph targets' weights, of what extensions animate, without a node.
-    Channels of nodes outside the scene are checked and left out without a word. Raises ViewerError for references out
-    of range, keys that do not rise from 0 or are not finite, values that do not go with them, an unknown
-    interpolation, a node that is given by a matrix, and two channels that move the same.
+    Warns of omitted channels: of morph weights, of extensions' targets, and without a node. Channels of nodes outside
+    the scene are checked and silently omitted. Raises ViewerError for references out of range, invalid key times or
+    values, an unknown interpolation, a node with a matrix, and two channels for the same property. Key times must be
+    finite and increase from 0.
     """
     place = {number: k for k, number in enumerate(nodes.numbers)}
     keys = _Keys(accessors)
@@ -52,7 +52,7 @@ class _Animation:
         self.seen: dict[tuple[int, str], str] = {}
 
     def track(self, channel: Object) -> Track | None:
-        """A channel's track, which names its node as the file does; None where it is left out."""
+        """A channel's track with the file's node number; None if omitted."""
         self.keys.accessors.budget.charge(_TRACK_BYTES)
         sampler = self.samplers[channel.index("sampler", len(self.samplers), "sampler")]
         target = channel.child("target")
@@ -79,7 +79,7 @@ class _Animation:
 
 
 class _Keys:
-    """Times and values of samplers; each pair of accessors is checked once, however many samplers name it."""
+    """Times and values of samplers; each pair of accessors is checked once, shared by samplers."""
 
     def __init__(self, accessors: Accessors) -> None:
         self.accessors = accessors
@@ -87,7 +87,7 @@ class _Keys:
         self._values: dict[tuple[int, str, bool], NDArray] = {}
 
     def of(self, sampler: Object, path: str, interpolation: str) -> tuple[NDArray, NDArray]:
-        """times (K,) and values (K, width), of splines (K, 3, width), float32, as `Track` wants them."""
+        """times (K,) and values (K, width), for splines (K, 3, width), float32, as in `Track`."""
         times = self._input(sampler)
         spline = interpolation == "CUBICSPLINE"
         if spline and len(times) < 2:
@@ -113,11 +113,11 @@ class _Keys:
         return self._times[number]
 
     def _output(self, sampler: Object, path: str, spline: bool) -> NDArray:
-        """Values, in threes for a spline where their number allows it."""
+        """Values, in threes for a spline if their number is a multiple of three."""
         number = sampler.index("output", len(self.accessors.accessors), "accessor")
         key = (number, path, spline)
         if key not in self._values:
-            # Quaternions of integers are normalised ones, whether or not the accessor says so.
+            # Integer quaternions are normalised, with or without the accessor's flag.
             values = self.accessors.floats("output", sampler, (PATHS[path],), normalize=path == "rotation")
             finite = np.isfinite(values).all(axis=1)
             if not finite.all():
@@ -133,7 +133,7 @@ class _Keys:
 
 
 def _fault(times: NDArray) -> str:
-    """What is wrong with the times of keys, if anything."""
+    """The fault of key times, or an empty text."""
     if not len(times):
         return "no keys"
     finite = np.isfinite(times)

@@ -9,7 +9,7 @@
         "vertexColors": true, "lit": false
     }}
 
-Members may be left out; what they mean is said in `viewer.scene.classic`. ``indices`` may be one number.
+All members are optional, see `viewer.scene.classic`. ``indices`` may be one number.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ FindTexture = Callable[[Object, str, str], int | None]
 
 
 def read_classic(item: Object, find: FindTexture) -> ClassicMaterial | None:
-    """What a material's extras say; None where they have no object of that name, since extras may be anything.
+    """The classic material of a material's extras; None without an object of that name, since extras may be anything.
 
-    find : number of the texture that a member names.
+    find : number of a member's texture.
     Raises ViewerError for an unknown member, and for values of a wrong type or out of range.
     """
     extras = item.data.get("extras")

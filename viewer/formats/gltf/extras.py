@@ -1,4 +1,4 @@
-"""Decoders that are not installed with the rest: the packages of ``raystream[gltf]``."""
+"""Optional decoders: the packages of ``raystream[gltf]``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from types import ModuleType
 
 from viewer.base.errors import ViewerError
 
-# Modules by their names; the packages of DracoPy and meshopt bear the same ones.
+# Module names; the packages of DracoPy and meshopt bear the same ones.
 DRACO, MESHOPT, BASISU = "DracoPy", "meshopt", "opengl_basisu"
 
-# What needs them.
+# Extension -> its decoder.
 DECODERS = {
     "EXT_meshopt_compression": MESHOPT,
     "KHR_draco_mesh_compression": DRACO,
@@ -34,7 +34,7 @@ def installed(module: str) -> bool:
 
 
 def decoder(module: str, where: str) -> ModuleType:
-    """The decoder's module. Raises MissingExtra, which names the command that installs it."""
+    """The decoder's module. Raises MissingExtra with the installation command."""
     try:
         return import_module(module)
     except ImportError:

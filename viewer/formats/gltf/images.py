@@ -35,10 +35,10 @@ _WEBP, _BASIS = "EXT_texture_webp", "KHR_texture_basisu"
 
 
 class Textures:
-    """The textures that materials use; their images are decoded side by side when the first is asked for.
+    """The textures of materials; all images are decoded in parallel at the first request.
 
-    textures : as the scene holds them. An image that cannot be had is refused; where that is ``lenient``, it is a
-    checkerboard, and ``faults`` says why, once per image.
+    textures : in the scene's order. An unreadable image is refused, or if ``lenient`` replaced by a checkerboard, with
+    the reason in ``faults``, once per image.
     """
 
     def __init__(self, document: Object, accessors: Accessors, path: Path, lenient: bool = False) -> None:
@@ -47,16 +47,16 @@ class Textures:
         self.accessors = accessors
         self.folder = path.parent
         self.textures: list[Texture] = []
-        self.faults: dict[str, str] = {}  # place -> what is wrong there
+        self.faults: dict[str, str] = {}  # place -> fault
         self.notes: list[str] = []
-        self._sets: list[int] = []  # of each texture: the set of texture coordinates that the file names
+        self._sets: list[int] = []  # of each texture: its set of texture coordinates in the file
         self._numbers: dict[tuple, int] = {}
         self._images: dict[int, Image | ViewerError] = {}
 
     def number(self, owner: Object, key: str, content: str = "color") -> int:
-        """The scene's number of the texture that ``owner[key]`` describes. content : see `Texture`.
+        """The scene's number of the texture described by ``owner[key]``. content : see `Texture`.
 
-        Raises ViewerError for textures, samplers and images that are not there.
+        Raises ViewerError for unknown textures, samplers and images.
         """
         described = owner.child(key)
         coordinates = described.integer("texCoord", 0, high=1 << 20)
@@ -79,9 +79,9 @@ class Textures:
         return self._numbers[made]
 
     def coordinates(self) -> tuple[int, int]:
-        """Which of a file's sets of texture coordinates become a mesh's two; every texture then knows its own of these.
+        """The file's sets of texture coordinates for a mesh's two; assigns one of the two to every texture.
 
-        0 and 1, unless textures name others. A third set is replaced by the first, and told in ``faults``.
+        0 and 1, unless textures use others. A third set is replaced by the first, and noted in ``faults``.
         """
         used = sorted(set(self._sets))
         first, second = (0, 1) if not used or used[-1] <= 1 else (used[0], used[-1] if len(used) < 3 else used[1])
@@ -93,18 +93,18 @@ class Textures:
         return first, second
 
     def uv_sets(self, material: Material) -> frozenset[int]:
-        """Which of a mesh's two sets of texture coordinates a material's textures use."""
+        """The sets of a mesh's texture coordinates used by a material's textures."""
         return frozenset(self.textures[number].uv_set for number in material.texture_numbers)
 
     def tangent_set(self, material: Material) -> int | None:
-        """Which set of texture coordinates the tangents of a material's meshes follow; None where it needs none."""
+        """The set of texture coordinates for the tangents of a material's meshes; None if it needs none."""
         for number in (material.normal_texture, material.clearcoat_normal_texture, material.anisotropy_texture):
             if number is not None:
                 return self.textures[number].uv_set
         return 0 if material.anisotropy > 0.0 else None
 
     def warnings(self) -> list[str]:
-        """A line about the images that could not be had, and one about texture coordinates."""
+        """One warning for unreadable images, one for texture coordinates."""
         if not self.faults:
             return self.notes[:1]
         place, what = next(iter(self.faults.items()))
@@ -120,7 +120,7 @@ class Textures:
         return Texture(self._source(texture), (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
 
     def _source(self, texture: Object) -> Image:
-        """The image of a texture. Raises ViewerError for one that cannot be had."""
+        """The image of a texture. Raises ViewerError if unreadable."""
         number = self._number_of_source(texture)
         if not self._images:
             self._decode()
@@ -137,9 +137,9 @@ class Textures:
         return made
 
     def _number_of_source(self, texture: Object) -> int:
-        """WebP and Basis before PNG and JPEG, which are there for other readers.
+        """WebP and Basis before PNG and JPEG, which are fallbacks for other readers.
 
-        Without the decoder of Basis it is the other image, where there is one; else ViewerError says what to install.
+        Without Basis's decoder the fallback, if any; else ViewerError with the installation command.
         """
         count = len(self.document.objects("images"))
         for name in (_WEBP, _BASIS):
@@ -150,9 +150,7 @@ class Textures:
                 continue
             return extension.index("source", count, "image")
         if "source" not in texture:
-            raise texture.fail(
-                "source", "is missing, and no extension that is known names an image", "convert the file"
-            )
+            raise texture.fail("source", "is missing, and no known extension has one", "convert the file")
         return texture.index("source", count, "image")
 
     def _sampler(self, texture: Object) -> Object:
@@ -161,9 +159,9 @@ class Textures:
         return Object({}, texture.where) if number is None else samplers[number]
 
     def _decode(self) -> None:
-        """Decode the images of all textures that materials name, on all processors; faults are kept in their places.
+        """Decode the images of all used textures, on all processors; faults are stored by place.
 
-        What they take is added up before, image by image in the file's order.
+        Sizes are added up beforehand, image by image in the file's order.
         """
         images, texels, budget = self.document.objects("images"), 0, _budget()
         work: dict[int, Callable[[], Image]] = {}
@@ -186,7 +184,7 @@ class Textures:
                 self._images.update(zip(work, found, strict=True))
 
     def _wanted(self) -> set[int]:
-        """Numbers of the images that materials' textures name; those of damaged references, too."""
+        """Numbers of the images used by materials' textures, including damaged references."""
         textures, wanted = self.document.objects("textures"), set()
         for index in _indices(self.document.data.get("materials")):
             if 0 <= index < len(textures):
@@ -205,8 +203,7 @@ class Textures:
 
 
 def _indices(value: object, key: str = "") -> Iterator[int]:
-    """The numbers of the textures that part of a JSON document names: ``index`` of what is called a texture. Those of
-    occlusion are not read."""
+    """The texture numbers in part of a JSON document: ``index`` of members named as textures, except occlusion."""
     if isinstance(value, dict):
         index = value.get("index")
         if key.endswith("Texture") and key != "occlusionTexture" and isinstance(index, int):
@@ -219,7 +216,7 @@ def _indices(value: object, key: str = "") -> Iterator[int]:
 
 
 def _budget() -> int:
-    """Texels of all images that may be read: four bytes each here, and as many and a third on the device."""
+    """Largest number of texels of all images: four bytes each here, and a third more on the device."""
     free = available()
     return MOST_TEXELS if free is None else min(MOST_TEXELS, free // 10)
 

@@ -12,15 +12,15 @@ from viewer.formats.gltf.nodes import Nodes
 from viewer.scene.hierarchy import compose
 from viewer.scene.scene import Instance
 
-# Memory of an instance: its matrix and the objects around it.
+# Memory of an instance: its matrix and Python objects.
 _INSTANCE_BYTES = 512
 
 
 def read_instances(
     document: Object, nodes: Nodes, meshes: Meshes, accessors: Accessors, warnings: list[str]
 ) -> tuple[list[Instance], list[int], NDArray[np.float64] | None]:
-    """Instances of the visible nodes; the place in ``nodes`` that each hangs on; transforms below it, None where all
-    are identities."""
+    """Instances of the visible nodes; the place in ``nodes`` of each; transforms relative to it, None if all are
+    identities."""
     objects = document.objects("nodes")
     count = len(document.objects("meshes"))
     instances: list[Instance] = []
@@ -39,10 +39,10 @@ def read_instances(
         worlds = world[None]
         if extension is not None:
             below = _gpu_instances(extension, accessors)
-            with np.errstate(over="ignore", invalid="ignore"):  # found below
+            with np.errstate(over="ignore", invalid="ignore"):  # checked below
                 worlds = world @ below
             if not np.isfinite(worlds).all():
-                raise extension.fail("attributes", "a transform is beyond what a number can hold", "scale it down")
+                raise extension.fail("attributes", "a transform overflows float64", "scale it down")
             offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
         accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
         hung.extend([place] * (len(worlds) * len(drawn)))
@@ -51,7 +51,7 @@ def read_instances(
         for matrix in worlds:
             instances.extend(Instance(mesh, matrix, name=name) for mesh in drawn)
     if flat:
-        warnings.append(f"{flat:,} nodes or instances are scaled to nothing along an axis")
+        warnings.append(f"{flat:,} nodes or instances have a zero scale along an axis")
     if not offsets:
         return instances, hung, None
     all_offsets = np.broadcast_to(np.eye(4), (len(instances), 4, 4)).copy()
@@ -82,5 +82,5 @@ def _gpu_instances(extension: Object, accessors: Accessors) -> NDArray[np.float6
     )
     for key, part in zip(("TRANSLATION", "ROTATION", "SCALE"), parts, strict=True):
         if not np.isfinite(part).all():
-            raise attributes.fail(key, "holds values that are not finite")
+            raise attributes.fail(key, "has non-finite values")
     return compose(*parts)

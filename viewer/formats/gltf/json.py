@@ -1,4 +1,4 @@
-"""JSON documents that may be malformed: parsed strictly, and read through accessors that name the place of a fault."""
+"""JSON documents that may be malformed: strict parsing, and accessors whose errors name the place of a fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 
-# A parsed value takes up to some 80 bytes, so this many stay below 1 GiB.
+# A parsed value takes up to 80 bytes or so: this many stay below 1 GiB.
 MOST_VALUES = 10_000_000
 
 _MISSING: Any = object()
@@ -31,7 +31,7 @@ def parse(data: bytes, where: str) -> Object:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ViewerError(where, f"not valid JSON at {place}: {error.msg}", "the file is damaged") from None
-    except ValueError as error:  # NaN and infinity; integers of thousands of digits, about which Python says much
+    except ValueError as error:  # NaN and infinity; integers of thousands of digits, with a verbose message
         what = str(error) if "JSON" in str(error) else "a number of too many digits"
         raise ViewerError(where, f"not valid JSON: {what}", "the file is damaged") from None
     if not isinstance(document, dict):
@@ -40,7 +40,7 @@ def parse(data: bytes, where: str) -> Object:
 
 
 def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _kind(value: object) -> str:
@@ -58,7 +58,7 @@ def _kind(value: object) -> str:
 
 
 class Object:
-    """A JSON object and its place (``scene.gltf: accessors[3]``); what it lacks or has of a wrong type raises."""
+    """A JSON object and its place (``scene.gltf: accessors[3]``); missing members and wrong types raise errors."""
 
     __slots__ = ("data", "where")
 
@@ -74,11 +74,11 @@ class Object:
         return f"{self.where}{'.' if ': ' in self.where else ': '}{key}"
 
     def fail(self, key: str, what: str, hint: str = "the file is damaged") -> ViewerError:
-        """A fault of a member, to be raised."""
+        """A member's error, to be raised."""
         return ViewerError(self.path(key), what, hint)
 
     def integer(self, key: str, default: Any = _MISSING, low: int = 0, high: int = 1 << 53) -> Any:
-        """A whole number in low .. high; ``default`` where the member is missing."""
+        """An integer in low .. high; ``default`` for a missing member."""
         value = self.data.get(key, _MISSING)
         if value is _MISSING:
             return self._default(key, default, "an integer")
@@ -91,7 +91,7 @@ class Object:
         return value
 
     def index(self, key: str, count: int, what: str, default: Any = _MISSING) -> Any:
-        """A number of one of ``count`` things."""
+        """An index below ``count``."""
         value = self.integer(key, default, low=-(1 << 53))
         if value is not default and not 0 <= value < count:
             raise self.fail(key, f"names {what} {value} of {count}")
@@ -118,23 +118,23 @@ class Object:
         return self._typed(key, str, "a string", default)
 
     def flag(self, key: str, default: Any = _MISSING) -> Any:
-        """A truth value."""
+        """A boolean."""
         return self._typed(key, bool, "true or false", default)
 
     def child(self, key: str) -> Object:
-        """A member object; an empty one where it is missing."""
+        """A member object; empty if missing."""
         return Object(self._typed(key, dict, "an object", {}), self.path(key))
 
     def array(self, key: str) -> list[Any]:
-        """A member array as it is; empty where it is missing."""
+        """A member array as it is; empty if missing."""
         return self._typed(key, list, "an array", [])
 
     def objects(self, key: str) -> Objects:
-        """A member array of objects; empty where it is missing."""
+        """A member array of objects; empty if missing."""
         return Objects(self.array(key), self.path(key))
 
     def indices(self, key: str, count: int, what: str) -> list[int]:
-        """A member array of numbers of ``count`` things."""
+        """A member array of indices below ``count``."""
         values = self.array(key)
         for k, value in enumerate(values):
             if not isinstance(value, int) or isinstance(value, bool):
@@ -179,12 +179,12 @@ class Object:
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            raise self.fail(key, f"{short(value)} is beyond what a number can hold")
+            raise self.fail(key, f"{short(value)} overflows float64")
         return number
 
 
 class Objects:
-    """A JSON array whose elements must be objects; each is checked when it is asked for."""
+    """A JSON array of objects; each element is checked on access."""
 
     __slots__ = ("data", "where")
 

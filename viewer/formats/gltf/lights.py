@@ -1,9 +1,9 @@
 """Lights of glTF: KHR_lights_punctual.
 
-The extension speaks photometrically (candela, lux), as KHR_materials_emissive_strength does (nits); these numbers are
-taken for W/sr, W/m^2 and W/(m^2 sr) **as they are**, so that the lights and the shining surfaces of a file keep their
-proportion, and a file looks as in three.js. A luminous efficacy of 683 lm/W would scale all of them alike, which is the
-exposure's business; Blender's exporter applies it to lamps alone in its "standard" mode, and not in "unitless".
+The extension's units are photometric (candela, lux), as are those of KHR_materials_emissive_strength (nits). Their
+numbers are read as W/sr, W/m^2 and W/(m^2 sr) **unchanged**: a file's lights and emissive surfaces keep their ratio,
+and a file looks as in three.js. A luminous efficacy of 683 lm/W would scale all alike, like exposure; Blender's
+exporter applies it to lamps alone in its "standard" mode, not in "unitless".
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ EXTENSION = "KHR_lights_punctual"
 
 
 def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[int] | None = None) -> list[Light]:
-    """The lights on the scene's visible nodes, in the nodes' order; they shine along the node's -Z, at its origin.
+    """The lights on the scene's visible nodes, in the nodes' order, at the node's origin towards its -Z.
 
-    A light has its node's name, else its own; a second one of a name has a number behind it. Values out of range are
-    clamped, lights of an unknown kind left out, and ``range`` not applied, since light does not end: warnings say so.
-    Wrong types and numbers of lights that are not there raise ViewerError. ``held`` is given the place in ``nodes``
-    that each light hangs on.
+    A light has its node's name, else its own; duplicates are numbered. Values out of range are clamped, unknown kinds
+    omitted, and ``range`` is not applied, since light does not end: with warnings. Raises ViewerError for wrong types
+    and unknown light numbers. ``held`` receives each light's place in ``nodes``.
     """
     extension = document.extension(EXTENSION)
     if extension is None:
@@ -70,11 +69,11 @@ def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[
 
 
 def _describe(item: Object, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
-    """A light at the origin, without its node; None where its kind is not known."""
+    """A light at the origin, without its node; None for an unknown kind."""
     name = item.text("name", "") or f"light {index}"
     kind = item.text("type")
     if kind not in KINDS:
-        warnings.append(f"light '{name}' is {short(kind)}, which is no kind of light that is known; left out")
+        warnings.append(f"light '{name}' is {short(kind)}, an unknown kind; left out")
         return None
     color, intensity = item.numbers("color", 3, (1.0, 1.0, 1.0)), item.number("intensity", 1.0)
     strength = min(max(intensity, 0.0), BRIGHTEST)
@@ -86,7 +85,7 @@ def _describe(item: Object, index: int, clamped: list[str], ranged: list[str], w
         given = spot.number("innerConeAngle", 0.0), spot.number("outerConeAngle", math.pi / 4)
         outer = min(max(given[1], 1e-3), math.pi / 2)
         inner = min(max(given[0], 0.0), outer - 1e-4)
-        # Files that mean pi/2 write it in a few digits; a hard edge is written as two equal angles.
+        # Files write pi/2 with a few digits; a hard edge is stored as two equal angles.
         wrong = wrong or abs(outer - given[1]) > 1e-3 or abs(inner - given[0]) > 1e-3
     if wrong:
         clamped.append(name)
@@ -97,6 +96,6 @@ def _describe(item: Object, index: int, clamped: list[str], ranged: list[str], w
 
 
 def _emits(world: NDArray[np.float64]) -> tuple[float, float, float]:
-    """The node's -Z in the world; its scale has no effect but for mirroring."""
+    """The node's -Z in world space; of its scale only mirroring counts."""
     x, y, z = (-world[:3, 2]).tolist()
     return x, y, z

@@ -1,8 +1,8 @@
-"""Materials of glTF 2.0 (section 3.9) and of its extensions KHR_materials_*, field by field.
+"""Materials of glTF 2.0 (section 3.9) and its extensions KHR_materials_*, field by field.
 
-The fields of `Material` bear the extensions' own meanings, so that nothing is approximated here: factors are clamped to
-their ranges, colours stay linear, each texture keeps its own coordinates, transform and content. Occlusion textures are
-left out, since light transport computes occlusion.
+The fields of `Material` have the extensions' meanings, without approximation: factors are clamped to their ranges,
+colours stay linear, each texture keeps its coordinates, transform and content. Occlusion textures are ignored, as light
+transport computes occlusion.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.principled import kind_of
 from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
 
-# Emission beyond this would leave float32's range when samples are added up.
+# Emission beyond this would overflow float32 in sums of samples.
 _BRIGHTEST = 1e30
 _LARGEST = 1e30
 _LARGEST_IOR = 100.0
 _PRIORITIES = 1000
 
-# Extensions whose fields are read here.
+# Extensions read here.
 EXTENSIONS = frozenset(
     f"KHR_materials_{name}"
     for name in (
@@ -47,7 +47,7 @@ EXTENSIONS = frozenset(
 
 
 def default_material() -> Material:
-    """The material of primitives that name none (3.9.2.1 and table 5.19: white metal, fully rough)."""
+    """The material of primitives without one (3.9.2.1 and table 5.19: white metal, fully rough)."""
     white = (1.0, 1.0, 1.0, 1.0)
     material = Material(name="default", base_color=white, metallic=1.0, roughness=1.0, backface_culling=True)
     material.kind = kind_of(material)
@@ -57,8 +57,8 @@ def default_material() -> Material:
 def read_materials(document: Object, warnings: list[str], textures: Textures) -> list[Material]:
     """The document's materials.
 
-    Factors out of range are clamped, with a warning. Wrong types, unknown alpha modes and numbers of textures that are
-    not there raise ViewerError.
+    Factors out of range are clamped, with a warning. Raises ViewerError for wrong types, unknown alpha modes and
+    unknown texture numbers.
     """
     clamped: list[str] = []
     materials = []
@@ -73,7 +73,7 @@ def read_materials(document: Object, warnings: list[str], textures: Textures) ->
 
 
 class _Reader:
-    """Reads one material; ``clamped`` tells whether a factor was out of range."""
+    """Reads one material; ``clamped``: a factor was out of range."""
 
     def __init__(self, item: Object, name: str, textures: Textures) -> None:
         self.textures = textures
@@ -84,7 +84,7 @@ class _Reader:
         self.material = Material(name=name, double_sided=both, backface_culling=not both, source=item.data)
         self._base()
         if item.extension("KHR_materials_unlit") is not None:
-            # The rest of an unlit material is for readers that do not know the extension.
+            # An unlit material's other members are fallbacks for readers without the extension.
             self.material.unlit = True
         else:
             self._surface()
@@ -120,12 +120,12 @@ class _Reader:
         material.specular_color = self._rgb(part, "specularColorFactor", 1.0, high=_LARGEST)
         material.specular_color_texture = self._texture(part, "specularColorTexture", "color")
         part = self._extension("ior")
-        # An index of 0 stands for one without a limit.
+        # An index of 0 means no limit.
         unlimited = part.number("ior", 1.5) == 0.0
         material.ior = _LARGEST_IOR if unlimited else self._factor(part, "ior", 1.5, 1.0, _LARGEST_IOR)
 
     def _emission(self) -> None:
-        """Emission with its texture; one of a single colour becomes part of the factor: an even light."""
+        """Emission with its texture; a single-colour texture is folded into the factor: an even light."""
         material = self.material
         strength = self._factor(self._extension("emissive_strength"), "emissiveStrength", 1.0, high=_BRIGHTEST)
         factor = np.multiply(self._rgb(self.item, "emissiveFactor", 0.0), strength)
@@ -141,7 +141,7 @@ class _Reader:
         material.emission = (red, green, blue)
 
     def _interior(self) -> None:
-        """What passes the surface, and what becomes of it behind."""
+        """Transmission through the surface, and the medium behind it."""
         material, part = self.material, self._extension("transmission")
         material.transmission = self._factor(part, "transmissionFactor", 0.0)
         material.transmission_texture = self._texture(part, "transmissionTexture")
@@ -187,7 +187,7 @@ class _Reader:
         material.sheen_roughness_texture = self._texture(part, "sheenRoughnessTexture")
 
     def _extension(self, name: str) -> Object:
-        """The extension's object, an empty one where the material has it not."""
+        """The extension's object, empty if the material lacks it."""
         full = f"KHR_materials_{name}"
         return self.item.extension(full) or Object({}, self.item.path(f"extensions.{full}"))
 
@@ -217,7 +217,7 @@ class _Reader:
         return self.textures.number(owner, key, "normal"), owner.child(key).number("scale", 1.0)
 
     def _priority(self) -> int:
-        """``extras.priority``: of nested media, the highest is there. glTF has no field of its own for it, and extras
+        """``extras.priority``: the medium of highest priority wins where media nest. glTF has no such field, and extras
         may be anything."""
         extras = self.item.data.get("extras")
         value = extras.get("priority", 0) if isinstance(extras, dict) else 0

@@ -21,17 +21,16 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 
 _MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle strips", "triangle fans")
-_TANGENT_BYTES = 64  # of a vertex or corner, while tangents are made
+_TANGENT_BYTES = 64  # per vertex or corner, while tangents are computed
 _ATTRIBUTES = ("POSITION", "NORMAL", "COLOR_0", "TANGENT")
 
 
 class Meshes:
-    """The scene's meshes. ``left_out`` counts what could not be drawn, by a text for the user.
+    """The scene's meshes. ``left_out`` counts omissions, by a text for the user.
 
-    sets : the numbers of the texture coordinates that become a mesh's ``uvs`` and ``uvs_1``.
-    variant_count : of KHR_materials_variants.
-    Normals that are missing are flat, as glTF demands (3.7.2.1), and tangents are ignored then; normals of no length
-    are made from the faces around. Tangents that are missing are made where a material needs them.
+    sets : the file's sets of texture coordinates for a mesh's ``uvs`` and ``uvs_1``. variant_count : of
+    KHR_materials_variants. Missing normals are flat, as glTF demands (3.7.2.1), without tangents; normals of zero
+    length are computed from adjacent faces. Missing tangents are computed where a material needs them.
     """
 
     def __init__(
@@ -58,11 +57,11 @@ class Meshes:
         self._variants: list[dict[int, int]] = []
 
     def materials_of(self, variant: int) -> dict[int, int]:
-        """Materials by the numbers of the meshes that a variant shows in another one than usual."""
+        """A variant's materials by mesh number, for meshes where they differ."""
         return {mesh: each[variant] for mesh, each in enumerate(self._variants) if variant in each}
 
     def of(self, number: int) -> list[int]:
-        """The scene's meshes for a mesh of the document: one for each of its primitives that has triangles."""
+        """The scene's meshes of a document's mesh: one for each primitive with triangles."""
         if number not in self._numbers:
             mesh = self.document[number]
             name = mesh.text("name", "") or f"mesh {number}"
@@ -78,7 +77,7 @@ class Meshes:
     def _mesh(self, primitive: Object, name: str) -> int | None:
         material = primitive.index("material", self.material_count, "material", None)
         if material is None:
-            material = self.material_count  # the default one, appended behind
+            material = self.material_count  # the default one, appended last
             self.uses_default_material = True
         variants = read_mappings(primitive, self.material_count, self.variant_count)
         attributes = primitive.child("attributes")
@@ -106,7 +105,7 @@ class Meshes:
         self._variants.append(variants)
         used = self.uses[material].union(*(self.uses[each] for each in variants.values()))
         if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):
-            self.left_out["primitives lack the texture coordinates that their material's texture names"] += 1
+            self.left_out["primitives lack the texture coordinates of their material's texture"] += 1
         return len(self.meshes) - 1
 
     def _read(self, primitive: Object, attributes: Object, mode: int, name: str, bent: int | None) -> Mesh | None:
@@ -157,7 +156,7 @@ class Meshes:
         if normals is not None:
             normals, mended = unit_normals(positions, triangles, normals)
             if mended:
-                self.left_out["vertices have a normal without direction; made from their faces"] += mended
+                self.left_out["vertices have a normal without direction; recomputed from their faces"] += mended
             tangents = self._tangents(attribute("TANGENT", (4,), normalize=True))
         mesh = Mesh(
             positions,
@@ -176,8 +175,8 @@ class Meshes:
         return with_tangents(mesh, bent)
 
     def _packed(self, primitive: Object, attributes: Object, mode: int) -> draco.Geometry | None:
-        """What KHR_draco_mesh_compression holds for a primitive; None where it is not compressed, or the decoder is not
-        installed and the primitive is there uncompressed, too."""
+        """The geometry in KHR_draco_mesh_compression; None for an uncompressed primitive, and for one with an
+        uncompressed fallback if the decoder is not installed."""
         extension = primitive.extension(draco.NAME)
         if extension is None:
             return None
@@ -195,14 +194,14 @@ class Meshes:
         return "bufferView" in described[number]
 
     def _tangents(self, tangents: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
-        """Unit vectors with a sign; None where the file has none, or one of them has no direction."""
+        """Unit vectors with a sign; None without tangents, or if one has no direction."""
         if tangents is None:
             return None
         with np.errstate(all="ignore"):
             length = np.linalg.norm(tangents[:, :3].astype(np.float64), axis=1, keepdims=True)
             unit = tangents[:, :3] / length
         if not (np.isfinite(unit).all() and (length > 0).all()):
-            self.left_out["primitives have tangents without direction, which are not used"] += 1
+            self.left_out["primitives have tangents without direction; all of theirs are ignored"] += 1
             return None
         sign = np.where(tangents[:, 3:] < 0, -1.0, 1.0)
         return np.concatenate([unit, sign], axis=1).astype(np.float32)

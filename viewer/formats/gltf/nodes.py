@@ -1,4 +1,4 @@
-"""The node hierarchy of glTF: what is drawn, where; world transforms in float64."""
+"""The node hierarchy of glTF: drawn nodes and their world transforms in float64."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.scene.hierarchy import compose, levels, world_transforms
 
 Matrix = NDArray[np.float64]
 
-# How far a matrix's last row may be from (0, 0, 0, 1).
+# Tolerance of a matrix's last row against (0, 0, 0, 1).
 _AFFINE = 1e-5
 
 
@@ -21,9 +21,9 @@ _AFFINE = 1e-5
 class Nodes:
     """The nodes of a scene, parents before children, depth first, as the file lists them.
 
-    numbers (N,) node numbers; parents (N,) the place in that order of each one's parent, -1 for roots.
-    translation (N, 3), rotation (N, 4) x y z w, scale (N, 3), which mean nothing where a node has a matrix; local and
-    world (N, 4, 4): float64. visible (N,) bool: neither the node nor one above it is hidden (KHR_node_visibility).
+    numbers (N,) node numbers; parents (N,) index of each one's parent in that order, -1 for roots. translation (N, 3),
+    rotation (N, 4) x y z w, scale (N, 3), undefined for nodes with a matrix; local and world (N, 4, 4): float64.
+    visible (N,) bool: neither the node nor an ancestor is hidden (KHR_node_visibility).
     """
 
     numbers: list[int]
@@ -37,9 +37,9 @@ class Nodes:
 
 
 def scene_nodes(document: Object, warnings: list[str]) -> Nodes:
-    """The nodes of the default scene, of the first where none is default, of all trees where there are no scenes.
+    """The nodes of the default scene, else of the first, else of all trees.
 
-    Raises ViewerError for numbers out of range, nodes with two parents, cycles, and transforms that are none.
+    Raises ViewerError for numbers out of range, nodes with two parents, cycles, and invalid transforms.
     """
     nodes = document.objects("nodes")
     children = [node.indices("children", len(nodes), "node") if "children" in node else [] for node in nodes]
@@ -53,7 +53,7 @@ def scene_nodes(document: Object, warnings: list[str]) -> Nodes:
 
 
 def _parents(children: list[list[int]], nodes: Objects) -> list[int]:
-    """Every node's parent, -1 for roots. No node has two, and there are no cycles."""
+    """Every node's parent, -1 for roots; checked for second parents and cycles."""
     parent = [-1] * len(children)
     for number, below in enumerate(children):
         for child in below:
@@ -64,7 +64,7 @@ def _parents(children: list[list[int]], nodes: Objects) -> list[int]:
                     "glTF allows one parent; the hierarchy must be a tree",
                 )
             parent[child] = number
-    seen = [0] * len(parent)  # the walk that came by
+    seen = [0] * len(parent)  # number of the last visit
     for start in range(len(parent)):
         node = start
         while node >= 0 and not seen[node]:
@@ -87,7 +87,7 @@ def _roots(document: Object, parent: list[int], warnings: list[str]) -> list[int
     seen = set()
     for root in roots:
         if parent[root] >= 0:
-            raise scene.fail("nodes", f"node {root} is no root: node {parent[root]} is its parent")
+            raise scene.fail("nodes", f"node {root} is not a root: its parent is node {parent[root]}")
         if root in seen:
             raise scene.fail("nodes", f"names node {root} twice")
         seen.add(root)
@@ -95,7 +95,7 @@ def _roots(document: Object, parent: list[int], warnings: list[str]) -> list[int
 
 
 def _depth_first(roots: list[int], children: list[list[int]]) -> tuple[list[int], list[int]]:
-    """Nodes in order, and the place in that order of each one's parent (-1)."""
+    """Nodes in depth-first order, and the index of each one's parent (-1)."""
     order: list[int] = []
     above: list[int] = []
     pending = [(root, -1) for root in reversed(roots)]
@@ -118,7 +118,7 @@ def _visible(nodes: Objects, order: list[int], above: list[int]) -> NDArray[np.b
 
 
 def _local(nodes: Objects, order: list[int], warnings: list[str]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Translation, rotation, scale; local transforms (N, 4, 4) of these, or as the file's matrix."""
+    """Translation, rotation, scale; local transforms (N, 4, 4), from these or from the file's matrix."""
     count = len(order)
     translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
     rotation[:, 3] = 1.0
@@ -152,11 +152,11 @@ def _local(nodes: Objects, order: list[int], warnings: list[str]) -> tuple[Matri
 
 
 def _world(local: Matrix, above: list[int], nodes: Objects, order: list[int]) -> Matrix:
-    """World transforms (N, 4, 4). Raises ViewerError for the first that leaves float64."""
+    """World transforms (N, 4, 4). Raises ViewerError for the first overflow of float64."""
     parents = np.array(above, np.int64)
     world = world_transforms(local, levels(parents), parents)
     bad = ~np.isfinite(world).all(axis=(1, 2))
     if bad.any():
         number = order[int(np.argmax(bad))]
-        raise ViewerError(f"{nodes.where}[{number}]", "its transform is beyond what a number can hold", "scale it down")
+        raise ViewerError(f"{nodes.where}[{number}]", "its transform overflows float64", "scale it down")
     return world

@@ -1,8 +1,7 @@
 """glTF 2.0, .gltf and .glb: geometry, hierarchy, instances, cameras and materials (Khronos, glTF 2.0, 2021).
 
-The whole document stays in the scene's ``source`` and each material's own part in ``Material.source``, extensions
-included, for what reads more of them. Of its images, those are opened that materials use. Skins and morph
-targets are not applied.
+The scene's ``source`` keeps the whole document, and ``Material.source`` each material's part, extensions included. Only
+images used by materials are opened. Skins and morph targets are not applied.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from viewer.scene.scene import Scene
 
 NAME = "glTF"
 
-# Extensions that this loader acts on.
+# Supported extensions.
 APPLIED = frozenset(
     {
         *EXTENSIONS,
@@ -48,7 +47,7 @@ APPLIED = frozenset(
         "KHR_texture_transform",
     }
 )
-# Extensions that may be required and are kept, though not acted on: geometry is right without them.
+# Extensions that may be required though not supported: geometry is right without them.
 KEPT = frozenset(
     {
         "KHR_animation_pointer",
@@ -69,9 +68,9 @@ def sniff(head: bytes, path: Path) -> bool:
 def read(path: Path, lenient: bool = False) -> Scene:
     """The default scene of a file, one mesh per primitive and one instance of it per node or gpu instance.
 
-    lenient : checkerboards take the place of images that cannot be read.
+    lenient : checkerboards replace unreadable images.
 
-    Raises ViewerError for malformed files, required extensions that are not known, and references out of the folder.
+    Raises ViewerError for malformed files, unknown required extensions, and references out of the folder.
     """
     where = str(path)
     data = read_file(path)
@@ -162,7 +161,7 @@ def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
 
 def _check_version(document: Object, warnings: list[str]) -> None:
     if "asset" not in document:
-        warnings.append("the file does not say which version of glTF it is; read as 2.0")
+        warnings.append("the file has no glTF version; read as 2.0")
         return
     asset = document.child("asset")
     for key in ("minVersion", "version"):
@@ -175,7 +174,7 @@ def _check_version(document: Object, warnings: list[str]) -> None:
 
 
 def _extensions(document: Object) -> tuple[list[str], list[str]]:
-    """Names of all extensions, and of those that have no effect; refuses required ones that are not known."""
+    """Names of all extensions, and of those without effect; refuses unknown required ones."""
     required = document.texts("extensionsRequired")
     for name in required:
         if name in DECODERS:
@@ -184,7 +183,7 @@ def _extensions(document: Object) -> tuple[list[str], list[str]]:
             raise document.fail(
                 "extensionsRequired",
                 f"needs the unknown extension {short(name)}",
-                "the scene would not be right without",
+                "the scene would be wrong without it",
             )
     used = sorted({*required, *document.texts("extensionsUsed")})
     return used, [name for name in used if name not in APPLIED]
@@ -214,9 +213,9 @@ def _hierarchy(
 
 
 def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int]]:
-    """Cameras of the scene's nodes, named as their nodes, and the places in ``nodes`` that they hang on.
+    """Cameras of the scene's nodes, named as their nodes, and their places in ``nodes``.
 
-    Those of another kind than perspective are reported.
+    Warns of other kinds than perspective.
     """
     objects, described = document.objects("nodes"), document.objects("cameras")
     cameras: list[Camera] = []
@@ -249,7 +248,7 @@ def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[
 
 
 def _focused(scene: Scene) -> list[Camera]:
-    """The cameras with lenses that show the middle of the scene sharp where it lies before them: glTF has no focus."""
+    """The cameras, with lenses focused on the scene's centre where it lies in front: glTF has no focus."""
     if not scene.cameras:
         return []
     middle = scene.bounds().mean(axis=0)
@@ -269,7 +268,7 @@ def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int 
 
 
 def _remark(document: Object, nodes: Nodes, warnings: list[str]) -> None:
-    """Warn of what the file holds and the scene does not show."""
+    """Warn of contents that the scene does not show."""
     objects = document.objects("nodes")
     skinned = sum("skin" in objects[number] for number in nodes.numbers)
     if skinned:

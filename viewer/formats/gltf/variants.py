@@ -1,4 +1,4 @@
-"""KHR_materials_variants: named looks of a file, each of which gives some primitives other materials."""
+"""KHR_materials_variants: named variants of a file, with other materials for some primitives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAME = "KHR_materials_variants"
 
 
 def read_variants(document: Object) -> list[str]:
-    """The names of the variants, each once: those without a name, or with another's, are numbered."""
+    """Unique names of the variants: missing and duplicate ones are numbered."""
     extension = document.extension(NAME)
     names: list[str] = []
     for number, item in enumerate([] if extension is None else extension.objects("variants")):
@@ -22,9 +22,9 @@ def read_variants(document: Object) -> list[str]:
 
 
 def read_mappings(primitive: Object, material_count: int, variant_count: int) -> dict[int, int]:
-    """The materials of a primitive by the numbers of the variants that show them.
+    """The materials of a primitive by variant number.
 
-    Raises ViewerError for numbers out of range, and a variant that is named twice.
+    Raises ViewerError for numbers out of range, and for a variant named twice.
     """
     extension = primitive.extension(NAME)
     found: dict[int, int] = {}
@@ -32,6 +32,6 @@ def read_mappings(primitive: Object, material_count: int, variant_count: int) ->
         material = mapping.index("material", material_count, "material")
         for variant in mapping.indices("variants", variant_count, "variant"):
             if variant in found:
-                raise mapping.fail("variants", f"names variant {short(variant)}, which another mapping does, too")
+                raise mapping.fail("variants", f"names variant {short(variant)}, as does another mapping")
             found[variant] = material
     return found

@@ -1,9 +1,9 @@
-"""Cube maps: six faces in the order and orientation of OpenGL (specification 3.3, table 3.18), as one picture of all
-directions.
+"""Cube maps: six faces in the order and orientation of OpenGL (specification 3.3, table 3.18), as one environment
+picture.
 
-OpenGL's faces are those of a left-handed world: beside the face towards +Z, on its right, is that of +X. World space is
-right-handed here, so that the faces would be mirrored; they are sampled at (-x, y, z), as three.js does: pictures stay
-as they were taken, +Z and +Y are where their names say, and the one named +X is seen towards -X.
+OpenGL's faces form a left-handed world: the +X face is on the right of the +Z face. World space is right-handed here
+and would mirror the faces. They are sampled at (-x, y, z), as in three.js: pictures keep their orientation, +Z and +Y
+their place, and the +X face appears towards -X.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from viewer.scene.environment import MOST_TEXELS
 
-# What the faces may be called, in OpenGL's order.
+# Accepted names of the faces, in OpenGL's order.
 FACES = (
     ("px", "posx", "right"),
     ("nx", "negx", "left"),
@@ -23,7 +23,7 @@ FACES = (
     ("nz", "negz", "back"),
 )
 
-# Columns and rows of the faces in each layout; the vertical cross has the last one upside down.
+# Columns and rows of the faces in each layout; in the vertical cross the last one is upside down.
 _LAYOUTS: dict[str, tuple[int, int, tuple[tuple[int, int], ...]]] = {
     "horizontal cross": (4, 3, ((2, 1), (0, 1), (1, 0), (1, 2), (1, 1), (3, 1))),
     "vertical cross": (3, 4, ((2, 1), (0, 1), (1, 0), (1, 2), (1, 1), (1, 3))),
@@ -33,8 +33,8 @@ _LAYOUTS: dict[str, tuple[int, int, tuple[tuple[int, int], ...]]] = {
 
 
 def layout_of(width: int, height: int) -> str:
-    """The layout of six faces that a picture of this size has: crosses (4 : 3 and 3 : 4) with +Z in the middle, or a
-    row or column in OpenGL's order; "" where it has none."""
+    """The layout of six faces by a picture's size: crosses (4 : 3 and 3 : 4) with +Z in the middle, or a row or column
+    in OpenGL's order; "" for any other."""
     for name, (across, down, _) in _LAYOUTS.items():
         if width * down == height * across and width % across == 0:
             return name
@@ -42,7 +42,7 @@ def layout_of(width: int, height: int) -> str:
 
 
 def from_layout(pixels: NDArray[np.float32], layout: str) -> NDArray[np.float32]:
-    """(6, N, N, 3) out of a picture with a `layout_of`."""
+    """(6, N, N, 3) from a picture with a `layout_of`."""
     across, _, places = _LAYOUTS[layout]
     side = pixels.shape[1] // across
     faces = np.stack([pixels[y * side : (y + 1) * side, x * side : (x + 1) * side] for x, y in places])
@@ -52,7 +52,7 @@ def from_layout(pixels: NDArray[np.float32], layout: str) -> NDArray[np.float32]
 
 
 def cube_radiance(faces: NDArray[np.float32], directions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(N, 3) seen in directions (N, 3), which need not be unit: bilinear within a face, clamped at its edges."""
+    """(N, 3) radiance from directions (N, 3) of any length: bilinear within a face, clamped at its edges."""
     x, y, z = -directions[:, 0], directions[:, 1], directions[:, 2]
     ax, ay, az = np.abs(directions).T
     major = np.where((ax >= ay) & (ax >= az), 0, np.where(ay >= az, 1, 2))
@@ -71,14 +71,14 @@ def cube_radiance(faces: NDArray[np.float32], directions: NDArray[np.float64]) -
 
 
 def equirectangular(faces: NDArray[np.float32], most: int = MOST_TEXELS) -> NDArray[np.float32]:
-    """(2 N, 4 N, 3) of six faces (6, N, N, 3), in the orientation of `ImageEnvironment`; smaller where that is more
-    than ``most`` pixels. Each is the mean of 2 x 2 directions, or of as many as the faces have pixels there."""
+    """(2 N, 4 N, 3) from six faces (6, N, N, 3), in the orientation of `ImageEnvironment`; reduced to ``most`` pixels.
+    Each is the mean of 2 x 2 directions, or of one per face pixel in it."""
     side = faces.shape[1]
     height = min(2 * side, int((most / 2) ** 0.5))
     width, spread = 2 * height, max(2, -(-4 * side // height))
     out = np.zeros((height, width, 3), np.float32)
     around = ((np.arange(width * spread) + 0.5) / (width * spread) - 0.5) * 2 * np.pi
-    rows = max(1, (1 << 18) // (width * spread * spread))  # a few tens of megabytes at once
+    rows = max(1, (1 << 18) // (width * spread * spread))  # bounds temporary memory to tens of megabytes
     for first in range(0, height, rows):
         last = min(first + rows, height)
         polar = (np.arange(first * spread, last * spread) + 0.5) / (height * spread) * np.pi

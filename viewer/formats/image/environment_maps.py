@@ -30,9 +30,9 @@ from viewer.scene.environment import (
 )
 from viewer.scene.sky import SUN, sky, studio
 
-# Larger pictures would take more than about 2 GiB while they are read.
+# Larger pictures would take over 2 GiB while being read.
 MOST_PIXELS = 1 << 26
-BAND = 1 << 20  # pixels that are decoded at once
+BAND = 1 << 20  # pixels decoded at once
 
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
@@ -44,14 +44,13 @@ def environment_of(
     sun: tuple[float, float] | None = None,
     alone: bool = False,
 ) -> tuple[Environment, list[str]]:
-    """The environment that an option means, and notes for the user.
+    """The environment of an option's value, and notes for the user.
 
-    value : ``"none"``, ``"sky"``, ``"studio"``, a radiance (r, g, b), a file or folder, an environment; or None:
-    darkness where something in the scene shines (``lit``), else the studio for what stands ``alone``, the sky for other
-    scenes, which the notes then say. rotation : degrees about +Y. sun : elevation and azimuth of the sky's, degrees;
-    where one is given, None means the sky.
+    value : ``"none"``, ``"sky"``, ``"studio"``, a radiance (r, g, b), a file or folder, an environment; or None for a
+    default with a note: darkness for scenes with emitters (``lit``), the studio for ``alone`` objects, else the sky.
+    rotation : degrees about +Y. sun : elevation and azimuth of the sky's, degrees; with one, None means the sky.
 
-    Raises ViewerError for files that cannot be read.
+    Raises ViewerError for unreadable files.
     """
     notes: list[str] = []
     if value is None and sun is not None:
@@ -59,9 +58,9 @@ def environment_of(
     elif value is None and not lit:
         value, where = ("studio", "in the default studio") if alone else ("sky", "under the default sky")
         other = "sky or none" if alone else "none for darkness"
-        notes.append(f"the scene has no lights: it stands {where} (--environment {other})")
+        notes.append(f"the scene has no lights and is {where} (--environment {other})")
     if sun is not None and value != "sky":
-        notes.append("--sun is the sky's alone: --environment sky shows it")
+        notes.append("--sun needs --environment sky")
     if value is None or value == "none":
         return DARKNESS, notes
     if value in ("sky", "studio") and isinstance(value, str):
@@ -83,10 +82,10 @@ def environment_of(
 def load(path: str | Path, rotation: float = 0.0, notes: list[str] | None = None) -> ImageEnvironment:
     """The environment of a picture, or of a folder with the six faces of a cube.
 
-    A picture twice as wide as high is equirectangular (`ImageEnvironment` says which way it faces). One of 4 : 3 or
-    3 : 4 is a cube's cross, of 6 : 1 or 1 : 6 its faces in a row; `cube_maps` says how they lie. Any other is taken for
-    equirectangular, with a note. More than 2^24 pixels are reduced to that, with a note.
-    Raises ViewerError for what cannot be read, and for a pixel that is negative, too bright or not finite.
+    A picture twice as wide as high is equirectangular (oriented as in `ImageEnvironment`). One of 4 : 3 or 3 : 4 is a
+    cube's cross, of 6 : 1 or 1 : 6 its faces in a row, see `cube_maps`. Any other is read as equirectangular, with a
+    note. More than 2^24 pixels are reduced to that, with a note.
+    Raises ViewerError for unreadable files, and for a negative, too bright or non-finite pixel.
     """
     path, remarks = Path(path), [] if notes is None else notes
     if path.is_dir():
@@ -108,8 +107,8 @@ def read_picture(path: Path) -> NDArray[np.float32]:
 
 
 def _read(path: Path, most: int | None = None) -> tuple[NDArray[np.float32], tuple[int, int]]:
-    """A picture's pixels, averaged over blocks where they are more than ``most`` and no layout of a cube; and its own
-    width and height. It is read in bands, so that a large one never is in memory as floats."""
+    """A picture's pixels, block-averaged down to ``most`` unless in a cube's layout; and its own width and height.
+    Decoded in bands, so that a large one is never in memory as floats."""
     data, where = read_file(path), str(path)
     if data.startswith(hdr.MAGIC):
         opened = _open_hdr(data, where)
@@ -118,7 +117,7 @@ def _read(path: Path, most: int | None = None) -> tuple[NDArray[np.float32], tup
     elif data.startswith((_PNG, _JPEG)):
         opened = _open_srgb(data, where)
     else:
-        raise ViewerError(where, "is no picture that can be an environment", "known: .hdr, .exr, .png, .jpg")
+        raise ViewerError(where, "cannot be an environment: unknown picture format", "known: .hdr, .exr, .png, .jpg")
     with opened as picture:
         width, height = picture.width, picture.height
         block = 1 if most is None or layout_of(width, height) else _block(width, height, most)
@@ -132,7 +131,7 @@ def _read(path: Path, most: int | None = None) -> tuple[NDArray[np.float32], tup
 
 
 class _Picture(NamedTuple):
-    """A picture that is decoded in bands: ``lines(first, last)`` is (last - first, W, 3) float32, linear."""
+    """A picture decoded in bands: ``lines(first, last)`` is (last - first, W, 3) float32, linear."""
 
     width: int
     height: int
@@ -140,7 +139,7 @@ class _Picture(NamedTuple):
 
 
 def reduced(pixels: NDArray[np.float32], most: int) -> NDArray[np.float32]:
-    """The picture with whole blocks of pixels averaged, so that at most ``most`` are left."""
+    """The picture averaged over whole blocks to at most ``most`` pixels."""
     return _averaged(pixels, _block(pixels.shape[1], pixels.shape[0], most))
 
 
@@ -167,9 +166,7 @@ def _averaged(pixels: NDArray[np.float32], block: int) -> NDArray[np.float32]:
 
 def _check_size(width: int, height: int, where: str) -> None:
     if width < 1 or height < 1 or width * height > MOST_PIXELS:
-        raise ViewerError(
-            where, f"{width:,} x {height:,} pixels, which is not 1 to {MOST_PIXELS:,}", "reduce the picture"
-        )
+        raise ViewerError(where, f"{width:,} x {height:,} pixels, not 1 to {MOST_PIXELS:,}", "reduce the picture")
 
 
 @contextmanager
@@ -186,7 +183,7 @@ def _open_srgb(data: bytes, where: str) -> Iterator[_Picture]:
     table = linear_from_srgb(np.arange(256) / 255.0).astype(np.float32)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of pictures that are very large: the limit here is this loader's own
+            warnings.simplefilter("ignore")  # about very large pictures: this loader has its own limit
             with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as image:
                 width, height = image.size
                 _check_size(width, height, where)
@@ -222,7 +219,7 @@ def _open_exr(data: bytes, where: str) -> Iterator[_Picture]:
 
 
 def _faces(folder: Path) -> NDArray[np.float32]:
-    """(6, N, N, 3) of the pictures in a folder that are named like the faces of a cube."""
+    """(6, N, N, 3) from the pictures in a folder named after the faces of a cube."""
     found: dict[int, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() not in (".hdr", ".pic", ".exr", ".png", ".jpg", ".jpeg"):

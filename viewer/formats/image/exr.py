@@ -1,5 +1,5 @@
-"""OpenEXR files that may be hostile: headers are read here, before the library takes memory by them, and of the pixels
-only the channels that are asked for (*OpenEXR File Layout*, openexr.com).
+"""OpenEXR files that may be hostile: headers are parsed here before the library allocates memory, and only requested
+channels are decoded (*OpenEXR File Layout*, openexr.com).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 
 MAGIC = b"\x76\x2f\x31\x01"
-LONGEST_HEADER = 1 << 20  # bytes, of all parts together
-LARGEST_CHUNK = 1 << 28  # bytes of the lines or the tile that are decoded at once
-MOST_BYTES = 1 << 30  # of all channels, where the library can only read all of them
+LONGEST_HEADER = 1 << 20  # bytes of all parts together
+LARGEST_CHUNK = 1 << 28  # bytes of lines or a tile decoded at once
+MOST_BYTES = 1 << 30  # of all channels, where the library can only decode all
 
-_TILED, _DEEP, _PARTS = 0x200, 0x800, 0x1000  # flags beside the version
-_LINES = {3: 16, 4: 32, 5: 16, 6: 32, 7: 32, 8: 32, 9: 256, 10: 256, 11: 32}  # in a chunk, by compression; else 1
-# How often a chunk's bytes may be repeated by decoding it: as they are, runs of 128 in two bytes, deflate's 1032.
+_TILED, _DEEP, _PARTS = 0x200, 0x800, 0x1000  # flags in the version field
+_LINES = {3: 16, 4: 32, 5: 16, 6: 32, 7: 32, 8: 32, 9: 256, 10: 256, 11: 32}  # lines per chunk by compression; else 1
+# Largest expansion of a chunk's bytes: none, runs of 128 in two bytes, deflate's 1032.
 _UNFOLDS = {0: 1, 1: 64, 2: 1032, 3: 1032, 5: 1032}
 _TYPES_OF_PARTS = (b"scanlineimage", b"tiledimage")
 _TYPES = ((np.uint32, 4), (np.float16, 2), (np.float32, 4))
@@ -34,7 +34,7 @@ _TYPES = ((np.uint32, 4), (np.float16, 2), (np.float32, 4))
 @dataclass(frozen=True)
 class Part:
     """One picture of a file: ``attributes`` name -> (type, bytes); ``channels`` name -> (0 uint, 1 half or 2 float,
-    lines and columns between its samples); ``tile`` (width, height), pixels, or None."""
+    lines and columns per sample); ``tile`` (width, height), pixels, or None."""
 
     attributes: dict[str, tuple[str, bytes]]
     channels: dict[str, tuple[int, int, int]]
@@ -47,7 +47,7 @@ class Part:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The attributes that are texts."""
+        """The text attributes."""
         return {
             name: data.decode("utf-8", "replace") for name, (kind, data) in self.attributes.items() if kind == "string"
         }
@@ -66,13 +66,13 @@ class Part:
 
 
 def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[list[Part], int]:
-    """The headers in a file's first bytes, and where its tables of chunks begin.
+    """The headers in a file's first bytes, and the offset of its chunk tables.
 
-    Raises ViewerError for what is no EXR file of flat pixels, is damaged, or has longer headers.
+    Raises ViewerError for other files than flat EXR, for damage, and for longer headers.
     """
     try:
         if data[:4] != MAGIC:
-            raise ViewerError(where, "is no EXR picture")
+            raise ViewerError(where, "is not an EXR picture")
         version = struct.unpack_from("<I", data, 4)[0]
         if version & 0xFF != 2:
             raise ValueError(f"version {version & 0xFF}")
@@ -93,10 +93,10 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
 
 
 def check(found: Sequence[Part], start: int, length: int, where: str, hint: str = "the file is damaged") -> None:
-    """Find out whether a file of ``length`` bytes can hold what its headers say. Raises ViewerError."""
+    """Check that a file of ``length`` bytes can hold the pictures of its headers. Raises ViewerError."""
     tables = 8 * sum(max(part.chunks, _announced(part)) for part in found)
     if start + tables > length:
-        raise ViewerError(where, "is cut short: its headers name more chunks than it has bytes for", hint)
+        raise ViewerError(where, "is cut short: its headers list more chunks than it has bytes for", hint)
     for part in found:
         tall, wide = (part.lines, part.width) if part.tile is None else part.tile
         if tall * wide * part.pixel_bytes > LARGEST_CHUNK:
@@ -108,7 +108,7 @@ def check(found: Sequence[Part], start: int, length: int, where: str, hint: str 
 
 
 class Pixels:
-    """The pixels of a file's first part, channel by channel; to be closed."""
+    """The pixels of a file's first part, channel by channel; must be closed."""
 
     def __init__(self, source: str | bytes, part: Part, where: str, hint: str = "the file is damaged") -> None:
         """source : the file's path, or its bytes, after `check`. Raises ViewerError as `lines` does."""
@@ -118,23 +118,23 @@ class Pixels:
 
         self._input: Any = None
         stream = source if isinstance(source, str) else io.BytesIO(source)
-        with self._told():
+        with self._library_errors():
             if hasattr(OpenEXR, "InputFile"):
                 self._input = OpenEXR.InputFile(stream)
                 return
-            # The library means to drop what reads single channels.
+            # The library's access to single channels is deprecated.
             if part.width * part.height * part.pixel_bytes > MOST_BYTES:
                 raise ViewerError(where, f"holds {len(part.channels)} channels", "save fewer of them")
             with OpenEXR.File(stream, separate_channels=True) as file:
                 self._all = {name: channel.pixels.copy() for name, channel in file.channels().items()}
 
     def lines(self, names: Sequence[str], first: int, last: int) -> list[NDArray]:
-        """Of each of the channels (last - first, W) float32, or uint32 where they hold whole numbers.
+        """Each channel as (last - first, W) float32, or uint32 for integer channels.
 
         Raises ViewerError where they cannot be decoded, or have fewer samples than pixels.
         """
         size = last - first, self.part.width
-        with self._told():
+        with self._library_errors():
             if any(self.part.channels[name][1:] != (1, 1) for name in names):
                 raise ValueError("channels are of another size than the picture")
             if self._input is None:
@@ -158,24 +158,24 @@ class Pixels:
             self._input.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What the library raises, as one line; what it says of its own accord, unsaid."""
+    def _library_errors(self) -> Iterator[None]:
+        """The library's exceptions as one line, its own messages suppressed."""
         try:
             with quiet():
                 yield
         except (RuntimeError, ValueError, KeyError, TypeError, OSError) as error:
-            # One of the library's errors names its own stream.
+            # One of the library's errors includes its own stream's name.
             what = "" if "<Python Stream>" in str(error) else f": {short(str(error))}"
             raise ViewerError(self.where, f"is a damaged EXR picture{what}", self.hint) from None
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """The OpenEXR library tells of damage in words of its own, on Python's standard output and the process's error."""
+    """Suppress the OpenEXR library's own messages on Python's standard output and the process's standard error."""
     with redirect_stdout(io.StringIO()):
         try:
             kept = os.dup(2)
-        except OSError:  # there is none
+        except OSError:  # no standard error
             yield
             return
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -195,7 +195,7 @@ def _pixel_type(whole: bool) -> Any:
 
 
 def _attributes(data: bytes, at: int) -> tuple[dict[str, tuple[str, bytes]], int]:
-    """A header's attributes, and where it ends. Raises IndexError where ``data`` ends before it."""
+    """A header's attributes, and its end. Raises IndexError where ``data`` ends before it."""
     found: dict[str, tuple[str, bytes]] = {}
     while data[at]:
         texts = []
@@ -218,7 +218,7 @@ def _attributes(data: bytes, at: int) -> tuple[dict[str, tuple[str, bytes]], int
 
 
 def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> Part:
-    """What a header says; ``flag``: whether it has tiles, as a file of one part says before it. Raises ValueError."""
+    """A header's picture; ``flag``: tiled, as stated by the version field of a single-part file. Raises ValueError."""
 
     def values(name: str, kind: str, form: str) -> tuple[int, ...]:
         given, data = attributes.get(name, ("", b""))
@@ -259,6 +259,6 @@ def _channels(data: bytes) -> dict[str, tuple[int, int, int]]:
 
 
 def _announced(part: Part) -> int:
-    """Chunks, by the attribute of files of several parts."""
+    """Number of chunks, by the attribute of multi-part files."""
     data = part.attributes.get("chunkCount", ("", b""))[1]
     return int.from_bytes(data[:4], "little") if len(data) == 4 else 0

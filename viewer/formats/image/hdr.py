@@ -1,7 +1,7 @@
 """Radiance pictures (.hdr, .pic): 8-bit mantissas with a common exponent.
 
-G. Ward, "Real Pixels", Graphics Gems II, 1991, and the *Radiance File Formats* of the Radiance reference; runs in both
-codings, the old and the new one.
+G. Ward, "Real Pixels", Graphics Gems II, 1991, and the *Radiance File Formats* of the Radiance reference; both
+run-length codings, old and new.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from viewer.formats.image.hdr_loops import NOTHING_TO_REPEAT, OVERRUN, TRUNCATED
 
 MAGIC = (b"#?RADIANCE", b"#?RGBE")
 
-_LONGEST_HEADER = 1 << 16  # bytes; a comment may name every command that made the picture
+_LONGEST_HEADER = 1 << 16  # bytes; comments may list every command behind the picture
 _SIZE = re.compile(rb"([+-])([XY]) +([0-9]{1,9}) +([+-])([XY]) +([0-9]{1,9}) *\r?")
 _FAULTS = {
     TRUNCATED: ("ends", "the file is truncated"),
-    OVERRUN: ("holds a run that is longer than the line", "the file is damaged"),
+    OVERRUN: ("holds a run longer than the line", "the file is damaged"),
     NOTHING_TO_REPEAT: ("begins with a repeated pixel", "the file is damaged"),
 }
 
 
 def size(data: bytes, where: str) -> tuple[int, int]:
-    """(width, height) as the header says, which is read as `read` does."""
+    """(width, height) from the header, parsed as in `read`."""
     _, _, _, resolution = _header(data, where)
     lines, length = resolution[1], resolution[3]
     return (length, lines) if "Y" in resolution[0] else (lines, length)
 
 
 def read(data: bytes, where: str) -> NDArray[np.float32]:
-    """(H, W, 3) float32, linear, row 0 on top, of a file's bytes, divided by the header's EXPOSURE.
+    """(H, W, 3) float32, linear, row 0 on top, from a file's bytes, divided by the header's EXPOSURE.
 
     A value is its mantissa times a power of two, as in most renderers; Radiance itself adds half a step. Primaries are
-    taken for those of sRGB. Raises ViewerError for damaged files, pictures in XYZ, and sizes of zero.
+    assumed to be sRGB's. Raises ViewerError for damaged files, pictures in XYZ, and sizes of zero.
     """
     start, exposure, _, (down, lines, across, length) = _header(data, where)
-    if len(data) - start < 4 * lines:  # before much is allocated for a small file
+    if len(data) - start < 4 * lines:  # before large allocations for a small file
         raise ViewerError(where, f"{lines:,} lines in {len(data) - start:,} bytes", "the file is truncated")
     texels = np.zeros((lines, length, 4), np.uint8)
     raw = np.frombuffer(data, np.uint8)
@@ -54,9 +54,9 @@ def read(data: bytes, where: str) -> NDArray[np.float32]:
     scale[0] = 0.0
     out *= scale[texels[..., 3], None]
     if exposure != 1.0:
-        with np.errstate(over="ignore"):  # what float32 cannot hold is named by whoever uses the picture
+        with np.errstate(over="ignore"):  # overflows are reported by the picture's user
             out = (out / exposure).astype(np.float32)
-    # Lines run along the second axis of the header, in the direction of its sign.
+    # Lines run along the header's second axis, in the direction of its sign.
     if down[0] == ("+" if down[1] == "Y" else "-"):
         out = out[::-1]
     if across[0] == ("-" if across[1] == "X" else "+"):
@@ -65,9 +65,9 @@ def read(data: bytes, where: str) -> NDArray[np.float32]:
 
 
 def _header(data: bytes, where: str) -> tuple[int, float, str, tuple[str, int, str, int]]:
-    """Where pixels begin, exposure, format, and (axis of the lines, lines, axis along a line, its length)."""
+    """Offset of the pixels, exposure, format, and (axis of the lines, lines, axis along a line, its length)."""
     if not data.startswith(MAGIC):
-        raise ViewerError(where, f"does not begin with '#?RADIANCE' but with {short(data[:10])}", "it is no .hdr file")
+        raise ViewerError(where, f"does not begin with '#?RADIANCE' but with {short(data[:10])}", "not a .hdr file")
     exposure, form = 1.0, ""
     at = data.find(b"\n") + 1
     while at:

@@ -11,9 +11,9 @@ DONE, TRUNCATED, OVERRUN, NOTHING_TO_REPEAT = range(4)
 def decode(data: NDArray[np.uint8], start: int, out: NDArray[np.uint8]) -> tuple[int, int, int]:
     """Fill out (lines, length, 4) from the bytes after the header; (state, line, address in ``data``).
 
-    A line begins with 2, 2 and its length, and holds each component in turn as runs (a byte above 128: that less 128 of
-    one value) and stretches (a byte up to 128: so many values); or it is pixels of four bytes, among which 1, 1, 1, n
-    repeats the one before n times, shifted by 8 bits more for each such mark directly after another.
+    A line starts with 2, 2 and its length, followed by each component in turn as runs (a byte b above 128: b - 128
+    copies of a value) and literals (a byte b up to 128: b values). Otherwise it is pixels of four bytes, where 1, 1, 1,
+    n repeats the previous one n times; n gains 8 bits for each consecutive such mark.
     """
     lines, length = out.shape[0], out.shape[1]
     size, at = len(data), start

@@ -1,4 +1,4 @@
-"""Decoding of pictures that may be hostile: PNG and JPEG through Pillow, of bounded size."""
+"""Decoding of pictures that may be hostile: PNG, JPEG and WebP through Pillow, of bounded size."""
 
 from __future__ import annotations
 
@@ -27,34 +27,33 @@ _OPENING = threading.Lock()
 
 
 def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMAGE) -> Image:
-    """The image in the bytes of a PNG, JPEG or WebP file, whatever it calls itself.
+    """The image in the bytes of a PNG, JPEG or WebP file, by content.
 
-    Grey and palettes become colour; colour profiles are not applied. Of PNG with 16 bits they all stay, unless it is
-    interlaced. Raises ViewerError for what is no such file, is damaged, or holds more than ``most`` texels; those are
-    not decoded.
+    Grey and palettes become colour; colour profiles are ignored. 16-bit PNG keeps all bits, unless interlaced. Raises
+    ViewerError for other files, for damage, and, before decoding, for more than ``most`` texels.
     """
     deep = png16.size(data)
     if deep is not None:
         _check_size(*deep, where, most)
         return Image(png16.read(data, where), name)
-    with _damage_told(where), _opened(data) as opened:
+    with _decoding_errors(where), _opened(data) as opened:
         _check_size(*opened.size, where, most)
         opened.load()
         return Image(_rgba(opened), name)
 
 
 def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, int]:
-    """Width and height of what `decode` would read, by its header alone. Raises ViewerError as it does."""
+    """Width and height from the header, for `decode`. Raises ViewerError as it does."""
     found = png16.size(data)
     if found is None:
-        with _damage_told(where), _opened(data) as opened:
+        with _decoding_errors(where), _opened(data) as opened:
             found = opened.size
     _check_size(*found, where, most)
     return found
 
 
 @contextmanager
-def _damage_told(where: str) -> Iterator[None]:
+def _decoding_errors(where: str) -> Iterator[None]:
     from PIL import Image as Library
 
     try:
@@ -62,16 +61,16 @@ def _damage_told(where: str) -> Iterator[None]:
     except ViewerError:
         raise
     except (OSError, ValueError, SyntaxError, EOFError, struct.error, Library.DecompressionBombError) as error:
-        # Pillow reports damage in any of these ways.
+        # Pillow raises any of these for damage.
         reason = str(error).split("<")[0].strip() or type(error).__name__
-        raise ViewerError(where, f"no PNG, JPEG or WebP that can be read: {reason}", "the image is damaged") from None
+        raise ViewerError(where, f"unreadable PNG, JPEG or WebP: {reason}", "the image is damaged") from None
 
 
 def _opened(data: bytes) -> Pillow:
-    """The picture, not decoded yet. Pillow would refuse large ones by a limit that is the whole process's."""
+    """The picture, not decoded yet. Pillow's own limit of sizes is process-wide and switched off here."""
     from PIL import Image as Library
 
-    with _OPENING, warnings.catch_warnings():  # whose filters are the whole process's, too
+    with _OPENING, warnings.catch_warnings():  # warning filters are process-wide, too
         warnings.simplefilter("ignore")
         limit, Library.MAX_IMAGE_PIXELS = Library.MAX_IMAGE_PIXELS, None
         try:
@@ -86,7 +85,7 @@ def _check_size(width: int, height: int, where: str, most: int) -> None:
 
 
 def rgb(opened: Pillow) -> NDArray[np.uint8]:
-    """(H, W, 3) of a picture of any mode; of 16 bits the upper 8."""
+    """(H, W, 3) of a picture of any mode; the upper 8 of 16 bits."""
     if opened.mode.startswith("I"):  # 16-bit grey, which Pillow would clip instead of scaling
         grey = np.clip(np.asarray(opened).astype(np.int64) >> 8, 0, 255).astype(np.uint8)
         return np.dstack([grey, grey, grey])

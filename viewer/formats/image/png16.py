@@ -1,5 +1,5 @@
-"""PNG files of 16 bits per channel that may be hostile: Pillow would keep the upper 8 of colours (*Portable Network
-Graphics*, 3rd edition, W3C)."""
+"""PNG files of 16 bits per channel that may be hostile: Pillow keeps only the upper 8 bits of colours (*Portable
+Network Graphics*, 3rd edition, W3C)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HINT = "the image is damaged"
 
 
 def size(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a picture that `read` reads; None for other files, those of 8 bits and interlaced ones."""
+    """Width and height of a picture for `read`; None for other files, 8-bit and interlaced ones."""
     if data[:8] != _SIGNATURE or data[12:16] != b"IHDR" or len(data) < 33:
         return None
     width, height, depth, color, packing, filters, interlace = struct.unpack_from(">IIBBBBB", data, 16)
@@ -31,7 +31,7 @@ def size(data: bytes) -> tuple[int, int] | None:
 def read(data: bytes, where: str) -> NDArray[np.uint16]:
     """(H, W, 4) of a file whose `size` is not None; grey becomes colour.
 
-    Raises ViewerError for a damaged file. A colour that is named transparent is not.
+    Raises ViewerError for a damaged file. Transparency by colour key is ignored.
     """
     found = size(data)
     assert found is not None
@@ -45,14 +45,14 @@ def read(data: bytes, where: str) -> NDArray[np.uint16]:
             if len(lines) == row * height:
                 break
     except zlib.error as error:
-        raise ViewerError(where, f"no PNG that can be read: {error}", _HINT) from None
+        raise ViewerError(where, f"unreadable PNG: {error}", _HINT) from None
     if len(lines) < row * height:
         what = f"{len(lines):,} of {row * height:,} bytes of the picture are there"
         raise ViewerError(where, what, _HINT)
     filtered = np.frombuffer(lines, np.uint8).reshape(height, row)
     wrong = jit.run(unfilter, filtered, 2 * channels, small=filtered.size < 1 << 12)
     if wrong >= 0:
-        raise ViewerError(where, f"line {wrong} has no filter of PNG", _HINT)
+        raise ViewerError(where, f"line {wrong} has an unknown filter", _HINT)
     values = np.ascontiguousarray(filtered[:, 1:]).view(">u2").reshape(height, width, channels)
     out = np.full((height, width, 4), 65535, np.uint16)
     out[..., :3] = values[..., :3] if channels > 2 else values[..., :1]

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 
 def unfilter(lines: NDArray[np.uint8], step: int) -> int:
-    """Undo the filters of lines (H, 1 + bytes), each of which begins with the number of its own, in place (PNG, 3rd
-    edition, section 9); ``step`` bytes are a pixel. The number of a line with an unknown filter, -1: there is none."""
+    """Undo the filters of lines (H, 1 + bytes) in place, each with its filter number first (PNG, 3rd edition, section
+    9); ``step`` bytes per pixel. Returns the first line with an unknown filter, or -1."""
     height, width = lines.shape
     for line in range(height):
         kind = lines[line, 0]

@@ -9,7 +9,7 @@ from viewer.formats.text import at_word_end, integer, number, skip_blanks, skip_
 
 
 def _words(text: bytes) -> np.ndarray:
-    """Words as rows of 16 bytes, zeros behind."""
+    """Words as rows of 16 bytes, padded with zeros."""
     return np.array([list(word.ljust(16, b"\0")) for word in text.split()], np.uint8)
 
 
@@ -23,7 +23,7 @@ _MATERIALS = _words(b"usemtl mtllib")
 
 @helper
 def _one_of(data, at, after, words):
-    """The row of the word among these, or -1."""
+    """The row of the matching word, or -1."""
     if after - at > 16:
         return -1
     for row in range(len(words)):
@@ -35,14 +35,14 @@ def _one_of(data, at, after, words):
     return -1
 
 
-FULL = 7  # no fault: an array has no room for the line
+FULL = 7  # no fault: an array is full
 
 
 @helper
 def _numbers(data, at, end, values):
-    """Numbers to the end of the line or a comment: (how many, where it ended); -1 for what is none.
+    """Numbers to the end of the line or a comment: (their count, the end); count -1 for anything else.
 
-    No more than len(values) are kept.
+    Only the first len(values) are stored.
     """
     count = 0
     while True:
@@ -60,7 +60,7 @@ def _numbers(data, at, end, values):
 
 @helper
 def _face(data, at, end, counts, corners, filled):
-    """Corners to the end of the line: (filled, where it ended, fault)."""
+    """Corners to the end of the line: (filled, end, fault)."""
     while True:
         at = skip_blanks(data, at, end)
         if at >= end or data[at] == 10 or data[at] == 35:
@@ -73,7 +73,7 @@ def _face(data, at, end, counts, corners, filled):
             if column == 1 and at < end and data[at] == 47:  # v//vn
                 at += 1
                 continue
-            if column > 0 and at_word_end(data, at, end):  # 'v/' and 'v/vt/', as some programs write
+            if column > 0 and at_word_end(data, at, end):  # 'v/' and 'v/vt/' occur in some programs' files
                 break
             value, after = integer(data, at, end)
             if after < 0:
@@ -96,24 +96,24 @@ def _face(data, at, end, counts, corners, filled):
         filled += 1
 
 
-CORNERS = 3  # the place of that array among these
+CORNERS = 3  # index of that array among these
 
 
 def arrays():
-    """What `scan` writes, with room for a small file."""
+    """The output arrays of `scan`, sized for a small file."""
     numbers = np.empty((1024, 6)), np.empty((1024, 2)), np.empty((1024, 3))
     return *numbers, np.empty((4096, 3), np.int64), np.empty((1024, 2), np.int64), np.empty((16, 4), np.int64)
 
 
 def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts, values):
-    """Everything in an OBJ file whose continued lines are joined, from its beginning or where an array got full.
+    """Scan an OBJ file with continued lines joined, from its beginning or from where an array was full.
 
-    data (N,) uint8. Written: arrays, of which the first rows are filled: vertices (., 6) float64: place and colour (NaN
-    without one); texcoords (., 2); normals (., 3); corners (., 3) int64: numbers from 0 of vertex, texture vertex,
-    normal (-1: none); faces (., 2) int64: corners of each, and its byte in the file; events (., 4) int64: whether it is
-    a mtllib or a usemtl, its text's first byte and end, and the faces before it. counts (8,) int64, added to: rows of
-    each of these, statements left out, unknown ones. values (8,) float64: scratch. Returns the number of a fault or 0
-    or FULL, and its byte.
+    data (N,) uint8. Output arrays, filled from the first row: vertices (., 6) float64: position and colour (NaN without
+    one); texcoords (., 2); normals (., 3); corners (., 3) int64: numbers from 0 of vertex, texture vertex, normal (-1:
+    none); faces (., 2) int64: corners of each, and its byte in the file; events (., 4) int64: mtllib or usemtl, its
+    text's first byte and end, and the number of faces before it. counts (8,) int64, incremented: rows of each of these,
+    ignored statements, unknown ones. values (8,) float64: scratch. Returns the number of a fault or 0 or FULL, and its
+    byte.
     """
     end = len(data)
     fault = 0

@@ -6,11 +6,11 @@ import math
 
 from viewer.scene.material import Material
 
-# Bytes of a library that are read.
+# Largest number of bytes read from a library.
 LARGEST = 16 << 20
 
 _COLORS = ("kd", "ke", "ks", "ka", "tf")
-# Fields of physically based rendering, and those that bend normals.
+# Fields of physically based rendering, and of normal and bump maps.
 _PHYSICAL = frozenset(("pr", "pm", "ps", "pc", "pcr", "aniso", "map_pr", "map_pm", "map_ps", "map_pc", "map_pcr"))
 _BUMPS = frozenset(("norm", "bump", "map_bump"))
 _SHEEN_ROUGHNESS = 0.5  # MTL has none
@@ -19,18 +19,17 @@ _NUMBERS = ("ns", "ni", "d", "tr", "pr", "pm", "illum", "pc", "pcr", "ps", "anis
 
 
 def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
-    """The materials of a library; what is malformed in it is left out, with a warning that names its line.
+    """The materials of a library; malformed lines are skipped, with a warning that names the first.
 
     Kd is the base colour, Ke the emission, d (or 1 - Tr) the opacity, Ni the index of refraction. Roughness is Pr, or
-    follows from the exponent Ns (see `roughness_of`). All statements are kept in ``source``, by their names in
-    lower case; `mtl_textures` reads their pictures.
+    follows from the exponent Ns (see `roughness_of`). ``source`` keeps all statements by lower-case name;
+    `mtl_textures` reads their pictures.
 
-    illum 0 and 1 are matte; 4, 6, 7 and 9 are glass of index Ni (1.5 where there is none) that tints by Tf, where d, Tf
-    or Ni say that it lets light through; 3, 5 and 8 are mirrors of reflectance Ks where that outshines Kd. Of what is
-    left, Ks is what a dielectric layer over Kd reflects along the normal. Where there are fields of physically based
-    rendering (Pr, Pm, Ps sheen, Pc and Pcr clearcoat, aniso and anisor), Ks has no effect, and Ni says what is
-    reflected. What is plain diffuse is ``lambert``, a clear mirror ``mirror``, clear glass ``dielectric``, all else
-    ``principled``.
+    illum 0 and 1 are matte; 4, 6, 7 and 9 are glass of index Ni (default 1.5) tinted by Tf, if d, Tf or Ni implies
+    transmission; 3, 5 and 8 are mirrors of reflectance Ks if that exceeds Kd. Otherwise Ks is the normal reflectance of
+    a dielectric layer over Kd. With fields of physically based rendering (Pr, Pm, Ps sheen, Pc and Pcr clearcoat, aniso
+    and anisor), Ks is ignored, and Ni sets the reflectance. Purely diffuse materials are ``lambert``, clear mirrors
+    ``mirror``, clear glass ``dielectric``, all others ``principled``.
     """
     if len(content) > LARGEST:
         warnings.append(f"{name}: only the first {LARGEST:,} bytes of the materials were read")
@@ -57,12 +56,12 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
     for material in materials:
         _apply(material)
     if faults:
-        warnings.append(f"{name}: line {faults[0]} is not understood, {len(faults):,} lines in all were left out")
+        warnings.append(f"{name}: line {faults[0]} is malformed; {len(faults):,} lines in all were left out")
     return materials
 
 
 def _values(text: str, count: int) -> list[float] | None:
-    """So many finite numbers, one standing for three equal ones; None where there are not."""
+    """``count`` finite numbers, one standing for three equal ones; None otherwise."""
     words = text.split("#")[0].split()
     if words and words[0] == "-halo":
         words = words[1:]
@@ -78,7 +77,7 @@ def _values(text: str, count: int) -> list[float] | None:
 
 
 def share(value: float) -> float:
-    """The value held to 0 .. 1."""
+    """The value clamped to 0 .. 1."""
     return min(max(value, 0.0), 1.0)
 
 
@@ -105,12 +104,12 @@ def _apply(material: Material) -> None:
 
 
 def roughness_of(exponent: float) -> float:
-    """glTF's roughness of a Blinn-Phong exponent n: the square of it is GGX's alpha, sqrt(2 / (n + 2))."""
+    """glTF's roughness of a Blinn-Phong exponent n: the root of GGX's alpha, sqrt(2 / (n + 2))."""
     return share((2.0 / (max(exponent, 0.0) + 2.0)) ** 0.25)
 
 
 def _scatter(material: Material) -> None:
-    """Choose the material's kind, and the fields that it takes from Ks, Ni, Tf and the opacity."""
+    """Choose the material's kind, and derive fields from Ks, Ni, Tf and the opacity."""
     source = material.source
     model = int(source.get("illum", 2))
     ks = [share(value) for value in source.get("ks", [0.0, 0.0, 0.0])]
@@ -120,11 +119,11 @@ def _scatter(material: Material) -> None:
     reflects = model in (3, 5, 8)
     if model in (4, 6, 7, 9) and (opacity < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))):
         tint = [share(value) for value in source.get("tf", [1.0, 1.0, 1.0])]
-        if not any(tint):  # written by programs that mean no filter
+        if not any(tint):  # some programs write 0 for no filter
             tint = [1.0, 1.0, 1.0]
         material.base_color = (tint[0], tint[1], tint[2], opacity)
         material.transmission = material.thickness = 1.0
-        if "pr" not in source:  # the exponent is that of lights' highlights, not of what is seen through the glass
+        if "pr" not in source:  # the exponent is for highlights of lights, not for glass
             material.roughness = 0.0
         material.kind = "principled" if physical or bumps else "dielectric"
         return
@@ -138,7 +137,7 @@ def _scatter(material: Material) -> None:
         material.metallic, material.roughness = 1.0, 0.0
         material.kind = "mirror"
     elif model not in (0, 1) and any(ks) and (exponent > 0.0 or reflects):
-        normal = ((material.ior - 1.0) / (material.ior + 1.0)) ** 2  # reflectance along the normal
+        normal = ((material.ior - 1.0) / (material.ior + 1.0)) ** 2  # reflectance at normal incidence
         red, green, blue = (value / normal for value in ks)
         material.specular_color = (red, green, blue)
         if exponent == 0.0:

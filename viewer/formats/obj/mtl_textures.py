@@ -1,4 +1,4 @@
-"""The pictures that MTL materials name: ``map_Kd`` and its kin, as textures of the scene."""
+"""The pictures of MTL materials, ``map_Kd`` and others, as textures of the scene."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from viewer.formats.obj.mtl import roughness_of
 from viewer.scene.material import Material
 from viewer.scene.texture import Image, Texture
 
-# Options before the file's name: those of one argument, and of one to three numbers.
+# Options before the file name: those of one argument, and of one to three numbers.
 _ONE = ("-blendu", "-blendv", "-cc", "-clamp", "-bm", "-boost", "-texres", "-imfchan", "-type")
 _VECTORS = ("-o", "-s", "-t")
 
 Options = dict[str, tuple[float, float]]
 Bytes = NDArray[np.uint8]
 
-# Pictures that become a texture as they are: the field, and what the texels stand for.
+# Pictures used unchanged as textures: the field, and the content of the texels.
 _PLAIN = {
     "map_kd": ("texture", "color"),
     "map_ke": ("emission_texture", "color"),
@@ -36,12 +36,11 @@ _PLAIN = {
 def read_textures(
     materials: Sequence[Material], folder: Path, warnings: list[str], lenient: bool = False
 ) -> list[Texture]:
-    """The textures of the materials, which get their numbers.
+    """The textures of the materials, whose texture numbers are set.
 
-    Only files in the scene's own folder are opened; of those that cannot be had, the first is named in one warning, and
-    they are white, or ``lenient`` checkerboards. -o and -s move and scale, -clamp on clamps, -bm scales bumps; other
-    options have no effect. map_Pr and map_Pm become one texture, as does map_d with map_Kd: of pictures of different
-    sizes, the first one's counts.
+    Only files in the scene's own folder are opened; one warning names the first unreadable one. They become white, or
+    if ``lenient`` checkerboards. -o and -s move and scale, -clamp on clamps, -bm scales bumps; other options are
+    ignored. map_Pr and map_Pm are combined into one texture, as are map_d and map_Kd, at the first picture's size.
     """
     reader = _Reader(folder, lenient)
     for material in materials:
@@ -63,7 +62,7 @@ class _Reader:
         self._texels = 0
 
     def read(self, material: Material) -> None:
-        """Give a material the numbers of its textures."""
+        """Set a material's texture numbers."""
         named = {key: _parse(text) for key, text in material.source.items() if isinstance(text, str) and text}
         wanted = {key: field for key, field in _PLAIN.items() if key in named and self._counts(material, key)}
         for key, (field, content) in wanted.items():
@@ -80,11 +79,11 @@ class _Reader:
             self._bump(material, *bump)
 
     def _counts(self, material: Material, key: str) -> bool:
-        """Whether the material shows this picture: the first two are of every kind."""
+        """Whether the material's kind uses this picture: all use the first two."""
         return key == "map_kd" or (key == "map_ke" and any(material.emission)) or material.kind == "principled"
 
     def _opacity(self, material: Material, named: dict[str, tuple[str, Options]]) -> None:
-        """map_d into the opacity of map_Kd, or of white."""
+        """Combine map_d, as opacity, with map_Kd or white."""
         name, options = named["map_d"]
         mask = self._bytes(name)
         values = _grey(mask) if (mask[..., 3] == 255).all() else mask[..., 3]
@@ -99,7 +98,7 @@ class _Reader:
         material.texture = self._add(self._made(texels, name), options, "color")
 
     def _surface(self, material: Material, named: dict[str, tuple[str, Options]]) -> None:
-        """Roughness into green, metallic into blue; the roughness of clearcoat alone."""
+        """Roughness into green, metallic into blue; clearcoat roughness alone."""
         rough = named.get("map_pr") or (named.get("map_ns") if "pr" not in material.source else None)
         metal = named.get("map_pm")
         if rough is not None or metal is not None:
@@ -121,8 +120,8 @@ class _Reader:
             material.clearcoat_roughness_texture = self._add(self._image(name), options, "data")
 
     def _bump(self, material: Material, name: str, options: Options) -> None:
-        """A picture in colour is a normal map, as modellers write it; one in grey holds heights, of which black and
-        white are -bm texels apart."""
+        """A coloured picture is a normal map, as modellers write it; a grey one holds heights, with black and white -bm
+        texels apart."""
         image, scale = self._image(name), options.get("-bm", (1.0, 1.0))[0]
         rgb = self._bytes(name)[..., :3]
         if (rgb == rgb[..., :1]).all():
@@ -143,14 +142,14 @@ class _Reader:
             except ViewerError as error:
                 self.faults.setdefault(name, error.what)
                 image = Image.checkerboard(name) if self.lenient else Image.white(name)
-            if image.texels.dtype != np.uint8:  # so that pictures can be put together
+            if image.texels.dtype != np.uint8:  # bytes, so that pictures can be combined
                 image = Image(_as_bytes(image.texels), image.name)
             self._images[name] = image
             self._texels += image.size[0] * image.size[1]
         return self._images[name]
 
     def _made(self, texels: Bytes, name: str) -> Image:
-        """An image put together of others. Raises ViewerError where all of them hold too many texels."""
+        """A combined image. Raises ViewerError if all of them hold too many texels."""
         self._texels += texels.shape[0] * texels.shape[1]
         if self._texels > MOST_TEXELS:
             raise ViewerError(name, f"more than {MOST_TEXELS:,} texels in all pictures", "use smaller ones")
@@ -159,7 +158,7 @@ class _Reader:
     def _add(self, image: Image, options: Options, content: str) -> int:
         wide, tall = options.get("-s", (1.0, 1.0))
         right, up = options.get("-o", (0.0, 0.0))
-        # OBJ counts v upwards, and the meshes' has been turned: v = 1 - (tall (1 - v) + up).
+        # OBJ's v points up and the meshes' v down: v = 1 - (tall (1 - v) + up).
         transform = np.array([[wide, 0.0, right], [0.0, tall, 1.0 - tall - up]])
         way = "clamp" if options.get("-clamp") else "repeat"
         self.found.append(Texture(image, (way, way), transform=transform, name=image.name, content=content))
@@ -167,7 +166,7 @@ class _Reader:
 
 
 def _grey(texels: Bytes) -> Bytes:
-    """(H, W): the red of an image that is grey, as all of one number should be."""
+    """(H, W): the red channel, for images that should be grey."""
     return np.ascontiguousarray(texels[..., 0])
 
 
@@ -178,14 +177,14 @@ def _as_bytes(texels: NDArray) -> Bytes:
 
 
 def _resized(values: Bytes, shape: tuple[int, ...]) -> Bytes:
-    """(H, W) at another size, by the nearest texels."""
+    """(H, W) resampled by nearest texels."""
     rows = (np.arange(shape[0]) * values.shape[0]) // shape[0]
     columns = (np.arange(shape[1]) * values.shape[1]) // shape[1]
     return values[rows[:, None], columns]
 
 
 def _normals(heights: Bytes, scale: float) -> Bytes:
-    """A normal map (H, W, 4) of heights that repeat, by central differences."""
+    """A normal map (H, W, 4) from repeating heights, by central differences."""
     high = heights.astype(np.float32) * np.float32(scale / 255.0)
     right = (np.roll(high, -1, axis=1) - np.roll(high, 1, axis=1)) / 2
     up = (np.roll(high, 1, axis=0) - np.roll(high, -1, axis=0)) / 2
@@ -197,7 +196,7 @@ def _normals(heights: Bytes, scale: float) -> Bytes:
 
 
 def _parse(text: str) -> tuple[str, Options]:
-    """The file's name, which may hold blanks, and the options: pairs of numbers, (1, 1) for ``-clamp on``."""
+    """The file name, which may contain blanks, and the options: pairs of numbers, (1, 1) for ``-clamp on``."""
     words = text.split()
     options: Options = {}
     while len(words) > 1 and words[0] in (*_ONE, *_VECTORS, "-mm"):

@@ -32,12 +32,12 @@ _FAULTS = {
     3: "a corner of a face is not 'v', 'v/vt', 'v//vn' or 'v/vt/vn'",
     4: "index 0: numbers begin at 1",
     5: "a relative index goes back before the first",
-    6: "holds bytes that are no text",
+    6: "holds bytes that are not text",
 }
 
 
 def sniff(head: bytes, path: Path) -> bool:
-    """Whether the first statement is one that OBJ files begin with, its numbers included."""
+    """Whether the first statement, with its numbers, is a possible OBJ beginning."""
     if b"\0" in head:
         return False
     for line in head.splitlines()[:200]:
@@ -50,15 +50,15 @@ def sniff(head: bytes, path: Path) -> bool:
 
 
 def read(path: Path, lenient: bool = False) -> Scene:
-    """The scene of one mesh, whatever the file's objects and groups: triangles are in the file's order.
+    """The scene as one mesh, regardless of the file's objects and groups: triangles in the file's order.
 
-    Materials come from MTL files in the file's own folder; others are not opened, with a warning. Texture coordinates
-    get their origin from the lower to the upper left. Vertex colours ('v x y z r g b') are sRGB and become linear.
-    Smoothing groups are not read: normals that are missing are made by crease angle. Raises ViewerError with the line.
+    Materials come from MTL files in the file's own folder; others are skipped with a warning. The origin of texture
+    coordinates moves from lower to upper left. Vertex colours ('v x y z r g b') are sRGB and become linear. Smoothing
+    groups are ignored: missing normals are computed by crease angle. Raises ViewerError with the line.
     """
     data = _lines(read_file(path))
     if b"\0" in data:
-        raise ViewerError(str(path), "holds bytes that are no text", "the file is damaged or not OBJ")
+        raise ViewerError(str(path), "holds bytes that are not text", "the file is damaged or not OBJ")
     (vertices, texcoords, normals, corners, faces, events), counts, fault, at = _scan(data)
     lengths, face_at, left_out, unknown = faces[:, 0], faces[:, 1], int(counts[6]), int(counts[7])
     if fault:
@@ -88,7 +88,7 @@ def read(path: Path, lenient: bool = False) -> Scene:
 
 
 def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
-    """What `scan` finds: its arrays, counts, the number of a fault or 0, and its byte."""
+    """The results of `scan`: its arrays, counts, the number of a fault or 0, and its byte."""
     found, counts, values, at = list(arrays()), np.zeros(8, np.int64), np.empty(8), 0
     text = np.frombuffer(data, np.uint8)
     while True:
@@ -97,12 +97,12 @@ def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
         if fault != FULL:
             return [array[:count] for array, count in rows], counts, fault, at
         full = [count == len(array) for array, count in rows]
-        full[CORNERS] |= not any(full)  # a face has more than there is room for
+        full[CORNERS] |= not any(full)  # a face has more corners than there is room
         found = [grown(array) if fills else array for array, fills in zip(found, full, strict=True)]
 
 
 def _lines(data: bytes) -> bytes:
-    """The text with continued lines joined and old Macintosh line ends mended; every byte stays at its place."""
+    """The text with continued lines joined and old Macintosh line ends converted; byte offsets are unchanged."""
     if b"\\\n" in data or b"\\\r\n" in data:
         data = data.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
     if b"\r" in data and b"\n" not in data:
@@ -111,14 +111,14 @@ def _lines(data: bytes) -> bytes:
 
 
 def _line(path: Path, at: int) -> str:
-    """The number of the line at a byte, as in the file itself."""
+    """The line number of a byte in the original file."""
     data = read_file(path)
     newline = b"\n" if b"\n" in data else b"\r"
     return f"line {data.count(newline, 0, at) + 1}"
 
 
 def _floats(values: NDArray[np.float64]) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is counted
+    with np.errstate(over="ignore"):  # overflows become infinite, and are counted later
         return values.astype(np.float32)
 
 
@@ -139,13 +139,13 @@ def _check_range(
 def _mesh(
     vertices: NDArray, texcoords: NDArray, normals: NDArray, corners: NDArray, triangles: NDArray, warnings: list[str]
 ) -> Mesh:
-    """Vertices are those of the file; where corners have texture coordinates or normals, one per combination."""
+    """Vertices are the file's; with texture coordinates or normals at corners, one per combination."""
     source = corners[:0]
     with_uv = bool((corners[:, 1] >= 0).any())
     with_normal = bool((corners[:, 2] >= 0).any())
     if with_normal and (corners[:, 2] < 0).any():
         with_normal = False
-        warnings.append("only a part of the faces has normals; all are made anew")
+        warnings.append("only some faces have normals; all are recomputed")
     if with_uv or with_normal:
         used = corners[triangles.ravel()].astype(np.int32)
         if not with_normal:
@@ -165,7 +165,7 @@ def _mesh(
     if with_normal:
         mesh.normals, mended = unit_normals(mesh.positions, mesh.triangles, normals[source[:, 2]])
         if mended:
-            warnings.append(f"{mended:,} vertices have a normal without direction; made from their faces")
+            warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
     colored = np.isfinite(vertices[:, 3:]).all(axis=1)
     if colored.any():
         rgb = np.where(colored[:, None], np.maximum(vertices[:, 3:], 0.0), 1.0)
@@ -179,7 +179,7 @@ def _mesh(
 def _materials(
     data: bytes, events: NDArray, faces: int, path: Path, warnings: list[str]
 ) -> tuple[list[Material], NDArray[np.int32]]:
-    """The scene's materials, and the number of each face's. The first stands for faces before any 'usemtl'."""
+    """The scene's materials, and the number of each face's. The first is for faces before any 'usemtl'."""
     library: dict[str, Material] = {}
     opened: set[str] = set()
     names: list[str] = []
@@ -204,13 +204,13 @@ def _materials(
     ends = [*starts[1:], faces] if starts else []
     for name, start, end in zip(names, starts, ends, strict=True):
         of_face[start:end] = number[name]
-    if number and not (of_face == 0).any():  # the stand-in is not needed
+    if number and not (of_face == 0).any():  # the placeholder is unused
         materials, of_face = materials[1:], of_face - np.int32(1)
     return materials, of_face
 
 
 def _read_library(text: str, path: Path, library: dict[str, Material], warnings: list[str]) -> None:
-    """Read the MTL file of that name, or those of its words. Only from the scene's own folder."""
+    """Read MTL files by the whole text as a name, or by its words; only from the scene's own folder."""
     faults: list[str] = []
     for names in dict.fromkeys(((text,), tuple(text.split()))):
         faults = []

@@ -11,7 +11,7 @@ from viewer.scene.material import Material
 
 
 def is_mesh(given: Any) -> bool:
-    """Whether it has triangles, or is a tensor geometry that can become one that has."""
+    """Whether it has triangles, or is a tensor geometry convertible to one with triangles."""
     return (hasattr(given, "vertices") and hasattr(given, "triangles")) or (
         hasattr(given, "triangle") and hasattr(given, "to_legacy")
     )
@@ -32,7 +32,7 @@ def add(gathered: Gathered, given: Any) -> None:
     uvs = np.asarray(getattr(mesh, "triangle_uvs", ()))
     images = [np.asarray(each) for each in getattr(mesh, "textures", ())]
     if uvs.shape == (3 * triangles, 2) and images:
-        # Open3D keeps images upside down, so that v counts their rows from the first.
+        # Open3D keeps images upside down: v counts rows from the first.
         surface.uvs = uvs.reshape(triangles, 3, 2).astype(np.float32)
         made = [
             gathered.material(Material(f"texture {number}", (1.0, 1.0, 1.0, 1.0), texture=gathered.texture(image)))

@@ -16,7 +16,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.geometry.bounds import bounds_of
 from viewer.scene.material import Material
 
-# A few colours of the map viridis (N. Smith and S. van der Walt, 2015), sRGB: what PyVista shows scalars in.
+# Samples of the colour map viridis (N. Smith and S. van der Walt, 2015), sRGB: PyVista's default for scalars.
 VIRIDIS = np.array(
     [(68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141), (39, 173, 129), (92, 200, 99)]
     + [(170, 220, 50), (253, 231, 37)],
@@ -35,17 +35,17 @@ def is_blocks(given: Any) -> bool:
 
 
 def is_dataset(given: Any) -> bool:
-    """Whether it has points, and faces or a surface that can be extracted."""
+    """Whether it has points, and faces or an extractable surface."""
     return hasattr(given, "points") and (_has_faces(given) or hasattr(given, "extract_surface"))
 
 
 def _has_faces(given: Any) -> bool:
-    """Whether it is a surface: looked up without asking, which raises where faces are of several sizes."""
+    """Whether it is a surface; looked up statically, as access raises for faces of several sizes."""
     return getattr_static(given, "regular_faces", None) is not None
 
 
 def add(gathered: Gathered, given: Any) -> None:
-    """A dataset or blocks of them, with z upwards, as PyVista shows them."""
+    """A dataset or blocks of datasets, z up as in PyVista."""
     gathered.name = kind_of(given)
     for name, dataset in _datasets(given, gathered.name):
         surface = _surface(gathered, dataset, name)
@@ -56,7 +56,7 @@ def add(gathered: Gathered, given: Any) -> None:
 
 
 def add_plotter(gathered: Gathered, plotter: Any) -> None:
-    """Every visible surface of a plotter with its colour and place, and the plotter's camera."""
+    """Every visible surface of a plotter with its colour and transform, and the plotter's camera."""
     gathered.name = "plotter"
     for name, actor in plotter.actors.items():
         dataset = getattr(getattr(actor, "mapper", None), "dataset", None)
@@ -87,7 +87,7 @@ def _datasets(given: Any, name: str) -> list[tuple[str, Any]]:
 
 def _matrix(actor: Any) -> NDArray[np.float64]:
     found = getattr(actor, "GetMatrix", None)
-    if found is not None:  # place, turn and scale, besides the user's own matrix
+    if found is not None:  # position, rotation and scale, besides the user's own matrix
         matrix = found()
         return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
     given = getattr(actor, "user_matrix", None)
@@ -95,16 +95,16 @@ def _matrix(actor: Any) -> NDArray[np.float64]:
 
 
 def _surface(gathered: Gathered, dataset: Any, name: str, scalars: bool = True, actor: Any = None) -> Surface | None:
-    """The surface of a dataset; None, with a note, where it has none."""
+    """The surface of a dataset; None, with a note, if it has none."""
     if not _has_faces(dataset):
-        with warnings.catch_warnings():  # of defaults to come, whose surfaces are the same
+        with warnings.catch_warnings():  # about future defaults with the same surfaces
             warnings.simplefilter("ignore")
             dataset = dataset.extract_surface()
     if not getattr(dataset, "is_all_triangles", True):
         dataset = dataset.triangulate()
     faces = np.asarray(dataset.regular_faces) if dataset.n_cells else np.zeros((0, 3), np.int64)
     if not len(faces) or faces.ndim != 2 or faces.shape[1] != 3:
-        gathered.warnings.append(f"{name}: has points or lines alone, and is left out")
+        gathered.warnings.append(f"{name}: has only points or lines, left out")
         return None
     surface = Surface(name, np.asarray(dataset.points), faces)
     normals = dataset.point_data.get("Normals")
@@ -121,7 +121,7 @@ def _surface(gathered: Gathered, dataset: Any, name: str, scalars: bool = True, 
 
 
 def _color(surface: Surface, dataset: Any, limits: Any) -> None:
-    """The active scalars: colours themselves, or numbers shown by a colour map."""
+    """The active scalars: colours, or numbers through a colour map."""
     name = dataset.active_scalars_name
     if name is None:
         return
@@ -168,7 +168,7 @@ def _material(gathered: Gathered, actor: Any, surface: Surface) -> Material:
 
 
 def _upright(gathered: Gathered) -> Camera | None:
-    """A camera that frames everything from the side of +X, +Y and +Z, with z upwards."""
+    """A camera that frames everything from the direction +X, +Y and +Z, z up."""
     points = [mesh.positions.astype(np.float64) for mesh in gathered.meshes]
     numbers = np.array([each.mesh for each in gathered.instances], np.intp)
     matrices = np.array([each.transform for each in gathered.instances], np.float64).reshape(-1, 4, 4)

@@ -1,4 +1,4 @@
-"""What the readers of other libraries' objects have in common: surfaces as they come, made into meshes of a scene."""
+"""Shared by the readers of other libraries' objects: surfaces, converted to meshes of a scene."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ WHITE = (1.0, 1.0, 1.0, 1.0)
 
 @dataclass
 class Surface:
-    """A surface on its way to a mesh. faces : (T, 3), or (T, 4) of which quadrilaterals are cut. colors : (V, 4)
-    linear, face_colors : (T, 4) linear. uvs : (V, 2) or of corners (T, 3, 2), origin at the image's upper left.
-    materials : numbers of ``gathered`` materials, (T,); None: ``material``."""
+    """A surface to be converted. faces : (T, 3), or (T, 4) of quadrilaterals to cut. colors : (V, 4) linear,
+    face_colors : (T, 4) linear. uvs : (V, 2) or per corner (T, 3, 2), origin at the image's upper left. materials :
+    numbers of ``gathered`` materials, (T,); None: ``material``."""
 
     name: str
     vertices: NDArray
@@ -40,13 +40,13 @@ class Surface:
     materials: NDArray | None = None
 
 
-# From z upwards to y upwards: (x, y, z) becomes (y, z, x), exactly.
+# From z up to y up: (x, y, z) becomes (y, z, x), exactly.
 Z_UP = np.eye(4)[[1, 2, 0, 3]]
 
 
 @dataclass
 class Gathered:
-    """A scene under way. z_up : its instances and cameras are given with z upwards."""
+    """A scene in the making. z_up : its instances and cameras are z up."""
 
     name: str = "object"
     meshes: list[Mesh] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Gathered:
     z_up: bool = False
 
     def scene(self) -> Scene:
-        """What has been gathered, with y upwards."""
+        """The scene, y up."""
         instances, cameras = self.instances, self.cameras
         if self.z_up:
             instances = [replace(each, transform=Z_UP @ each.transform) for each in instances]
@@ -75,7 +75,7 @@ class Gathered:
         )
 
     def texture(self, image: Any, content: str = "color", **how: Any) -> int | None:
-        """The number of a texture of an image: of Pillow, or an array (H, W[, 1, 3 or 4]) of bytes."""
+        """The texture number of an image: Pillow's, or an array (H, W[, 1, 3 or 4]) of bytes."""
         if image is None:
             return None
         key = (id(image), content)
@@ -128,7 +128,7 @@ class Gathered:
         return len(self.meshes) - 1
 
     def add(self, surface: Surface, transform: ArrayLike | None = None) -> None:
-        """A surface, once."""
+        """Add a surface once."""
         self.place(self.mesh(surface), surface.name, transform)
 
     def place(self, mesh: int, name: str, transform: ArrayLike | None = None) -> None:
@@ -140,7 +140,7 @@ class Gathered:
 
 
 def z_up_camera(camera: Camera) -> Camera:
-    """A camera given with z upwards, with y upwards."""
+    """A z-up camera converted to y up."""
 
     def turned(vector: tuple[float, float, float]) -> tuple[float, float, float]:
         x, y, z = vector
@@ -150,15 +150,15 @@ def z_up_camera(camera: Camera) -> Camera:
 
 
 def array_of(where: str, what: str, values: Any) -> NDArray:
-    """The values as an array; raises ViewerError where they are none."""
+    """The values as an array; raises ViewerError if they are not one."""
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:  # rows of different lengths
-        raise ViewerError(where, f"{what} are no array: {error}", "give numbers, rows of one length") from None
+        raise ViewerError(where, f"{what} are not an array: {error}", "give numbers, rows of one length") from None
 
 
 def rows(where: str, what: str, values: Any, widths: tuple[int, ...]) -> NDArray:
-    """Real numbers (N, width); raises ViewerError where they are not."""
+    """Real numbers (N, width); raises ViewerError for anything else."""
     array = array_of(where, what, values)
     fits = array.ndim == 2 and array.shape[1] in widths and array.dtype.kind in "fiu"
     if not fits:
@@ -173,7 +173,7 @@ def _triangles(surface: Surface) -> NDArray:
         return np.zeros((0, 3), np.int32)
     faces = rows(surface.name, "faces", faces, (3, 4))
     if faces.dtype.kind == "f":
-        raise ViewerError(surface.name, f"faces are {faces.dtype}", "give whole numbers of vertices")
+        raise ViewerError(surface.name, f"faces are {faces.dtype}", "give integer vertex numbers")
     if faces.shape[1] == 4:
         faces = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]], axis=1).reshape(-1, 3)
         surface.face_colors = None if surface.face_colors is None else np.repeat(surface.face_colors, 2, axis=0)
@@ -184,8 +184,7 @@ def _triangles(surface: Surface) -> NDArray:
 
 
 def linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
-    """(N, 4) linear of colours (N, 3 or 4): whole numbers are sRGB of 0 to 255; others of 0 to 1, sRGB where they are
-    ``encoded``."""
+    """(N, 4) linear from colours (N, 3 or 4): integers are sRGB of 0 to 255; floats are 0 to 1, sRGB if ``encoded``."""
     whole = colors.dtype.kind in "iu"
     values = colors.astype(np.float64) / (255 if whole else 1)
     made = np.ones((len(values), 4), np.float32)
@@ -196,7 +195,7 @@ def linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
 
 
 def colors_of(surface: Surface, colors: NDArray, encoded: bool = True) -> None:
-    """Give the surface colours: of its vertices, or where there are as many as faces, of those."""
+    """Set the surface's colours: per vertex, or per face if their number matches."""
     given = linear(rows(surface.name, "colors", colors, (3, 4)), encoded)
     if len(given) == len(surface.vertices):
         surface.colors = given

@@ -1,4 +1,4 @@
-"""Scenes of what other libraries hold, recognised by its attributes alone: none of them is imported."""
+"""Scenes from other libraries' objects, recognised by their attributes alone: no library is imported."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False
     """The scene of a file, of a built-in name, or of an object in memory.
 
     given : the name of a file or of a built-in scene; a `Scene`; ``(vertices, faces[, colors])``, arrays (V, 3), (T, 3)
-    and (V or T, 3 or 4), whole numbers of colours being sRGB of 0 to 255 and others linear; of trimesh a ``Trimesh`` or
-    ``Scene``; of PyVista any dataset, a ``MultiBlock`` or a ``Plotter``; of Open3D a ``TriangleMesh``; or any object
-    with ``vertices`` and ``faces``. Materials, textures, colours of vertices and faces, cameras and instances come
-    along; what does not is told in the scene's ``warnings``.
-    variant, lenient : of files, as `load` has them. up : the axis that points up in an object or in arrays, ``y`` or
-    ``z``; None: z of PyVista's, y of others. Scenes have y upwards: where z was, what was (x, y, z) is (y, z, x).
+    and (V or T, 3 or 4), integer colours being sRGB of 0 to 255 and others linear; trimesh's ``Trimesh`` or ``Scene``;
+    any PyVista dataset, ``MultiBlock`` or ``Plotter``; Open3D's ``TriangleMesh``; or any object with ``vertices`` and
+    ``faces``. Materials, textures, colours of vertices and faces, cameras and instances are converted; omissions are in
+    the scene's ``warnings``.
+    variant, lenient : for files, as in `load`. up : the up axis of an object or arrays, ``y`` or ``z``; None: z for
+    PyVista's, y for others. Scenes are y up: a z-up (x, y, z) becomes (y, z, x).
 
-    Raises ViewerError for what is none of these, and where it cannot be understood.
+    Raises ViewerError for anything else, and for objects that cannot be converted.
     """
     if up not in (None, "y", "z"):
-        raise ViewerError("up", f"{up!r} is no axis that points up", "give 'y' or 'z'")
+        raise ViewerError("up", f"{up!r} is not an up axis", "give 'y' or 'z'")
     if isinstance(given, (str, os.PathLike, Scene)):
         if up is not None:
-            raise ViewerError("up", "is of arrays and of other libraries' objects", "files and Scenes have y upwards")
+            raise ViewerError("up", "applies to arrays and other libraries' objects", "files and Scenes have y upwards")
         return given.with_variant(variant) if isinstance(given, Scene) else load(given, variant, lenient)
     gathered = Gathered(z_up=(up or ("z" if is_z_up(given) else "y")) == "z")
     if isinstance(given, (tuple, list)):
@@ -53,20 +53,20 @@ def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False
     elif open3ds.is_mesh(given):
         open3ds.add(gathered, given)
     else:
-        raise ViewerError("scene", f"{kind_of(given)} is nothing that can be shown", f"give {KNOWN}")
+        raise ViewerError("scene", f"{kind_of(given)} cannot be shown", f"give {KNOWN}")
     scene = gathered.scene()
     if not scene.instances:
-        raise ViewerError(scene.name, "has no surface that can be shown", "; ".join(scene.warnings[:1]))
+        raise ViewerError(scene.name, "has no visible surface", "; ".join(scene.warnings[:1]))
     return scene
 
 
 def is_z_up(given: Any) -> bool:
-    """Whether it is an object of a library that has z upwards."""
+    """Whether it is an object of a z-up library."""
     return any(is_one(given) for is_one in (pyvistas.is_plotter, pyvistas.is_blocks, pyvistas.is_dataset))
 
 
 def taken(given: Any, options: dict[str, Any]) -> Scene:
-    """`scene_of` by those of its keywords among ``options``, which are taken out; a camera there is turned with it."""
+    """`scene_of` with its keywords taken out of ``options``; a camera there is converted with it."""
     up = options.pop("up", None)
     scene = scene_of(given, options.pop("variant", None), bool(options.pop("lenient", False)), up)
     if up == "z" or (up is None and not isinstance(given, (str, os.PathLike, Scene)) and is_z_up(given)):
@@ -75,7 +75,7 @@ def taken(given: Any, options: dict[str, Any]) -> Scene:
 
 
 def _turned(camera: Any) -> Any:
-    """A camera given in an object's own coordinates, z upwards; a name stays."""
+    """A z-up camera converted; a name stays."""
     if isinstance(camera, str) and "," in camera:
         made = z_up_camera(Camera.parse(camera))
         return made if len(camera.split()) > 2 else replace(made, up=(0.0, 1.0, 0.0))

@@ -14,14 +14,14 @@ from viewer.scene.material import Material
 
 
 def is_scene(given: Any) -> bool:
-    """Whether it has geometry by name, and a graph that places it."""
+    """Whether it has geometry by name, and a graph of transforms."""
     return hasattr(getattr(given, "geometry", None), "items") and hasattr(
         getattr(given, "graph", None), "nodes_geometry"
     )
 
 
 def add_scene(gathered: Gathered, given: Any) -> None:
-    """A ``trimesh.Scene``: every mesh once, an instance of each node, and its camera where it has one."""
+    """A ``trimesh.Scene``: every mesh once, an instance per node, and its camera if any."""
     gathered.name = _name(given, "scene")
     numbers: dict[str, int] = {}
     for name, mesh in given.geometry.items():
@@ -33,7 +33,7 @@ def add_scene(gathered: Gathered, given: Any) -> None:
         transform, geometry = given.graph[node]
         if geometry in numbers:
             gathered.place(numbers[geometry], str(node), transform)
-    if getattr(given, "has_camera", False):  # asking for the camera itself would make one
+    if getattr(given, "has_camera", False):  # accessing a missing camera would create one
         gathered.cameras.append(_camera(given))
 
 
@@ -50,7 +50,7 @@ def _name(given: Any, otherwise: str) -> str:
 
 
 def _camera(scene: Any) -> Camera:
-    """It looks along its own -Z, as OpenGL has it."""
+    """The scene's camera; it looks along its own -Z, as in OpenGL."""
     matrix = np.asarray(scene.camera_transform, np.float64)
     origin, away, up = matrix[:3, 3], matrix[:3, 2], matrix[:3, 1]
     distance = 1.0
@@ -86,12 +86,12 @@ def _textured(gathered: Gathered, surface: Surface, visual: Any) -> None:
     chosen = getattr(visual, "face_materials", None)
     chosen = np.zeros(len(surface.faces), np.intp) if chosen is None else np.asarray(chosen)
     if chosen.shape != (len(surface.faces),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(numbers)):
-        raise ViewerError(surface.name, "its face_materials name no material of each face")
+        raise ViewerError(surface.name, "its face_materials are not a material for each face")
     surface.materials = numbers[chosen]
 
 
 def _material(gathered: Gathered, given: Any, surface: Surface) -> Material:
-    """Of a ``PBRMaterial`` glTF's own material; of a ``SimpleMaterial`` its diffuse part."""
+    """glTF's material for a ``PBRMaterial``; the diffuse part of a ``SimpleMaterial``."""
     name = str(getattr(given, "name", None) or surface.name)
     lookup = {"wrap": ("repeat", "repeat")}
 
@@ -108,7 +108,7 @@ def _material(gathered: Gathered, given: Any, surface: Surface) -> Material:
         image = texture("image")
         diffuse = getattr(given, "diffuse", None)
         white = (1.0, 1.0, 1.0, 1.0)
-        # Where there is an image, trimesh shows it as it is.
+        # With an image, trimesh ignores the diffuse colour.
         color = white if image is not None else GREY if diffuse is None else _rgba(linear(np.asarray(diffuse)[None]))
         return Material(name, color, texture=image, alpha_mode="blend" if color[3] < 1 else "opaque")
     factor = getattr(given, "baseColorFactor", None)

@@ -21,14 +21,14 @@ DAMAGED = "the file is damaged or truncated"
 
 @dataclass
 class Lists:
-    """One list property of all entries: lengths (N,) int64, and the values in a row."""
+    """One list property of all entries: lengths (N,) int64, and the values concatenated."""
 
     lengths: NDArray[np.int64]
     values: NDArray
 
 
 class _Reader:
-    """Goes through a file's body, element by element."""
+    """Reads a file's body, element by element."""
 
     def __init__(self, data: bytes, header: Header, path: Path) -> None:
         self.data = data
@@ -47,13 +47,13 @@ class _Reader:
         return self._fail(element, f"says {element.count:,} entries, but only {left:,} bytes are left")
 
     def _whole(self, element: Element, found: Lists) -> Lists:
-        """The list with values of an integer type."""
+        """The list with integer values."""
         if found.values.dtype.kind != "f":
             return found
-        # float64 holds every number of 32 bits; what is not finite is out of any range.
+        # float64 holds every 32-bit integer; non-finite values are out of range.
         whole = np.where(np.abs(found.values) < 2**53, found.values, -(2.0**53))
         if (whole != np.floor(whole)).any():
-            raise self._fail(element, "has a vertex number that is not whole")
+            raise self._fail(element, "has a fractional vertex number")
         return Lists(found.lengths, whole.astype(np.int64))
 
 
@@ -68,7 +68,7 @@ class BinaryReader(_Reader):
             rows = self._rows(element, [(p.name, self.order + p.type) for p in element.properties])
             return {p.name: rows[p.name] for p in element.properties}
         scalars = [k for k, p in enumerate(element.properties) if not p.length_type]
-        starts, _ = self._walk(element, scalars)
+        starts, _ = self._scan(element, scalars)
         bytes_ = np.frombuffer(self.data, np.uint8)
         columns = {}
         for row, k in enumerate(scalars):
@@ -79,14 +79,14 @@ class BinaryReader(_Reader):
         return columns
 
     def lists(self, element: Element, name: str | None) -> Lists:
-        """One list property; at one go where all lists of a property are equally long, as they mostly are."""
+        """One list property; vectorised where all its lists are equally long, the usual case."""
         if name is None:
             return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
         uniform = self._uniform(element, name)
         if uniform is not None:
             return self._whole(element, uniform)
         index = next(k for k, p in enumerate(element.properties) if p.name == name)
-        starts, lengths = self._walk(element, [index])
+        starts, lengths = self._scan(element, [index])
         kind = np.dtype(self.order + element.properties[index].type)
         bytes_ = np.frombuffer(self.data, np.uint8)
         raw = np.empty(int(lengths[0].sum()) * kind.itemsize, np.uint8)
@@ -95,7 +95,7 @@ class BinaryReader(_Reader):
 
     def skip(self, element: Element) -> None:
         if any(p.length_type for p in element.properties):
-            self._walk(element, [])
+            self._scan(element, [])
         else:
             self._rows(element, [(p.name, self.order + p.type) for p in element.properties])
 
@@ -110,7 +110,7 @@ class BinaryReader(_Reader):
         return rows
 
     def _uniform(self, element: Element, name: str) -> Lists | None:
-        """The list where every row has lists of the first row's lengths; None otherwise."""
+        """The list if every row has lists of the first row's lengths; None otherwise."""
         fields: list[tuple] = []
         at = self.at
         lengths = {}
@@ -142,8 +142,8 @@ class BinaryReader(_Reader):
         self._go(self.at + rows.nbytes)
         return Lists(np.full(element.count, lengths[name], np.int64), rows[name].reshape(-1))
 
-    def _walk(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the wanted properties of every row begin, and their lengths: (wanted, count) int64 each."""
+    def _scan(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Offsets of the wanted properties in every row, and their lengths: (wanted, count) int64 each."""
         smallest = sum(np.dtype(p.length_type or p.type).itemsize for p in element.properties)
         if element.count * smallest > len(self.data) - self.at:
             raise self._short(element)

@@ -8,7 +8,7 @@ from pathlib import Path
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 
-# Far more than any header takes; without the word end_header, the search stops here.
+# Longer than any real header; the search for end_header stops here.
 _LONGEST = 1 << 20
 
 _TYPES = {
@@ -36,7 +36,8 @@ _ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
 
 @dataclass
 class Property:
-    """A value of an element's entries; ``length_type`` is that of a list's length, "" for scalars. NumPy type codes."""
+    """A property of an element's entries; ``length_type`` is that of a list's length, "" for scalars. NumPy type
+    codes."""
 
     name: str
     type: str
@@ -54,7 +55,7 @@ class Element:
 
 @dataclass
 class Header:
-    """What the file says that it holds, and the header's size in bytes."""
+    """The file's declared contents, and the header's size in bytes."""
 
     encoding: str
     elements: list[Element]
@@ -62,7 +63,7 @@ class Header:
 
 
 def read_header(data: bytes, path: Path) -> Header:
-    """The header at the beginning of a file. Raises ViewerError that names the faulty line."""
+    """The header of a file. Raises ViewerError with the faulty line."""
     encoding = ""
     elements: list[Element] = []
     at, number = 0, 0
@@ -92,11 +93,11 @@ def read_header(data: bytes, path: Path) -> Header:
         else:
             text = short(line.decode("utf-8", "replace"))
             raise ViewerError(
-                where, f"{text} is no line of a PLY header, and 'end_header' has not come", "the file is damaged"
+                where, f"{text} is not a line of a PLY header, before 'end_header'", "the file is damaged"
             )
     if not encoding:
         raise ViewerError(str(path), "the PLY header has no line 'format'", "the file is damaged")
-    # Entries without properties take no room, whatever their count.
+    # Entries without properties take no space, whatever their count.
     return Header(encoding, [element for element in elements if element.properties], at)
 
 
@@ -116,7 +117,7 @@ def _add_property(element: Element, words: list[str], where: str) -> None:
 
 
 def _line(data: bytes, at: int) -> tuple[bytes | None, int]:
-    """The line at ``at`` without its end (newline, carriage return or both), and where the next begins."""
+    """The line at ``at`` without its end (newline, carriage return or both), and the start of the next."""
     newline = data.find(b"\n", at, _LONGEST)
     ret = data.find(b"\r", at, newline if newline >= 0 else _LONGEST)
     if newline < 0 and ret < 0:

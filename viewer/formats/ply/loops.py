@@ -6,10 +6,10 @@ import numpy as np
 
 
 def traversal(data, at, count, length_sizes, length_signed, sizes, big, wanted, starts, lengths):
-    """Find where the wanted properties of every entry begin.
+    """Find the offsets of the wanted properties in every entry.
 
-    length_sizes (P,): bytes of a list's length, 0 for scalars; sizes (P,): bytes of a value; big: big-endian.
-    starts, lengths (W, count) int64, written. Returns where it ended, and the entry that runs past the end or -1.
+    length_sizes (P,): bytes of a list's length, 0 for scalars; sizes (P,): bytes of a value; big: big-endian. starts,
+    lengths (W, count) int64, written. Returns the end, and the entry beyond the end of the data or -1.
     """
     end = len(data)
     for row in range(count):
@@ -39,7 +39,7 @@ def traversal(data, at, count, length_sizes, length_signed, sizes, big, wanted, 
 
 
 def gather(data, starts, lengths, size, out):
-    """Put the bytes of all lists in a row: entry i has lengths[i] values of ``size`` bytes from starts[i]."""
+    """Concatenate the bytes of all lists: entry i has lengths[i] values of ``size`` bytes from starts[i]."""
     to = 0
     for row in range(len(starts)):
         for k in range(lengths[row] * size):

@@ -34,9 +34,9 @@ def sniff(head: bytes, path: Path) -> bool:
 def read(path: Path) -> Scene:
     """The scene of one mesh.
 
-    Vertices: x, y, z; nx, ny, nz; colours (integers are sRGB and become linear, floats are taken as linear); s, t or
-    u, v, whose origin is the lower left and becomes the upper left. Faces of any number of corners are cut into
-    triangles in the file's order; tristrips too. Raises ViewerError for malformed or truncated files.
+    Vertices: x, y, z; nx, ny, nz; colours (integers are sRGB and become linear, floats are linear); s, t or u, v, whose
+    origin moves from lower to upper left. Faces with any number of corners are triangulated in the file's order;
+    tristrips too. Raises ViewerError for malformed or truncated files.
     """
     data = read_file(path)
     header = read_header(data, path)
@@ -60,14 +60,14 @@ def read(path: Path) -> Scene:
     if normals is not None:
         mesh.normals, mended = unit_normals(mesh.positions, mesh.triangles, normals)
         if mended:
-            warnings.append(f"{mended:,} vertices have a normal without direction; made from their faces")
+            warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
     return Scene([mesh], [Instance(0)], [Material()], name=path.stem, warnings=warnings)
 
 
 def _read_elements(
     data: bytes, header: Header, path: Path
 ) -> tuple[dict[str, NDArray] | None, Lists | None, Lists | None]:
-    """The vertices' columns, and the faces' and the strips' lists of vertices; what comes after is not read."""
+    """The vertices' columns, and the lists of vertices of faces and strips; later elements are not read."""
     reader = AsciiReader(data, header, path) if header.encoding == "ascii" else BinaryReader(data, header, path)
     wanted = {"vertex", "face", "tristrips"}
     last = max((i for i, element in enumerate(header.elements) if element.name in wanted), default=-1)
@@ -89,11 +89,11 @@ def _read_elements(
 
 
 def _columns(columns: dict[str, NDArray], names: Sequence[str]) -> NDArray[np.float32] | None:
-    """(N, len(names)) float32, or None unless all are there."""
+    """(N, len(names)) float32, or None if one is missing."""
     if not all(name in columns for name in names):
         return None
     out = np.empty((len(columns[names[0]]), len(names)), np.float32)
-    with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold becomes infinite, and is counted
+    with np.errstate(over="ignore", invalid="ignore"):  # overflows become infinite, and are counted later
         for k, name in enumerate(names):
             out[:, k] = columns[name]
     return quiet_nans(out)
@@ -150,24 +150,24 @@ def _cut_faces(face: Lists, positions: NDArray, path: Path, warnings: list[str])
 
 
 def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
-    """Triangle strips; -1 begins a new one, as does every list; every second triangle is turned round."""
+    """Triangle strips; -1 or a new list begins a new one; every second triangle is reversed."""
     values = np.asarray(strips.values).astype(np.int64)
     values[strips.values == -1] = -1
     values = np.insert(values, np.cumsum(strips.lengths)[:-1], -1)
     ends = values == -1
     _checked(values[~ends], count, lambda at: f"tristrips: entry {at:,}", path)
     number = np.arange(len(values))
-    nth = number - np.maximum.accumulate(np.where(ends, number, -1)) - 1  # in its strip
+    nth = number - np.maximum.accumulate(np.where(ends, number, -1)) - 1  # position in its strip
     last = np.flatnonzero(~ends & (nth >= 2))
     odd = (nth[last] % 2).astype(bool)
     a, b, c = values[last - 2], values[last - 1], values[last]
-    # Strips are stitched by repeating vertices: those triangles are no part of the surface.
+    # Strips are joined by repeated vertices: their degenerate triangles are dropped.
     real = (a != b) & (b != c) & (c != a)
     return np.stack([a, np.where(odd, c, b), np.where(odd, b, c)], axis=1)[real]
 
 
 def _checked(values: NDArray, count: int, name: Callable[[int], str], path: Path) -> NDArray[np.int64]:
-    """Vertex numbers as int64, all in range; ``name`` tells whose the value at a position is."""
+    """Vertex numbers as int64, checked; ``name`` describes the position of a fault."""
     first = -1
     if len(values) and (int(values.min()) < 0 or int(values.max()) >= count):
         first = int(np.argmax((values < 0) | (values >= count)))

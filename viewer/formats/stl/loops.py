@@ -27,11 +27,10 @@ FULL = 5  # no fault
 
 
 def scan_facets(data, at, corners, count, in_facet, closed):
-    """The corners of all facets into corners (., 3) float64, from where an array got full or the beginning: (count,
-    corners in the facet at hand or -1, whether the solid was closed, fault or 0 or FULL, its byte).
+    """The corners of all facets into corners (., 3) float64, from the beginning or where an array was full: (count,
+    corners of the current facet or -1, whether the solid was closed, fault or 0 or FULL, its byte).
 
-    data: (N,) uint8. Keywords in any case, one statement a line; what follows 'solid', 'facet' and 'outer' in their
-    lines is not read.
+    data: (N,) uint8. Keywords in any case, one statement a line; text after 'solid', 'facet' and 'outer' is ignored.
     """
     end = len(data)
     while True:

@@ -1,4 +1,4 @@
-"""STL, binary and ASCII. Equal corners become one vertex; facet normals and attributes are not read."""
+"""STL, binary and ASCII. Equal corners become one vertex; facet normals and attributes are ignored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FAULTS = {
 
 
 def sniff(head: bytes, path: Path) -> bool:
-    """Whether it begins like ASCII STL, or its size is exactly that of a binary file with the count that it states."""
+    """Whether it begins like ASCII STL, or has exactly the size of a binary file with its count."""
     return bool(_ASCII.match(head)) or (
         len(head) >= _HEADER and check_regular(path) == _HEADER + _FACET.itemsize * _count(head)
     )
@@ -43,7 +43,7 @@ def read(path: Path) -> Scene:
     """The scene of one mesh. Raises ViewerError for truncated or malformed files."""
     data = read_file(path)
     warnings: list[str] = []
-    # Binary files may begin with 'solid' too: their size tells.
+    # Binary files may begin with 'solid' too: decided by size.
     exact = len(data) >= _HEADER and len(data) == _HEADER + _FACET.itemsize * _count(data)
     if not exact and data[:4096].lstrip()[:5].lower() == b"solid":
         corners = _read_ascii(data, path, warnings)
@@ -88,12 +88,12 @@ def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.floa
         raise ViewerError(f"{path}: line {data.count(10, 0, at) + 1}", _FAULTS[fault], "the file is damaged")
     if not closed:
         warnings.append("no 'endsolid': the file may be truncated")
-    with np.errstate(over="ignore"):  # beyond float32 becomes infinite, and is counted as such
+    with np.errstate(over="ignore"):  # overflows become infinite, and are counted later
         return corners[:count].astype(np.float32)
 
 
 def _weld(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Vertices by first appearance, and triangles: equal bits are one vertex."""
+    """Vertices by first appearance, and triangles: corners of equal bits share a vertex."""
     if not len(corners):
         return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)
     corners = np.require(corners, np.float32, ["C"])

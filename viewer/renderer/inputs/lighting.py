@@ -19,7 +19,7 @@ from viewer.lighting.sampler import sampler as sampler_module
 from viewer.lighting.tree_choice import tree_modules
 from viewer.renderer.inputs.scene_diff import SceneChanges
 from viewer.renderer.inputs.settings import Settings
-from viewer.scene.edits.alone import stands_alone
+from viewer.scene.edits.alone import is_single_object
 from viewer.scene.environment import Environment, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
@@ -163,7 +163,7 @@ def _default(scene: Scene, settings: Settings, before: Lighting | None, listing:
         return "none"
     if before is not None and not reshaped and before.requested[3] in UNLIT:
         return str(before.requested[3])
-    return UNLIT[stands_alone(scene)]
+    return UNLIT[is_single_object(scene)]
 
 
 def _environment(settings: Settings, meant: str, before: Lighting | None) -> tuple[Environment, list[str]]:

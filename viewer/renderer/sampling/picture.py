@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from viewer.film.exposure import stops, words
+from viewer.film.exposure import exposure_text, stops
 from viewer.film.files import encode, image
 from viewer.film.files.checkpoint import film_layers, film_metadata
 from viewer.film.film import Film, single
@@ -81,7 +81,7 @@ class Picture:
     def png(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> bytes:
         """The bytes of the file that `save` writes for a name ending in .png."""
         seen = self.stops(exposure)
-        shown = {"exposure": words(exposure, seen), "tonemap": tonemap}
+        shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
         return encode.png(self.srgb8(seen, tonemap), {**self.metadata, **shown})
 
     def _repr_png_(self) -> bytes:

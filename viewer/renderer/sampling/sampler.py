@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.adaptive import LEAST, first_decision
 from viewer.film.device_film import Buffer, FilmBuffer, FilmError
-from viewer.film.error.convergence import ends, kept
+from viewer.film.error.convergence import ends, is_half
 from viewer.kernels.records import FILM, PIXEL
 from viewer.programs import LEVELS, eye_hits, feature_buffers
 from viewer.renderer.device.gpu_scene import GpuScene
@@ -132,11 +132,11 @@ class Sampler:
             if goal is None:
                 film.even()
         before = min(film.samples, samples - 1)
-        if film.account is None:
+        if film.sample_budget is None:
             most = samples if goal is None else min(samples, first_decision(film.samples))
             each = photons and settings.estimate == "progressive"
             for end in range(before + 1, samples + 1) if each else ends(before, most) if before < most else ():
-                if kept(film.samples):
+                if is_half(film.samples):
                     with self.scene.device.current():
                         film.keep(self._film_error)
                 yield end

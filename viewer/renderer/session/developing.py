@@ -53,7 +53,7 @@ class Developing:
     @property
     def doubt(self) -> float:
         """The relative standard error of `error`, as it was when that was asked for last."""
-        return 0.0 if self.buffer is None else self.buffer.doubt
+        return 0.0 if self.buffer is None else self.buffer.relative_std_error
 
     def release(self) -> None:
         """Free the film."""

@@ -1,4 +1,4 @@
-"""Scenes that need no file, by name; each with named viewpoints, the first of which is the default camera."""
+"""Built-in scenes by name, without files; the first of each one's named viewpoints is the default camera."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 from viewer.base.errors import ViewerError
 from viewer.scene.scene import Scene
 
-# Name -> what it shows; each is a module of this folder with a function build(), or a function of `_TOGETHER`.
+# Name -> description; each is a module of this folder with a function build(), or a function of `_TOGETHER`.
 SCENES = {
     "cornell": "the Cornell box, from its published measurements",
     "teapotahedron": "the Utah teapot beside the five Platonic solids over a checkered floor",
@@ -28,7 +28,7 @@ SCENES = {
     "palace": "a palace with a dome, four towers and a colonnade",
     "helicopter": "a helicopter above a field",
 }
-# Scenes of modules that hold several, or bear another name.
+# Scenes in shared modules or under other names.
 _TOGETHER = {
     **dict.fromkeys(("glass_ball", "ring", "cornell_photons"), "caustics"),
     "sphere": "classic",
@@ -39,7 +39,7 @@ _TOGETHER = {
 
 
 def names() -> list[str]:
-    """The names that `build` takes."""
+    """The names of all built-in scenes."""
     return list(SCENES)
 
 

@@ -1,6 +1,6 @@
-"""A jet and a helicopter: stand-ins for the models SR71A (4,446 triangles, one instance, one light) and Hind24 (nothing
-but a picture and its frame rate) of A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study
-of GPU Programming* (2006). The shapes are our own, after what such aircraft look like. Metres; +Y is up, noses to +Z.
+"""A jet and a helicopter: stand-ins for the models SR71A (4,446 triangles, one instance, one light) and Hind24 (only a
+picture and a frame rate published) of A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case
+Study of GPU Programming* (2006). The shapes are our own. Metres; +Y is up, noses to +Z.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BLACK, PALE = (0.045, 0.048, 0.055), (0.55, 0.55, 0.56)
 
 
 def _lying(at: tuple[float, float, float]) -> Array:
-    """Turns +Y to +Z."""
+    """A transform that turns +Y to +Z."""
     matrix = np.eye(4)
     matrix[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
     matrix[:3, 3] = at
@@ -42,8 +42,8 @@ def _lying(at: tuple[float, float, float]) -> Array:
 
 
 def _wing(outline: list[tuple[float, float]], thick: float, cells: int) -> Part:
-    """A flat lens over a quadrilateral of (x, z): inner front, outer front, outer back, inner back; seen from above
-    counter-clockwise if x grows outwards to the right of +Z."""
+    """A flat lens over a quadrilateral of (x, z): inner front, outer front, outer back, inner back; counter-clockwise
+    from above if x grows outwards to the right of +Z."""
     a, b, c, d = (np.array([x, 0.0, z]) for x, z in outline)
     u, v = np.meshgrid(np.linspace(0, 1, cells + 1), np.linspace(0, 1, cells + 1), indexing="ij")
     front = a + (b - a) * u[..., None]

@@ -1,9 +1,9 @@
-"""Ten spheres, two of which orbit each other among the others: the scene Balls-1 of the literature on moving objects.
+"""Ten spheres, two of which orbit each other: the scene Balls-1 of the literature on moving objects.
 
 After A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006),
-figure 4: ten spheres of 3,120 triangles, 31,200 in all, ten instances of one mesh, two lights, Phong's shading, and two
-spheres that reflect each other and the others as they move. How they stand and their colours are our own. A sphere's
-radius is the unit; +Y is up.
+figure 4: ten spheres of 3,120 triangles, 31,200 in all, ten instances of one mesh, two lights, Phong shading. Two
+moving spheres reflect each other and the rest. Positions and colours are our own. A sphere's radius is the unit; +Y is
+up.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from viewer.scene.scene import Instance, Scene
 
 SEGMENTS = RINGS = 40  # 2 * 40 * 39 = 3,120 triangles
 RING, BALLS_IN_RING = 3.6, 8
-ORBIT = 1.3  # radius of the orbit: 0.6 are left between the two
+ORBIT = 1.3  # radius of the orbit: a gap of 0.6 between the two
 PERIOD = 4.0  # seconds
 TILT = 35.0  # degrees of the orbit's plane about +X
 
-# Linear sRGB: the two that move first.
+# Linear sRGB: the moving ones first.
 _COLORS = {
     "white": (0.85, 0.83, 0.78),
     "black": (0.04, 0.04, 0.05),
@@ -38,10 +38,10 @@ _COLORS = {
     "pink": (0.75, 0.22, 0.40),
 }
 
-# The two that move are mirrors with highlights.
+# The moving ones are mirrors with highlights.
 _MIRRORS = {"white": 0.6, "black": 0.7}
 
-# Nodes: the plane of the orbit, what turns in it, then the balls.
+# Nodes: the plane of the orbit, its turning child, then the balls.
 _PLANE, _TURN, _FIRST = 0, 1, 2
 
 

@@ -1,10 +1,9 @@
-"""A furnished building of seven storeys around an atrium, 1.5 million triangles: large walls, and small furniture
-behind them.
+"""A furnished building of seven storeys around an atrium, 1.5 million triangles: large walls, small furniture.
 
 It stands in for the Soda Hall model of T. J. Purcell, *Ray Tracing on a Stream Processor* (2004), section 5.2.1, which
-is not free: as many triangles, of sizes as different, and a box of its proportions, so that a grid of 128 voxels along
-the shortest side has 250 x 198 x 128 (here +Y, up, is the shortest). Its plan, rooms and furniture are our own.
-Units are metres.
+is not free. It has the same triangle count, a similar range of triangle sizes, and a box of its proportions: a grid
+with 128 voxels along the shortest side has 250 x 198 x 128 (here +Y, up, is the shortest). Plan, rooms and furniture
+are our own. Units are metres.
 """
 
 from __future__ import annotations

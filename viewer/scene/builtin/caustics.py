@@ -1,8 +1,8 @@
-"""The scenes of photon mapping on the fragment processor, in stand-ins: T. J. Purcell et al., "Photon Mapping on
-Programmable Graphics Hardware" (2003), section 3.1.
+"""Stand-ins for the scenes of T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), section
+3.1.
 
-The paper gives what each shows, its light and its grid, but no geometry, materials, powers or cameras: these are our
-own. The floor's length is the unit; +Y is up. Spheres and rings are quadrics, as in the paper (section 2.4).
+The paper describes contents, light and grid, but no geometry, materials, powers or cameras: these are our own. The
+floor's length is the unit; +Y is up. Spheres and rings are quadrics, as in the paper (section 2.4).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 
 INNER, OUTER, TALL = 0.25, 0.26, 0.1  # of the ring
-# The settings of the published pictures, as options (T. J. Purcell, *Ray Tracing on a Stream Processor*, 2004, section
-# 6.3.1): size, grid, photons that an estimate asks for, shadow rays, and no structure. Published are the photons
-# *stored*, 5,000, 16,000 and 65,000, not how many leave the lights, nor how these are aimed. Here about as many are
-# stored of those that leave; in the Cornell box photons of caustics are as strong as the others then.
+# Settings of the published pictures, as options (T. J. Purcell, *Ray Tracing on a Stream Processor*, 2004, section
+# 6.3.1): size, grid, photons per estimate, shadow rays, and no structure. The published numbers are of photons
+# *stored*, 5,000, 16,000 and 65,000, not emitted, and without how they are aimed. Here the emitted ones give about as
+# many stored; in the Cornell box caustic photons are then as strong as the others.
 PUBLISHED: dict[str, dict[str, Any]] = {
     "glass_ball": {
         **{"size": (512, 384), "photon_grid": (250, 1, 250), "nearest": 32, "light_samples": 4, "accel": "none"},

@@ -1,5 +1,5 @@
-"""The sphere of classic ray tracing on OpenCL and CUDA: glass on a plane, both with colours of their vertices.
-Published is that, and that they are 10,000 triangles; materials, cameras and surroundings are our own. +Y is up.
+"""The sphere of classic ray tracing on OpenCL and CUDA: glass on a plane, both with vertex colours. Published are that,
+and the total of 10,000 triangles; materials, cameras and environment are our own. +Y is up.
 
 `viewer.scene.edits.classic_plane` is for the bunny and the dragon.
 """
@@ -22,7 +22,7 @@ CELLS, HALF = 30, 6.0  # of its plane: along a side, 1,800 triangles; half a sid
 
 
 def sphere() -> Scene:
-    """A sphere of glass on a plane that reflects, both with colours of their vertices."""
+    """A sphere of glass on a reflecting plane, both with vertex colours."""
     ball, plane = _ball(), _plane()
     colored = np.ones((len(ball.positions), 4), np.float32)
     colored[:, :3] = 0.5 + 0.5 * ball.normals
@@ -50,7 +50,7 @@ def sphere() -> Scene:
 
 
 def _ball() -> Part:
-    """Of radius 1 on the plane, by longitudes and latitudes."""
+    """A sphere of radius 1 on the plane, by longitudes and latitudes."""
     polar, around = np.pi * np.arange(RINGS + 1) / RINGS, 2 * np.pi * np.arange(SEGMENTS) / SEGMENTS
     ring: Array = np.stack([np.sin(around), np.zeros(SEGMENTS), np.cos(around)], axis=-1)
     inner = ring * np.sin(polar[1:-1, None, None]) + np.array([0.0, 1.0, 0.0]) * np.cos(polar[1:-1, None, None])
@@ -67,7 +67,7 @@ def _ball() -> Part:
 
 
 def _plane() -> Part:
-    """In cells, a little below the sphere."""
+    """The plane in cells, slightly below the sphere."""
     line = np.linspace(-HALF, HALF, CELLS + 1)
     z, x = np.meshgrid(line, line, indexing="ij")
     points = np.stack([x, np.full_like(x, -1e-3), z], axis=-1).reshape(-1, 3)

@@ -5,8 +5,8 @@ million. Everything follows from one seed. Branches turn by the golden angle, as
 better way to construct the sunflower head*, Mathematical Biosciences 44, 1979). Units are metres; +Y is up.
 
 It stands in for the forest of T. J. Purcell, *Ray Tracing on a Stream Processor* (2004), section 5.2.1, whose geometry
-was not published: as many triangles, and a box of its proportions, 4.54 : 1 : 4.54, so that a grid of 128 voxels along
-the shortest side is 581 x 128 x 581 here as there.
+was not published: the same triangle count, and a box of its proportions, 4.54 : 1 : 4.54, so that a grid with 128
+voxels along the shortest side is 581 x 128 x 581 here as there.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from viewer.scene.scene import Instance, Scene
 
 SEED = 1975
 TREES, MOST_TREES = 2000, 1_000_000
-FEWEST = 100  # trees that the ground has room for at least: path and clearing leave none on a smaller one
+FEWEST = 100  # below, path and clearing take all of the ground
 TRIANGLES = 500  # of a tree
 HALF = 130.0  # of the ground's side
 CELLS, MOST_CELLS = 128, 512  # of the ground, along a side
 TRUNK_SIDES, BRANCH_SIDES = 6, 3
 GOLDEN_ANGLE = np.pi * (3 - 5**0.5)
-# Amplitudes of the ground's hills and of its swells: they make the box as high as it is to be.
+# Amplitudes of the ground's hills and swells, chosen for the height of the box.
 HILLS, SWELLS = 17.18, 2.0
 SIZES = 0.78, 1.56  # least and greatest of a species' trees, of its height
 PLANTED = 0.95  # of the ground's half side: crowns do not reach beyond it
@@ -43,7 +43,7 @@ GROUND, BARK, LEAVES = range(3)
 
 @dataclass(frozen=True)
 class Species:
-    """What a tree is grown from; lengths in metres, colours linear RGB."""
+    """Parameters of a tree species; lengths in metres, colours linear RGB."""
 
     name: str
     share: float
@@ -69,9 +69,9 @@ SPECIES = (
 
 
 def build(trees: int = TREES) -> Scene:
-    """The forest: 1,032,768 triangles seen, 35,768 stored. More trees stand on more ground, as dense.
+    """The forest: 1,032,768 triangles seen, 35,768 stored. More trees take more ground, at equal density.
 
-    Raises ViewerError for what is no number of trees.
+    Raises ViewerError for an invalid number of trees.
     """
     if not isinstance(trees, (int, np.integer)) or isinstance(trees, bool) or not 0 <= trees <= MOST_TREES:
         raise ViewerError("forest", f"{trees!r} trees", f"a whole number from 0 to {MOST_TREES:,}")
@@ -129,12 +129,12 @@ def _height(x: Array | float, z: Array | float) -> Array:
 
 
 def _path(z: Array | float) -> Array:
-    """Where the path through the forest runs: x at z."""
+    """The course of the path through the forest: x at z."""
     return 13.0 * np.sin(0.034 * z) + 6.0 * np.sin(0.083 * z + 1.0)
 
 
 def _open_ground(x: Array, z: Array) -> Array:
-    """0 where trees stand, up to 1 on the path and in the clearing."""
+    """0 under trees, up to 1 on the path and in the clearing."""
     return np.maximum(_trodden(x, z), np.clip(1.6 - np.hypot(x - 8.0, (z + 4.0) * 1.2) / 12.0, 0.0, 1.0))
 
 
@@ -253,9 +253,9 @@ def _conifer(kind: Species, rng: np.random.Generator) -> Mesh:
 
 
 def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[np.int64], Array]:
-    """Species (trees,) and transforms (trees, 4, 4): a jittered grid that leaves path and clearing open.
+    """Species (trees,) and transforms (trees, 4, 4): a jittered grid without path and clearing.
 
-    Species keep together: which one grows is drawn with weights that vary slowly over the ground.
+    Species form groups: they are drawn with weights that vary slowly over the ground.
     """
     side, free = int(np.ceil(np.sqrt(trees * 1.25))), np.zeros(0, np.int64)
     while True:
@@ -281,6 +281,6 @@ def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[n
     transforms[:, 0, 0] = transforms[:, 2, 2] = slender * np.cos(turn)
     transforms[:, 0, 2], transforms[:, 2, 0] = slender * np.sin(turn), -slender * np.sin(turn)
     transforms[:, 1, 1], transforms[:, 3, 3] = scale, 1.0
-    # The foot stands in the ground, which slopes.
+    # The foot is sunk into the ground, which slopes.
     transforms[:, :3, 3] = np.stack([x, _height(x, z) - FOOT, z], axis=-1)
     return kinds, transforms

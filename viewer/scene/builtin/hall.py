@@ -1,5 +1,5 @@
-"""A vaulted hall with two rows of fluted columns, lit from outside alone: by the sun through windows high on the right,
-and by the sky through all openings. Most of what is seen has light of second hand only, as indoors.
+"""A vaulted hall with two rows of fluted columns, lit only from outside: by the sun through high windows on the right,
+and by the sky through all openings. Most visible light is indirect, as indoors.
 
 The proportions follow the Tuscan and Doric orders of G. B. da Vignola, *Regola delli cinque ordini d'architettura*
 (1562): columns of twelve modules and more, an Attic base, 24 flutes. Units are metres; +Y is up, the hall lies along Z.
@@ -108,7 +108,7 @@ def _building() -> Mesh:
 
 
 def _end(builder: Builder, end: int) -> None:
-    """A wall across the hall: a window in the far one, a door in the near one, and what is below the vault's end."""
+    """A wall across the hall: a window in the far one, a door in the near one, and the area below the vault's end."""
     right, towards, at = np.array([-end, 0.0, 0.0]), np.array([0.0, 0.0, -end]), np.array([0.0, 0.0, end * END])
     wide = 2 * (AXIS + THICK / 2)
     opening = (2.0, 2.6, 6.4) if end < 0 else (1.5, 0.0, 3.6)
@@ -136,15 +136,15 @@ def _floor(builder: Builder) -> None:
     dark = ((x + z) % 2 == 0).ravel() & (np.abs(x + 0.5).ravel() < AXIS)
     tone = np.where(dark[:, None], [0.24, 0.17, 0.13], [0.60, 0.55, 0.47]) * rng.uniform(0.8, 1.15, (dark.size, 1))
     builder.add(quads(corner[:, None] + steps), np.repeat(np.clip(tone, 0, 1), 4, axis=0), STONE)
-    for side in (-1, 1):  # the floor goes on under the outer walls
+    for side in (-1, 1):  # the floor extends under the outer walls
         low, high = sorted((side * AISLE, side * (AISLE + OUTER)))
         sill = [(low, 0, -END), (low, 0, END), (high, 0, END), (high, 0, -END)]
         builder.add(quads([sill]), LIMESTONE, STONE)
 
 
 def pierced_wall(wide: float, low: float, high: float, half: float, sill: float, spring: float, thick: float) -> Part:
-    """A wall from u = -wide / 2 to wide / 2 and from ``low`` to ``high``, its front at n = 0, with an opening of twice
-    ``half`` from ``sill`` up to ``spring``, and a round arch above; positions are (u, v, n)."""
+    """A wall, u from -wide / 2 to wide / 2, v from ``low`` to ``high``, its front at n = 0; positions are (u, v, n).
+    Its opening of width 2 ``half`` goes from ``sill`` to ``spring``, under a round arch."""
     angle = np.linspace(0.0, np.pi, ARC + 1)
     arc = np.stack([half * np.cos(angle), spring + half * np.sin(angle)], axis=-1)
     arc[0, 0], arc[-1, 0] = half, -half
@@ -166,7 +166,7 @@ def pierced_wall(wide: float, low: float, high: float, half: float, sill: float,
 
 
 def _stood(part: Part, right: Array, towards: Array, at: Array) -> Part:
-    """A part of (u, v, n) placed: u to the right, v upwards, n towards who looks at it."""
+    """A part of (u, v, n) placed: u to the right, v upwards, n towards the viewer."""
     matrix = np.stack([right, [0.0, 1.0, 0.0], towards])
     return Part(part.positions @ matrix + at, part.normals @ matrix, part.triangles)
 
@@ -175,7 +175,7 @@ def _vault(builder: Builder) -> None:
     """A barrel with coffers of two steps between its ribs."""
     around, along = COFFERS[0], COFFERS[1] * BAYS
     angles, lengths = np.linspace(0.0, np.pi, around + 1), np.linspace(-END, END, along + 1)
-    # Shares of a coffer at which its steps stand, and how far behind the ribs the faces between them lie.
+    # Positions of a coffer's steps as shares of it, and depths of the faces between them behind the ribs.
     insets = (0.0, 0.12, 0.26)
     faces, shades = [], []
     for a0, a1 in pairwise(angles):

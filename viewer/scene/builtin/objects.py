@@ -1,5 +1,5 @@
-"""A wooden chair, a pocket computer and a knife, with the triangles, instances and lights of scenes whose frame rates
-A. Adinetz and B. Berezin published in *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming*
+"""A wooden chair, a pocket computer and a knife, with the triangles, instances and lights of scenes with published
+frame rates: A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming*
 (2006).
 
 Their models were not published; these are our own. +Y is up.
@@ -56,7 +56,7 @@ def grain(part: Part, scale: float, axis: int = 1) -> Array:
 
 
 def _floor(total: int, meshes: list[tuple[Mesh, int]], edges: tuple[float, float], rows: int, color: Array) -> Mesh:
-    """Boards, as many as are missing to the total; the meshes with how often they are seen."""
+    """Boards to reach the total triangle count; ``meshes`` with their numbers of instances."""
     missing = total - sum(len(mesh.triangles) * count for mesh, count in meshes)
     part, shade = boards(missing // 2, edges, rows, np.random.default_rng(2006))
     return collected("floor", [Piece(part, np.clip(color * shade, 0, 1), 0)])
@@ -186,7 +186,7 @@ def _turn_to_lie() -> Array:
 
 
 def _page(part: Part) -> Array:
-    """Colours of a screen that shows a landscape."""
+    """Colours of a landscape on a screen."""
     z = part.positions[:, 2]
     sky = np.array([0.25, 0.5, 0.85]) + np.clip(0.3 * (z + 1), 0, 0.5)[:, None] * np.array([0.8, 0.5, 0.1])
     hills = z > 0.05 + 0.18 * np.sin(4 * part.positions[:, 0])

@@ -1,6 +1,6 @@
-"""A palace with a dome, four towers and a colonnade: 33,000 triangles in 36 instances and one light, as the scene
-Palace of A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming*
-(2006), whose model was not published; this one is our own. Metres; +Y is up.
+"""A palace with a dome, four towers and a colonnade: 33,000 triangles in 36 instances and one light, a stand-in for the
+scene Palace of A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming*
+(2006), whose model was not published. Metres; +Y is up.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _at(mesh: int, x: float, y: float, z: float, name: str) -> Instance:
 
 
 def _onion(radius: float, tall: float, segments: int, rings: int) -> Part:
-    """A dome that bulges and ends in a point."""
+    """A bulging dome with a pointed top."""
     knots = [
         (0.92, 0.0),
         (1.04, 0.14),
@@ -109,7 +109,7 @@ def _spire(tall: float, segments: int, base: float = 0.0) -> Part:
 
 
 def _column() -> list[tuple[float, float]]:
-    """Base, a shaft that swells, and a capital; 5.2 high."""
+    """Base, a shaft with entasis, and a capital; 5.2 high."""
     t = np.linspace(0.0, 1.0, 7)
     shaft = [(0.36 - 0.07 * at**1.8, 0.4 + 4.2 * at) for at in t]
     return [

@@ -1,9 +1,9 @@
-"""A prism that parts a narrow beam into its colours (I. Newton, *Opticks*, 1704, book I, part I, proposition II).
+"""A prism that splits a narrow beam into its colours (I. Newton, *Opticks*, 1704, book I, part I, proposition II).
 
-It stands on a white floor, and the beam comes low through a slit, so that its way shows on the floor: white up to the
-glass, fanned out behind it, on to a screen. The glass bends red, green and blue by indices of their own. Its Abbe
-number, 10, is about rutile's, half of the heaviest flint's, so that the colours part within the picture. The floor's
-length is the unit; +Y is up.
+It stands on a white floor, and the beam enters low through a slit, so that its path shows on the floor: white up to the
+glass, fanned out behind it, on to a screen. The glass has different indices for red, green and blue. Its Abbe number,
+10, is about rutile's, half of the heaviest flint's, so that the colours separate within the picture. The floor's length
+is the unit; +Y is up.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 
 GLASS = Material("glass", (1.0, 1.0, 1.0, 1.0), kind="dielectric", ior=1.6, dispersion=2.0)
-SIDE, HEIGHT = 0.2, 0.16  # of the prism, whose sides are alike
-LAMP_HEIGHT, LAMP_DISTANCE = 0.1, 0.5  # the distance is from the middle of the side that the beam meets
+SIDE, HEIGHT = 0.2, 0.16  # of the prism, an equilateral triangle
+LAMP_HEIGHT, LAMP_DISTANCE = 0.1, 0.5  # the distance is from the middle of the entry side
 SLIT, SLIT_HEIGHT, SLIT_DISTANCE = 0.006, 0.16, 0.3  # its width and height, and its distance from the lamp
-SCREEN_DISTANCE = 0.42  # from the middle of the side that the beam leaves
+SCREEN_DISTANCE = 0.42  # from the middle of the exit side
 
-# Light of the middle index passes at the angle at which it is bent least: inside it goes along +X, as the far side of
-# the prism does.
+# Light of the middle index passes at minimum deviation: inside it runs along +X, parallel to the far side.
 _BENT = np.arcsin(GLASS.ior * 0.5) - np.pi / 6  # at each side
 INWARDS = np.array([np.cos(_BENT), 0.0, -np.sin(_BENT)])
 OUTWARDS = np.array([np.cos(_BENT), 0.0, np.sin(_BENT)])
@@ -42,7 +41,7 @@ def build() -> Scene:
     up = np.array([0.0, 1.0, 0.0])
     lamp = enters - LAMP_DISTANCE * INWARDS + LAMP_HEIGHT * up
     screen, slit = leaves + SCREEN_DISTANCE * OUTWARDS, lamp + SLIT_DISTANCE * INWARDS - LAMP_HEIGHT * up
-    bottom, top = 1e-3 * up, HEIGHT * up  # above the floor, so that light between the two has a side to be on
+    bottom, top = 1e-3 * up, HEIGHT * up  # above the floor, so that light enters and leaves the glass properly
     base = corners()
     glass = polygons(
         np.concatenate([base + bottom, base + top]),

@@ -58,7 +58,7 @@ def _ring(grow: float, height: float) -> Array:
 
 
 def _band(lower: Array, upper: Array) -> Part:
-    """Quadrilaterals between two rings; they face inwards when ``upper`` is above or outside ``lower``."""
+    """Quadrilaterals between two rings, facing inwards when ``upper`` is above or outside ``lower``."""
     return quads(np.stack([np.roll(lower, -1, axis=0), lower, upper, np.roll(upper, -1, axis=0)], axis=1))
 
 
@@ -126,7 +126,7 @@ def _stands() -> Mesh:
     builder.add(_band(_ring(back, top), _ring(back + 2.5, top)), CONCRETE)
     rear, eaves = back + 2.5, top + 8.0
     builder.add(_band(_ring(rear, top), _ring(rear, eaves)), (0.55, 0.55, 0.53))
-    # Outside, from the ground to the eaves: the same quadrilaterals the other way round.
+    # Outside, from the ground to the eaves: the same quadrilaterals reversed.
     builder.add(_band(_ring(rear + 0.3, eaves), _ring(rear + 0.3, -0.02)), (0.50, 0.46, 0.40))
     front, rim = back - 9.0, eaves + 1.6
     builder.add(_band(_ring(rear + 0.3, eaves), _ring(front, rim)), (0.32, 0.33, 0.36))

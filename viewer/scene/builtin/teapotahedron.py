@@ -22,9 +22,9 @@ from viewer.scene.scene import Instance, Scene
 DIVISIONS = 16  # of a teapot patch
 TILES = 24  # along a side of the floor
 TILE = 1.5
-LAMP, INTENSITY = (-6.0, 14.0, 9.0), (790.0, 750.0, 680.0)  # W/sr: without extent, so that one sample is clean
+LAMP, INTENSITY = (-6.0, 14.0, 9.0), (790.0, 750.0, 680.0)  # W/sr: a point light, so that one sample is free of noise
 
-# Solid -> (linear base colour, place (x, z), turn in degrees, circumradius, height of the plinth).
+# Solid -> (linear base colour, position (x, z), rotation in degrees, circumradius, height of the plinth).
 _PLACES = {
     "tetrahedron": ((0.72, 0.05, 0.03), (-4.9, 1.5), 14, 1.45, 0.55),
     "cube": ((0.95, 0.58, 0.20), (-3.9, -2.6), 32, 1.35, 1.1),
@@ -33,7 +33,7 @@ _PLACES = {
     "icosahedron": ((0.72, 0.42, 0.88), (4.9, 1.5), 25, 1.35, 0.55),
 }
 
-# What is not matte: copper, amethyst, and the teapot's glaze.
+# Other than matte: copper, amethyst, and the teapot's glaze.
 _SHINING: dict[str, dict[str, Any]] = {
     "cube": {"kind": "mirror"},
     "icosahedron": {"kind": "dielectric", "ior": 1.54},
@@ -75,7 +75,7 @@ def build() -> Scene:
 
 
 def _floor(number: dict[str, int]) -> Mesh:
-    """A slab of tiles whose upper side is y = 0."""
+    """A slab of tiles with its top at y = 0."""
     half, thickness = TILES * TILE / 2, 0.4
     i, k = np.meshgrid(np.arange(TILES), np.arange(TILES), indexing="ij")
     x, z = i * TILE - half, k * TILE - half

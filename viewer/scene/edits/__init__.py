@@ -1,1 +1,1 @@
-"""Scenes made of other scenes: parts alone, lights moved, images reduced, sides culled."""
+"""Scenes derived from scenes: single parts, moved lights, reduced images, culled sides."""

@@ -1,4 +1,4 @@
-"""Whether a scene is one object, to be shown as in a studio, or a place with a floor, which belongs under a sky."""
+"""Whether a scene is a single object, shown in a studio, or a place with a floor, shown under a sky."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
-MOST_PARTS = 1000  # instances of one object
-FLOOR_HEIGHT = 0.1  # of the scene's height, from below, in which a floor lies
-FLOOR_SHARE = 0.5  # of the scene's floor plan that a floor covers
+MOST_PARTS = 1000  # largest number of instances of one object
+FLOOR_HEIGHT = 0.1  # of the scene's height: a floor lies in this lowest part
+FLOOR_SHARE = 0.5  # of the scene's floor plan, covered by a floor
 
 
-def stands_alone(scene: Scene) -> bool:
-    """Whether the scene is a single object: of few parts, and without a floor that covers half of its floor plan.
+def is_single_object(scene: Scene) -> bool:
+    """Whether the scene is a single object: of few parts, and without a floor over half of its floor plan.
 
-    Of a scene that moves its animation's beginning counts, so that all of its frames agree.
+    An animated scene is judged at its beginning, so that all frames agree.
     """
     if not 0 < len(scene.instances) <= MOST_PARTS or scene.ground is not None:
         return False
@@ -38,7 +38,7 @@ def stands_alone(scene: Scene) -> bool:
 
 
 def _covered(mesh: Mesh, transform: NDArray[np.float64], top: float) -> float:
-    """The area, seen from above, of triangles below a height that face up, as a box's own bottom does not."""
+    """The area, from above, of upward-facing triangles below a height; a box's own bottom faces down."""
     x, y, z = transform[:3, :3].astype(np.float32)
     low = mesh.positions @ y <= top - transform[1, 3]
     chosen = mesh.triangles[np.take(low, mesh.triangles[:, 0])]

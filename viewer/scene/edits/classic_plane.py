@@ -1,6 +1,6 @@
-"""Any model as the thesis shows the bunny and the dragon: in classic glass, on a plane that reflects and has a texture.
+"""Any model in the thesis's setting of bunny and dragon: classic glass on a reflecting, textured plane.
 
-What the materials are is not published; here they are our own.
+The materials are not published; these are our own.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture, uv_transform
 
-TILES = 8.0  # of the texture, along a side of a plane
-WIDTHS = 3.0  # of the model's largest edge: the plane's side
+TILES = 8.0  # repetitions of the texture along a side of a plane
+WIDTHS = 3.0  # side of the plane, in largest edges of the model
 
 GLASS = ClassicMaterial(
     bias=0.05, scale=0.95, power=3.0, reflectivity=0.9, transmittance=0.85, ambient=(0.85, 0.95, 1.0)
@@ -27,17 +27,17 @@ POLISHED = ClassicMaterial(bias=0.15, scale=0.85, power=3.0, reflectivity=0.8, s
 
 
 def on_plane(scene: Scene, size: tuple[float, float] | str | None = None) -> Scene:
-    """The scene in glass on tiles; itself where it is that already.
+    """The scene in glass on tiles; unchanged if it is that already.
 
-    Every material but those that shine and classic ones becomes glass of its base colour and texture, or of its meshes'
-    vertex colours where all have them.
+    Every material except emitters and classic ones becomes glass of its base colour and texture, or of its meshes'
+    vertex colours if all have them.
 
-    size : of the plane, as `Scene.on_ground` has it; None: some widths of the model.
-    Raises ViewerError for a scene that has nothing to stand on it.
+    size : of the plane, as in `Scene.on_ground`; None: some widths of the model. Raises ViewerError for a scene without
+    extent.
     """
     placed = scene.on_ground(_side(scene) if size is None else size)
     if placed.ground is None:
-        raise ViewerError(scene.name, "has no extent, so that no plane can be put under it", "show another file")
+        raise ViewerError(scene.name, "has no extent to put a plane under", "show another file")
     floor = placed.instances[placed.ground].material
     plain = {
         number for number, each in enumerate(placed.materials) if each.kind != "classic" and not any(each.emission)
@@ -76,7 +76,7 @@ def tiles() -> Texture:
 
 
 def _side(scene: Scene) -> tuple[float, float] | str:
-    """The plane's size in heights of the model, of its largest edge where it is flat."""
+    """The plane's size in heights of the model, or in its largest edge if it is flat."""
     edges = np.ptp(scene.bounds(ground=False), axis=0)
     if not edges.max() > 0:
         return "auto"

@@ -1,4 +1,4 @@
-"""Back faces of one-sided materials, which a camera does not see (glTF 2.0, 3.9.5)."""
+"""Back faces of one-sided materials, invisible to cameras (glTF 2.0, 3.9.5)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from viewer.scene.scene import Scene
 
 
 def culls(material: Material) -> bool:
-    """Whether back faces are culled. Those of a surface that light enters are its other side, seen from within."""
+    """Whether back faces are culled; never for transmissive surfaces, whose back faces are seen from inside."""
     return material.backface_culling and not (
         material.transmission > 0.0 or material.diffuse_transmission > 0.0 or material.kind in ("dielectric", "classic")
     )
 
 
 def culled(materials: NDArray[np.int32], found: Sequence[Material]) -> NDArray[np.bool_] | None:
-    """(T,): whether back faces of triangles with these numbers (T,) of materials are culled; None where no one's are.
+    """(T,): whether back faces of triangles with these material numbers (T,) are culled; None if none are.
 
-    A number that names nothing is of a surface of two sides.
+    A number out of range counts as two-sided.
     """
     rows = np.array([*map(culls, found), False])
     if not rows.any():
@@ -34,10 +34,10 @@ def culled(materials: NDArray[np.int32], found: Sequence[Material]) -> NDArray[n
 def culled_of_objects(
     scene: Scene, meshes: Sequence[Mesh], of: NDArray[np.int32], own: NDArray[np.bool_]
 ) -> list[NDArray[np.bool_] | None]:
-    """The same of the objects (O,), of these ``meshes``, that a scene's instances are made ``of`` (I,), -1 for none;
-    ``own`` (I,): the object is the instance itself, its material too.
+    """The same for the objects (O,) of these ``meshes``; ``of`` (I,): each instance's object, -1 for none; ``own``
+    (I,): the object is the instance itself, with its material.
 
-    Instances that give an object materials of different kinds share its triangles: these are culled where all cull.
+    Instances that share an object under different materials share its triangles: culled only if all cull.
     """
     found: dict[int, NDArray[np.bool_] | None] = {}
     for instance, number, single in zip(scene.instances, of.tolist(), own.tolist(), strict=True):

@@ -1,8 +1,8 @@
 """Smaller versions of images: mip levels by a box filter (L. Williams, "Pyramidal Parametrics", 1983).
 
-Colours are averaged in linear light, unit vectors as vectors, and everything else as it is. Each level has half the
-width and height of the one before, rounded down, at least 1; where a size is odd, the boxes of two texels overlap by
-the share that keeps the mean of all.
+Colours are averaged in linear light, unit vectors as vectors, everything else unchanged. Each level has half the
+previous width and height, rounded down, at least 1; for odd sizes the boxes of two texels overlap by the share that
+preserves the overall mean.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from viewer.scene.texture import Image
 
-STRIP = 1 << 15  # texels that are decoded at once, as many floats as a processor's cache holds
+STRIP = 1 << 15  # texels decoded at once: their floats fit a processor's cache
 Floats = NDArray[np.float32]
 
 
@@ -42,7 +42,7 @@ def mip_levels(image: Image, content: str) -> Iterator[NDArray]:
 
 
 def halved(values: Floats, axis: int, first: int = 0, whole: int | None = None) -> Floats:
-    """Half as many along an axis, each the mean of those that it covers; all of them where there is one.
+    """Half as many along an axis, each the mean of its sources; unchanged for a single one.
 
     Of an axis of ``whole`` values these begin with number ``first``, which is even.
     """
@@ -63,21 +63,21 @@ def halved(values: Floats, axis: int, first: int = 0, whole: int | None = None) 
 
 
 def _first(texels: NDArray, content: str) -> Floats:
-    """The first smaller level, as floats: strip by strip, so that the largest is never held as such."""
+    """The first smaller level, as floats; strip by strip, so that the largest is never in memory as floats."""
     tall, wide = texels.shape[:2]
     rows = max(1, tall // 2)
     out = np.empty((rows, max(1, wide // 2), 4), np.float32)
     step = max(1, STRIP // (2 * wide))
     for row in range(0, rows, step):
         last = min(row + step, rows)
-        # One row more than two for each, where the height is odd.
+        # One row more than two for each, if the height is odd.
         strip = _decoded(texels[2 * row : min(2 * last + tall % 2, tall)], content)
         out[row:last] = halved(halved(strip, 1), 0, 2 * row, tall)
     return out
 
 
 def _decoded(texels: NDArray, content: str) -> Floats:
-    """Linear values, 0 .. 1 of integers."""
+    """Linear values; integers become 0 .. 1."""
     if texels.dtype == np.float16:
         return texels.astype(np.float32)
     most = np.iinfo(texels.dtype).max
@@ -89,7 +89,7 @@ def _decoded(texels: NDArray, content: str) -> Floats:
 
 
 def _encoded(values: Floats, kind: np.dtype, content: str) -> NDArray:
-    """Values as texels of a type; where they stand for directions, at full length."""
+    """Values as texels of a type; directions at full length."""
     out = np.empty(values.shape, kind)
     step = max(1, STRIP // values.shape[1])
     for row in range(0, len(values), step):
@@ -115,7 +115,7 @@ def _encoded_rows(values: Floats, kind: np.dtype, content: str) -> NDArray:
 
 
 def _unit(values: Floats) -> Floats:
-    """Vectors (v + 1) / 2 made unit vectors; those that cancel out point up."""
+    """Vectors (v + 1) / 2 normalised; those that cancel out point up."""
     out = values - np.float32(0.5)
     square = np.einsum("...k,...k->...", out[..., :3], out[..., :3])
     known = square > 1e-9
@@ -135,7 +135,7 @@ def _linear_of(most: int) -> Floats:
 
 @cache
 def _srgb_of_words() -> NDArray[np.uint8]:
-    """The byte of every linear value of 16 bits, at most 0.53 from the exact one: steps are 0.05 at most."""
+    """The byte of every 16-bit linear value, at most 0.53 from the exact one: steps are 0.05 at most."""
     return np.rint(_srgb(np.arange(65536) / 65535.0) * 255.0).astype(np.uint8)
 
 
@@ -144,12 +144,12 @@ def _srgb(linear: NDArray) -> NDArray:
     return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * np.maximum(linear, 0.0) ** (1 / 2.4) - 0.055)
 
 
-# Reduced images by what they were made of, so that a scene that is arranged anew finds the same ones.
+# Reduced images by their sources, so that derived scenes share them.
 _REDUCED: weakref.WeakKeyDictionary[Image, dict[tuple[str, int], Image]] = weakref.WeakKeyDictionary()
 
 
 def reduced(image: Image, content: str, most: int) -> Image:
-    """The image's largest level with sides of at most ``most`` texels: itself where it is small enough."""
+    """The image's largest level with sides of at most ``most`` texels; itself if small enough."""
     if max(image.size) <= most:
         return image
     made = _REDUCED.setdefault(image, {})

@@ -1,4 +1,4 @@
-"""Lights as a user meets them: those of a scene's list and its emissive instances, by name, each of which can move."""
+"""A scene's movable lights by name: those of its list, and its emissive instances."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from viewer.scene.scene import Scene
 
 
 class Movable(NamedTuple):
-    """A light as a user meets it. kind: that of a `Light`, or ``area``. number: of the light, or of the instance.
+    """A light of the user interface. kind: that of a `Light`, or ``area``. number: of the light, or of the instance.
 
-    position : of an area light the middle of its emissive triangles' box; of a directional light, which is nowhere, the
-    direction to it.
+    position : for an area light the centre of its emissive triangles' box; for a directional light the direction to it.
     """
 
     name: str
@@ -43,7 +42,7 @@ def movable_lights(scene: Scene) -> list[Movable]:
         lit = mesh.triangles[emitting[own]] if len(mesh.triangles) else mesh.triangles
         if not len(lit):
             continue
-        with np.errstate(all="ignore"):  # corners that are not finite belong to triangles that are left out
+        with np.errstate(all="ignore"):  # non-finite corners belong to triangles that are ignored
             held = mesh.positions if isinstance(mesh, Quadric) else mesh.positions[lit.ravel()]
             corners = held.astype(np.float64) @ instance.transform[:3, :3].T
             corners += instance.transform[:3, 3]
@@ -55,11 +54,11 @@ def movable_lights(scene: Scene) -> list[Movable]:
 
 
 def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
-    """The scene with one light elsewhere; everything that is not moved is shared with the given one.
+    """The scene with one light moved; everything else is shared with the given one.
 
-    position : scene units, world space; of a directional light the direction towards it. An area light is moved with
-    its whole instance, so that the middle of its emissive triangles comes to the position.
-    Raises ViewerError for an unknown name, and lists the known ones; the first light of a name is meant.
+    position : scene units, world space; for a directional light the direction towards it. An area light moves with its
+    whole instance, the centre of its emissive triangles to the position. Raises ViewerError with the known names for an
+    unknown one; of equal names the first is moved.
     """
     known = movable_lights(scene)
     light = next((each for each in known if each.name == name), None)

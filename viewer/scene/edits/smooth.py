@@ -1,4 +1,4 @@
-"""Which meshes are smooth: of normals that are not those of their flat triangles."""
+"""Smooth meshes: those whose normals differ from their flat triangles'."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
-FLAT = 1e-4  # 1 less the cosine: a vertex normal as near to its triangle's as that is that one, rounded
-FEW = 2000  # triangles of a mesh whose normals are still to be made: of more it counts as smooth
+FLAT = 1e-4  # 1 - cosine: vertex normals within this of the face normal count as flat
+FEW = 2000  # triangles of a mesh without normals yet; larger ones count as smooth
 _known: dict[int, tuple[weakref.ref[Mesh], bool]] = {}  # by the mesh's id
 
 
 def has_smooth_meshes(scene: Scene) -> bool:
-    """Whether some mesh of a scene is drawn with normals that change along its triangles."""
+    """Whether some mesh of a scene has normals that vary within triangles."""
     return any(is_smooth(scene.meshes[number]) for number in {instance.mesh for instance in scene.instances})
 
 
 def is_smooth(mesh: Mesh) -> bool:
-    """Whether a mesh's normals, which may still be to be made, change along a triangle."""
+    """Whether a mesh's normals, possibly not computed yet, vary within a triangle."""
     held = _known.get(id(mesh))
     if held is None or held[0]() is not mesh:
         for key in [key for key, (reference, _) in _known.items() if reference() is None]:
@@ -40,7 +40,7 @@ def _smooth(mesh: Mesh) -> bool:
     made = with_normals(mesh)
     assert made.normals is not None
     corners = made.positions[made.triangles].astype(np.float64)
-    with np.errstate(all="ignore"):  # what is not finite has no normal
+    with np.errstate(all="ignore"):  # non-finite triangles have no normal
         flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         size = np.linalg.norm(flat, axis=1, keepdims=True)
         own = made.normals[made.triangles].astype(np.float64)

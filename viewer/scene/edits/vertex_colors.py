@@ -1,4 +1,4 @@
-"""Where classic materials take vertex colours instead of their own, by the meshes that they are on."""
+"""Vertex colours of classic materials, decided by their meshes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from viewer.scene.scene import Scene
 
 
 def decided_materials(scene: Scene) -> list[Material]:
-    """The scene's materials with ``vertex_colors`` of None decided; its own list where there is nothing to decide.
+    """The scene's materials with ``vertex_colors`` of None decided; the same list if all are.
 
-    Raises ViewerError for such a material on meshes with and without colours.
+    Raises ViewerError for an undecided material on meshes with and without colours.
     """
     undecided = {number for number, each in enumerate(scene.materials) if _is_undecided(each)}
     if not undecided:
@@ -24,14 +24,14 @@ def decided_materials(scene: Scene) -> list[Material]:
         material = materials[number]
         if len(found) > 1:
             what = "is on meshes with vertex colours and on some without"
-            raise ViewerError(f"material '{material.name}'", what, "say which with vertex_colors, or make it two")
+            raise ViewerError(f"material '{material.name}'", what, "set vertex_colors, or split the material")
         assert material.classic is not None
         materials[number] = replace(material, classic=replace(material.classic, vertex_colors=True in found))
     return materials
 
 
 def colorings(scene: Scene, numbers: set[int]) -> dict[int, set[bool]]:
-    """Of materials by their numbers: whether meshes that they are on have vertex colours; both, where some have."""
+    """Per material number: whether its meshes have vertex colours; both if mixed."""
     colored: dict[int, set[bool]] = {number: set() for number in numbers}
     for mesh_number, own in {(instance.mesh, instance.material) for instance in scene.instances}:
         mesh = scene.meshes[mesh_number]

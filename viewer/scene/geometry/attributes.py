@@ -1,4 +1,4 @@
-"""What only some meshes bear, of all meshes of a scene one behind the other."""
+"""Optional attributes of a scene's meshes, concatenated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.scene.mesh import Float, Mesh
 
 
 def second_coordinates(meshes: list[Mesh]) -> Float | None:
-    """Of all meshes, one behind the other; None where none has any."""
+    """Of all meshes, concatenated; None if no mesh has any."""
     if all(mesh.uvs_1 is None for mesh in meshes):
         return None
     return np.concatenate(
@@ -19,7 +19,7 @@ def second_coordinates(meshes: list[Mesh]) -> Float | None:
 
 
 def opacities(meshes: list[Mesh]) -> Float | None:
-    """Of the vertex colours of all meshes, one behind the other; None where all are 1."""
+    """Of the vertex colours of all meshes, concatenated; None if all are 1."""
     if all(mesh.colors is None or bool((mesh.colors[:, 3] == 1.0).all()) for mesh in meshes):
         return None
     return np.concatenate(
@@ -28,7 +28,7 @@ def opacities(meshes: list[Mesh]) -> Float | None:
 
 
 def tangents(placed: list[tuple[Mesh, NDArray]]) -> Float | None:
-    """Of all meshes in world space, one behind the other; None where none has any."""
+    """Of all meshes in world space, concatenated; None if no mesh has any."""
     if all(mesh.tangents is None for mesh, _ in placed):
         return None
     return np.concatenate(

@@ -1,4 +1,4 @@
-"""The box around all instances of a scene, exact, without looking at each vertex of each instance."""
+"""The exact bounding box of a scene's instances, without a visit to every vertex of each."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 Float = NDArray[np.float64]
 
-SIDES = np.array([[-1.0], [1.0]])  # turns low and high outwards
-MARGIN = 1e-9  # of the coordinates: far above what the boxes below round, so that none is too small
+SIDES = np.array([[-1.0], [1.0]])  # signs that turn low and high outwards
+MARGIN = 1e-9  # of the coordinates: far above rounding errors of the boxes below, so that none is too small
 
 
 def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) -> Float | None:
-    """(2, 3): lowest and highest corner over the finite vertices of instances, None where there is none.
+    """(2, 3): lowest and highest corner over the finite vertices of instances, None without any.
 
-    points : of each mesh (V, 3), finite. meshes : (I,) its number for each instance. transforms : (I, 4, 4).
+    points : of each mesh (V, 3), finite. meshes : (I,) the mesh number of each instance. transforms : (I, 4, 4).
 
-    An instance is looked at only if the map of its mesh's box reaches beyond what has been found so far, those first
-    that reach farthest: a few in a scene of any size.
+    An instance is examined only if its mesh's transformed box reaches beyond the bounds so far, farthest first: only a
+    few in a scene of any size.
     """
     full = np.array([len(each) > 0 for each in points], bool)
     shown = np.flatnonzero(full[meshes]) if len(meshes) else meshes
@@ -37,7 +37,7 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
     reach[~np.isfinite(reach)] = np.inf
 
     def extent(at: int) -> Float:
-        """(2, 3) of an instance, outwards: -low, high; -inf where no vertex stays finite."""
+        """(2, 3) of an instance, outwards: -low, high; -inf without a finite vertex."""
         number = shown[at]
         moved = points[meshes[number]]
         if not np.array_equal(transforms[number], np.eye(4)):
@@ -52,18 +52,18 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
 
 def _box(points: Float) -> Float:
     """(2, 3): lowest and highest of points (V, 3)."""
-    columns = np.ascontiguousarray(points.T)  # along which minima are several times faster
+    columns = np.ascontiguousarray(points.T)  # contiguous columns make minima several times faster
     return np.stack([columns.min(axis=1), columns.max(axis=1)])
 
 
 def finite_rows(rows: NDArray) -> NDArray:
-    """The rows without those that hold what is not finite; all of them, no copy, where they are all finite."""
+    """The finite rows; the array itself, without a copy, if all are."""
     finite = np.isfinite(rows)
     return rows if finite.all() else rows[finite.all(axis=1)]
 
 
 def _farthest(reach: Float, extent: Callable[[int], Float]) -> Float:
-    """The largest of ``extent`` (2, 3) over items, none of which is above ``reach`` (S, 2, 3)."""
+    """The largest ``extent`` (2, 3) over items, each bounded by its ``reach`` (S, 2, 3)."""
     found, seen = np.full((2, 3), -np.inf), set()
     for side in range(2):
         for axis in range(3):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from viewer.scene.mesh import Mesh
 
-# Every ground is an instance of this mesh, by which it is known: a square of side 1 around the origin, facing up.
+# Every ground is an instance of this mesh, its identification: a square of side 1 around the origin, facing up.
 SQUARE = Mesh(
     np.array([[-0.5, 0, -0.5], [-0.5, 0, 0.5], [0.5, 0, 0.5], [0.5, 0, -0.5]]),
     np.array([[0, 1, 2], [0, 2, 3]]),
@@ -16,15 +16,15 @@ SQUARE = Mesh(
     name="ground",
 )
 ALBEDO = 0.5
-# The size that is chosen where none is given: in heights of the model, or of its larger width where that is more.
+# The default size: in heights of the model, or in its larger width if that is more.
 HEIGHTS, WIDTHS = 20.0, 5.0
 
 
 def ground_transform(bounds: NDArray[np.float64], size: tuple[float, float] | str) -> NDArray[np.float64] | None:
     """(4, 4) of `SQUARE` under a box; None under a box without extent.
 
-    bounds : (2, 3), scene units. size : along x and z, in heights of the box (in its largest edges where it is flat),
-    or ``auto``.
+    bounds : (2, 3), scene units. size : along x and z, in heights of the box (or its largest edge if it is flat), or
+    ``auto``.
     """
     edges = bounds[1] - bounds[0]
     height = edges[1] if edges[1] > 0 else edges.max()

@@ -1,4 +1,4 @@
-"""Vertex normals: made by crease angle where a mesh has none, mended where a file's are not unit vectors."""
+"""Vertex normals: computed by crease angle for meshes without, repaired where a file's are not unit vectors."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from viewer.scene.geometry.normals_loops import crease_normals, scratch
 from viewer.scene.geometry.weld import weld
 from viewer.scene.mesh import Float, Int, Mesh
 
-# Coplanar faces whose unit normals differ by rounding still count as one surface at a crease angle of 0.
+# Coplanar faces with rounded unit normals still count as one surface at a crease angle of 0.
 ROUNDING = 1e-12
-# Vertices and triangles up to which loops are not worth compiling.
+# Number of vertices and triangles below which loops are not worth compiling.
 SMALL = 1000
 
 
 def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
-    """The mesh itself where it has normals, else one with normals: smooth, but for edges sharper than the crease angle.
+    """The mesh itself if it has normals, else one with normals: smooth except at edges sharper than the crease angle.
 
-    A corner's normal is the sum, over the faces around its point whose normals lie within ``crease_degrees`` of its own
-    face's, of their unit normals weighted by their angle there (Thürmer and Wüthrich, "Computing vertex normals from
-    polygonal facets", Journal of Graphics Tools 3(1), 1998). Faces meet where their vertices have the same position, so
-    that seams in texture coordinates stay smooth. A vertex whose corners get different normals is split: the copies
-    follow the file's own vertices, so positions are the same values and triangles keep their order and number.
-    0 degrees is flat shading, 180 smooths everything. Faces without area or with a corner that is not finite have no
-    say; a vertex that only such faces use, or none, gets +Z.
+    A corner's normal is the angle-weighted sum of the unit normals of faces around its point within ``crease_degrees``
+    of its own face's normal (Thürmer and Wüthrich, "Computing vertex normals from polygonal facets", Journal of
+    Graphics Tools 3(1), 1998). Faces meet at equal vertex positions, so that seams in texture coordinates stay smooth.
+    A vertex whose corners get different normals is split: the copies follow the file's own vertices, with equal
+    positions, and triangles keep their order and number. 0 degrees is flat shading, 180 smooths everything. Faces
+    without area or with a non-finite corner are ignored; vertices of no other face get +Z.
     """
     if mesh.normals is not None:
         return mesh
@@ -69,9 +68,9 @@ def face_normals(positions: Float, triangles: Int) -> NDArray[np.float64]:
 
 
 def unit_normals(positions: Float, triangles: Int, normals: NDArray) -> tuple[Float, int]:
-    """Normals of a file, (V, 3) float, made unit vectors; and how many in use had no direction.
+    """A file's normals, (V, 3) float, normalised; and the number of used ones without direction.
 
-    Those (zero or not finite) take the mean of the faces around them, +Z where there is none.
+    Those (zero or not finite) get the mean of the adjacent faces, +Z without any.
     """
     with np.errstate(all="ignore"):
         wide = normals.astype(np.float64)
@@ -97,7 +96,7 @@ def unit_normals(positions: Float, triangles: Int, normals: NDArray) -> tuple[Fl
 def _creased(
     positions: Float, corners: Int, group: NDArray[np.int32], threshold: float, small: bool
 ) -> tuple[Int, NDArray[np.int64], Float]:
-    """Triangles, the vertex that each of the new ones was copied from, and their normals; see `crease_normals`."""
+    """Triangles, the source vertex of each new one, and the normals; see `crease_normals`."""
     most = len(positions) + 3 * len(corners)
     triangles, source, normals = np.empty_like(corners), np.empty(most, np.int64), np.empty((most, 3), np.float32)
     room = scratch(len(positions), len(corners))
@@ -106,13 +105,13 @@ def _creased(
 
 
 def _flat(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Float]:
-    """Every vertex goes to the first triangle that uses it; the corners after that get copies."""
+    """Every vertex goes to the first triangle that uses it; later corners get copies."""
     faces = face_normals(positions, triangles).astype(np.float32)
     faces[~faces.any(axis=1)] = (0.0, 0.0, 1.0)
     vertices = triangles.ravel().astype(np.int64)
     number = np.arange(len(vertices))
     first = np.empty(len(positions), np.int64)
-    first[vertices[::-1]] = number[::-1]  # of equal indices, the last assignment stays
+    first[vertices[::-1]] = number[::-1]  # of equal indices, the last assignment wins
     module_state = first[vertices] == number
     corner = vertices.copy()
     corner[~module_state] = len(positions) + np.arange(np.count_nonzero(~module_state))

@@ -8,7 +8,7 @@ import numpy as np
 
 from viewer.base.jit import helper
 
-# Up to this many corners around a point, all pairs are compared; beyond it, normals are gathered in cells of direction.
+# Up to this many corners around a point are compared pairwise; beyond it, normals are binned by direction.
 FEW = 64
 # Cells along an edge of the cube of directions: 6 * 24^2 cells of about 3.75 degrees.
 CELLS = 24
@@ -58,7 +58,7 @@ def _direction_cell(x, y, z):
 
 
 def scratch(vertices, triangles):
-    """What `crease_normals` needs room for, for so many vertices and triangles."""
+    """Scratch arrays of `crease_normals` for these numbers of vertices and triangles."""
     return (
         np.zeros((triangles, 3)),  # faces
         np.zeros((triangles, 3)),  # angles
@@ -98,16 +98,16 @@ def crease_normals(
     in_use,
     recent,
 ):
-    """Corner normals by crease angle, and the vertices split where they differ: V', how many there then are.
+    """Corner normals by crease angle, with vertices split where they differ; returns the new number of vertices V'.
 
-    positions (V, 3) float32, triangles (T, 3) int32, group (V,) int32: the place of each vertex; threshold: cosine of
-    the crease angle. Written: result (T, 3) int32, the triangles; source (V + 3 T,) int64, the vertex that each was
-    copied from, the first V themselves; normals (V + 3 T, 3) float32; of both the first V' rows. The rest: `scratch`.
+    positions (V, 3) float32, triangles (T, 3) int32, group (V,) int32: the position's number of each vertex; threshold:
+    cosine of the crease angle. Written: result (T, 3) int32, the triangles; source (V + 3 T,) int64, the source vertex
+    of each, the first V themselves; normals (V + 3 T, 3) float32; V' rows of both are used. The rest: `scratch`.
     """
     vertices, count = len(positions), len(triangles)
     _faces_and_angles(positions, triangles, faces, angles, edge, size)
 
-    # Corners by place: a counting sort.
+    # Corners by position: a counting sort.
     for t in range(count):
         for c in range(3):
             start[group[triangles[t, c]] + 1] += 1
@@ -185,7 +185,7 @@ def crease_normals(
         for k in range(used if many else 0):
             cells[in_use[k], 0] = cells[in_use[k], 1] = cells[in_use[k], 2] = 0.0
 
-        # Faces with a direction first: the others then share a vertex that has a normal already.
+        # Faces with a direction first: the others then share a vertex with a normal.
         for turn in range(2):
             for at in range(begin, end):
                 corner = order[at]

@@ -1,4 +1,4 @@
-"""Tangents of meshes that come without, by MikkTSpace, as glTF 2.0 demands (section 3.7.2.1).
+"""Tangents for meshes without, by MikkTSpace, as glTF 2.0 demands (section 3.7.2.1).
 
 M. S. Mikkelsen, *Simulation of Wrinkled Surfaces Revisited* (2008).
 """
@@ -13,30 +13,29 @@ from numpy.typing import NDArray
 from viewer.scene.geometry.weld import weld
 from viewer.scene.mesh import Float, Int, Mesh
 
-# Vertices and triangles up to which loops are not worth compiling.
+# Number of vertices and triangles below which loops are not worth compiling.
 SMALL = 1000
 
 
 def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
-    """The mesh itself where it has tangents, lacks normals or has no texture coordinates of that set; else one with
+    """The mesh itself if it has tangents, lacks normals or lacks that set of texture coordinates; else one with
     tangents along +u.
 
-    A corner's tangent is the sum, over the faces around whose corners there have the same position, normal and texture
-    coordinates and that show the image from the same side, of their unit tangents in the plane of the normal, weighted
-    by their angle there. Unlike in MikkTSpace such faces need not share an edge. A vertex that sees the image from both
-    sides is split: the copies follow the file's own vertices. Where texture coordinates have no extent the tangent is
-    zero, with sign 0.
+    A corner's tangent is the angle-weighted sum of faces' unit tangents in the plane of the normal. It runs over faces
+    with a corner of equal position, normal and texture coordinates, and equal orientation of the image. Unlike in
+    MikkTSpace such faces need not share an edge. A vertex between mirrored images is split: the copies follow the
+    file's own vertices. Where texture coordinates have no extent the tangent is zero, with sign 0.
     """
     uvs = mesh.uvs_1 if uv_set else mesh.uvs
     if mesh.tangents is not None or mesh.normals is None or uvs is None:
         return mesh
     if not len(mesh.triangles):
         return replace(mesh, tangents=np.zeros((len(mesh.positions), 4), np.float32))
-    with np.errstate(all="ignore"):  # corners that are not finite have no say
+    with np.errstate(all="ignore"):  # non-finite corners are ignored
         along, area = _along_u(mesh.positions, mesh.triangles, uvs)
     words = np.concatenate([mesh.positions, mesh.normals, uvs], axis=1).view(np.uint32)
     place, _ = weld(words, len(mesh.positions) + len(mesh.triangles) < SMALL)
-    # Two groups at each place: faces that show the image as it is, and mirrored.
+    # Two groups at each position: faces with the image as it is, and mirrored.
     group = 2 * place[mesh.triangles].astype(np.int64) + (area < 0)[:, None]
     total = np.zeros((2 * len(words), 3))
     for corner in range(3):
@@ -46,7 +45,7 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
         for axis in range(3):
             total[:, axis] += np.bincount(group[:, corner], share[:, axis], len(total))
     length = np.linalg.norm(total, axis=1)
-    # cross(normal, tangent) points along +v where the image is as it is, and shall point along -v.
+    # cross(normal, tangent) points along +v for an unmirrored image, and shall point along -v.
     sign = np.where(np.arange(len(total)) % 2 == 0, -1.0, 1.0)
     tangents = np.concatenate([total, sign[:, None]], axis=1)
     tangents[:, :3] /= np.where(length > 0, length, 1.0)[:, None]
@@ -66,7 +65,7 @@ def _along_u(positions: Float, triangles: Int, uvs: Float) -> tuple[NDArray, NDA
 
 
 def _share(positions: Float, normals: Float, triangles: Int, corner: int, along: NDArray) -> NDArray:
-    """(T, 3): what a face adds to the tangent at one of its corners."""
+    """(T, 3): contribution of each face to the tangent at one of its corners."""
     normal = normals.astype(np.float64)[triangles[:, corner]]
     points = positions.astype(np.float64)
 
@@ -81,13 +80,13 @@ def _share(positions: Float, normals: Float, triangles: Int, corner: int, along:
 
 
 def _adopt(group: NDArray[np.int64], area: NDArray, length: NDArray) -> None:
-    """Corners of faces without an area in texture coordinates take the tangent of either group there, in place."""
+    """Give corners of faces without area in texture coordinates the tangent of either group there, in place."""
     flat = group[area == 0]
     group[area == 0] = np.where(length[flat] > 0, flat, flat ^ 1)
 
 
 def _split(mesh: Mesh, group: NDArray[np.int64], tangents: Float) -> Mesh:
-    """The mesh with a vertex for each group that its corners are in."""
+    """The mesh with a vertex for each group of its corners."""
     vertices = mesh.triangles.ravel().astype(np.int64)
     side = group.ravel() & 1
     uses = np.zeros((len(mesh.positions), 2), bool)

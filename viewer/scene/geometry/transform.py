@@ -17,8 +17,8 @@ def transform_points(points: Float, matrix: NDArray[np.float64]) -> NDArray:
 
 
 def transform_normals(normals: Float, matrix: NDArray[np.float64]) -> Float:
-    """Unit normals (V, 3) under a map (4, 4), by the cofactor matrix, which is the inverse transpose times the
-    determinant and exists for singular ones too."""
+    """Unit normals (V, 3) under a map (4, 4), by the cofactor matrix: the inverse transpose times the determinant,
+    defined for singular maps too."""
     linear = matrix[:3, :3]
     if np.array_equal(linear, np.eye(3)):
         return normals
@@ -35,7 +35,7 @@ def transform_normals(normals: Float, matrix: NDArray[np.float64]) -> Float:
 
 
 def transform_tangents(tangents: Float, matrix: NDArray[np.float64]) -> Float:
-    """Tangents (V, 4) of glTF under a map (4, 4): unit vectors, whose sign changes where the map mirrors."""
+    """glTF tangents (V, 4) under a map (4, 4): unit vectors, with the sign flipped by mirroring."""
     linear = matrix[:3, :3]
     if np.array_equal(linear, np.eye(3)):
         return tangents

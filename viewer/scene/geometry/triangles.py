@@ -17,21 +17,22 @@ from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.quadric import PlacedQuadric, Quadric, check_map
 from viewer.stream.declare.record import LARGEST_INTEGER
 
-# Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
+# Beyond this the watertight test's products of two coordinates overflow float32.
 LARGEST_COORDINATE = 1e18
 
 
 @dataclass
 class Triangles:
-    """The scene's triangles in world space, in scene order (instance by instance): what structures are built on.
+    """The scene's triangles in world space, in scene order (instance by instance): the input of acceleration
+    structures.
 
     positions (V, 3), normals (V, 3), colors (V, 3) linear, uvs (V, 2): float32.
     triangles (T, 3), materials (T,): int32.
     ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
-    Triangles with a corner that is not finite are kept, so that triangle_count stay; structures leave them out.
-    uvs_1 (V, 2), tangents (V, 4), opacities (V,) float32, as in `Mesh`, with zeros (opacities: ones) where a mesh has
-    none; None where none has.
-    ``quadrics``, ascending, have a triangle's number each; the triangle in its place has no area.
+    Triangles with a non-finite corner keep their numbers; acceleration structures skip them.
+    uvs_1 (V, 2), tangents (V, 4), opacities (V,) float32, as in `Mesh`, zeros (opacities: ones) for meshes without;
+    None if no mesh has any.
+    ``quadrics``, ascending, take one triangle number each; the triangle in that place has no area.
     """
 
     positions: Float
@@ -61,7 +62,7 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
         raise ViewerError(
             name,
             f"{triangle_count:,} triangles with all instances; an address is exact up to {LARGEST_INTEGER:,}",
-            "use --accel two-level-bvh, which leaves instances apart, or a smaller scene",
+            "use --accel two-level-bvh, which keeps instances separate, or a smaller scene",
         )
     parts: list[tuple[NDArray, ...]] = []
     further: list[tuple[Mesh, NDArray]] = []
@@ -80,7 +81,7 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
         if too_far.any():
             raise ViewerError(
                 f"{name}: {instance.name or mesh.name}",
-                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",
+                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
                 "scale the model down",
             )
         if isinstance(mesh, Quadric):

@@ -1,4 +1,4 @@
-"""Welding: vertices of equal bits become one."""
+"""Welding: vertices of equal bits are merged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.base.jit import run
 def weld(words: NDArray[np.uint32], small: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Rows of equal bits, numbered by first appearance: (number of each row (N,), first row of each number).
 
-    words (N, K); -0.0 counts as 0.0 (the same place). small : so few that the loop is not worth compiling.
+    words (N, K); -0.0 counts as 0.0 (the same position). small : too few for a compiled loop.
     """
     count = len(words)
     table = np.full(max(16, 1 << (2 * count - 1).bit_length()), -1, np.int32)
@@ -21,7 +21,7 @@ def weld(words: NDArray[np.uint32], small: bool = False) -> tuple[NDArray[np.int
 
 
 def _weld(words, table, number, first):
-    """See `weld`: how many numbers there are. number, first (N,) int32, written.
+    """See `weld`; returns the count of numbers. number, first (N,) int32, written.
 
     Open addressing with linear probing; table (S,) int32: -1, S a power of two and at least 2 N.
     """

@@ -1,8 +1,8 @@
-"""What a program computes, as a graph of values: functions put in where they are called, copies followed, equal values
-found once, arms of branches joined. A compiler of 2004 does as much; instructions are counted in what is left.
+"""A program's value graph: functions inlined, copies propagated, common subexpressions merged, branches joined.
+Compilers of 2004 did the same; the remaining nodes are counted as instructions.
 
-Loops are followed for one iteration, of values that any iteration may have (`LOOP`). An arm's stores are joined with
-the other's by `JOIN`, which takes no instruction: the machines of the papers mask writes by condition codes.
+A loop is followed for one iteration with values of any iteration (`LOOP`). Stores of both arms of a branch are joined
+by `JOIN`, at no instruction: the papers' machines mask writes by condition codes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from viewer.stream.analysis.values import Values
 
 @dataclass
 class Exit:
-    """A way out of a stretch of blocks: to a block, or RETURN. condition: of the branch that it took, where known."""
+    """An exit of a stretch of blocks: to a block, or RETURN. condition: of the branch taken, if known."""
 
     target: int
     came: int
@@ -39,7 +39,7 @@ class Exit:
 
 @dataclass
 class Frame:
-    """A call. place: of all that it computes; branches: how many it has met."""
+    """A call. place: of all its values; branches: number met so far."""
 
     function: Function
     place: Place
@@ -52,10 +52,10 @@ RETURN = -1
 
 
 class Graph(Values):
-    """Of a compiled program's ``main``.
+    """The graph of a compiled program's ``main``.
 
-    roots : what it writes and where it discards. fetches : of textures, met so far, by whatever call. branches : by the
-    functions of a call, loops met within and branches with an arm that fetches; what they leave out is worth a jump.
+    roots : its outputs and discards. fetches : texture fetches so far, over all calls. branches : by the functions of a
+    call, loops and branches with a fetching arm; a jump over these pays.
     """
 
     def __init__(self, binary: Binary) -> None:
@@ -79,7 +79,7 @@ class Graph(Values):
     # -- memory ----------------------------------------------------------------------------------------------------
 
     def load(self, memory: Memory, pointer: tuple[Any, tuple[Any, ...]]) -> Value:
-        """What lies behind a pointer."""
+        """The value behind a pointer."""
         base, path = pointer
         value = memory[base]
         for step in path:
@@ -87,14 +87,14 @@ class Graph(Values):
         return value
 
     def store(self, memory: Memory, pointer: tuple[Any, tuple[Any, ...]], value: Value) -> None:
-        """Put a value behind a pointer."""
+        """Store a value behind a pointer."""
         base, path = pointer
         memory[base] = self.replaced(memory.get(base), path, value)
 
     # -- flow ------------------------------------------------------------------------------------------------------
 
     def call(self, function: Function, arguments: list[Any], memory: Memory, place: Place) -> tuple[Value, Memory]:
-        """What a function returns, and the memory behind it. arguments: pointers or values."""
+        """A function's return value, and the memory after it. arguments: pointers or values."""
         self.frames += 1
         frame = Frame(function, place, self.frames)
         for number, argument in zip(function.parameters, arguments, strict=True):
@@ -112,7 +112,7 @@ class Graph(Values):
         return value, self.merged(exits)
 
     def merged(self, exits: Sequence[Exit]) -> Memory:
-        """The memory where several ways meet."""
+        """The joined memory of several exits."""
         memory = exits[-1].memory
         for each in reversed(exits[:-1]):
             if each.memory is memory:
@@ -135,7 +135,7 @@ class Graph(Values):
         came: Sequence[Exit] = (),
         inside: int = 0,
     ) -> list[Exit]:
-        """Follow blocks until one of ``stops``. inside: a loop's first block that is being followed already."""
+        """Follow blocks until one of ``stops``. inside: first block of a loop already being followed."""
         away: list[Exit] = []
         while label not in stops:
             block = frame.function.blocks[label]
@@ -211,7 +211,7 @@ class Graph(Values):
         conditions: list[Node] = []
 
         def turn(begun: Memory) -> tuple[list[Exit], list[Exit], list[Exit]]:
-            """Exits that go on to the next turn, that leave behind the loop, and others; notes their conditions."""
+            """Exits to the next iteration, exits behind the loop, and others; records their conditions."""
             own = stops | {block.merge, block.again}
             exits = self.run(frame, label, begun, own, came, label)
             again = [each for each in exits if each.target == block.again]
@@ -255,7 +255,7 @@ class Graph(Values):
     # -- operations ------------------------------------------------------------------------------------------------
 
     def value(self, frame: Frame, number: int) -> Value:
-        """Of an operand: a constant, or what an operation gave."""
+        """The value of an operand: a constant, or an operation's result."""
         if number in frame.values:
             return frame.values[number]
         kind, held = self.binary.constants[number]
@@ -303,7 +303,7 @@ class Graph(Values):
         return memory
 
     def _given(self, frame: Frame, operation: Operation, number: int) -> Value:
-        """An operand as a value, where it is one and no plain number."""
+        """An operand as a value; None for a plain number."""
         held = operation.operands[number]
         known = held in frame.values or held in self.binary.constants
         return self.value(frame, held) if known else None

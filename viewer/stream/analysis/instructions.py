@@ -1,11 +1,10 @@
-"""Instructions of generated programs, in a vector instruction set of 2002 to 2004, by rules that are written here.
+"""Instruction counts of generated programs, in a vector instruction set of 2002 to 2004 with the rules below.
 
-The machine: registers of four floats; an instruction works on up to four components of one value, read with any
-swizzle, sign or absolute value, and written under a mask and a condition code, as in NVIDIA's vertex and fragment
-programs, by which the papers counted (Purcell et al. 2002, section 3.2: that set "plus a few"). Numbers are floats;
-there are no integers, and no bits. What is counted is what a compiler of the day would leave:
-`viewer.stream.analysis.graph` puts functions in where they are called, finds equal values once, and drops what no
-output needs.
+The machine has registers of four floats. An instruction works on up to four components of one value, read with any
+swizzle, sign or absolute value, and written under a mask and a condition code. These are NVIDIA's vertex and fragment
+programs, in which the papers counted (Purcell et al. 2002, section 3.2: that set "plus a few"). Numbers are floats;
+there are no integers and no bits. The count is that of an optimising compiler of the day:
+`viewer.stream.analysis.graph` inlines functions, merges equal values, and drops unused ones.
 
 One instruction each
     add, subtract, multiply of a scalar or of a vector (ADD, MUL); multiply and add where the product is used by that
@@ -22,21 +21,21 @@ Several
     polynomials: asin, acos 6, atan 9, atan2 13 of each component; determinant and inverse of 3 x 3: 3 and 8, of
     4 x 4: 12 and 24.
 None
-    sign, absolute value, swizzles and writes to parts of vectors; clamp to 0 .. 1 (the suffix _SAT); conversions of
-    whole numbers to floats, and of texels to whole numbers, which they hold; a comparison with zero that selects or
-    branches only (CMP, and condition codes, compare with zero); the choice of 1 or 0 by a comparison; a value that an
-    arm of a branch computes and that is joined with the other's (a masked write; what is only moved is one MOV); the
-    fragment's own position; sizes of textures (a constant of the program); what is made of constants alone.
+        sign, absolute value, swizzles and writes to parts of vectors; clamp to 0 .. 1 (the suffix _SAT); conversions of
+        integers to floats, and of texels to integers, already integral; a comparison with zero used only to select or
+        branch (CMP and condition codes compare with zero); the choice of 1 or 0 by a comparison; a value of one arm of
+        a branch joined with the other's (a masked write; a mere move is one MOV); the fragment's own position; sizes of
+        textures (a constant of the program); constant expressions.
 Bits
-    or, exclusive or, other masks and the rest of the operations on bits count one each, and are listed apart: no
-    machine of the day has them.
+        or, exclusive or, other masks and all other bit operations count one each, and are listed apart: no machine of
+        the day has them.
 Branches
-    both arms count; a loop counts one iteration. Where the machine branches (MIMD), a loop counts one more (BRA), and
-    so does a branch with an arm that fetches; for others, and where it does not branch (SIMD), masks are enough.
+        both arms count; a loop counts one iteration. A branching machine (MIMD) counts one more (BRA) for a loop and
+        for a branch with a fetching arm; other branches, and all on a machine without branches (SIMD), are masks.
 
-Addresses are the instructions, fetches apart, of functions that find texels and cells (`ADDRESSES`); packing is that of
-``pack_...`` and ``unpack_...``; flow is what ``main`` does beside: states, exits. `Instructions.within` is what the
-kernel itself needs, its random fetches and addresses with it, without the streams' own.
+Addresses are the instructions, without fetches, of functions that find texels and cells (`ADDRESSES`); packing is that
+of ``pack_...`` and ``unpack_...``; flow is the rest of ``main``: states, exits. `Instructions.within` is the kernel
+itself with its random fetches and addresses, without the streams' own.
 """
 
 from __future__ import annotations
@@ -82,11 +81,11 @@ OF_MATRIX = {2: (1, 2), 3: (3, 8), 4: (12, 24)}  # determinant, inverse
 
 @dataclass(frozen=True)
 class Instructions:
-    """Of a program, one iteration.
+    """Instructions of a program, one iteration.
 
-    arithmetic : without those of addresses, packing and flow. textures : fetches, of which ``random`` of memories.
-    branches : of the kernel. bits : operations on bits among the others. within : of the kernel itself, fetches of
-    memories with them. levels : fetches behind one another, each at an address that the one before has given.
+    arithmetic : without addresses, packing and flow. textures : fetches, ``random`` of them from memories. branches :
+    of the kernel. bits : bit operations among the others. within : of the kernel itself, with its fetches from
+    memories. levels : chained fetches, each at an address computed from the one before.
     """
 
     arithmetic: int = 0
@@ -102,17 +101,17 @@ class Instructions:
 
     @property
     def all(self) -> int:
-        """All instructions of a machine that does not branch."""
+        """All instructions on a machine without branches."""
         return self.arithmetic + self.textures + self.addresses + self.packing + self.flow
 
     @property
     def several(self) -> int:
-        """Of a pass of its own (SIMD), as table 5.1 counts: fetches and addresses within textures apart."""
+        """As a pass of its own (SIMD), in the sense of table 5.1: without fetches and addresses within textures."""
         return self.arithmetic + self.packing + self.flow
 
     @property
     def branching(self) -> int:
-        """Of the kernel in a single pass that branches (MIMD), streams in registers, as table 5.1 counts."""
+        """As part of a single pass with branches (MIMD), streams in registers, in the sense of table 5.1."""
         return self.arithmetic + self.branches
 
     def __add__(self, other: Instructions) -> Instructions:
@@ -164,7 +163,7 @@ def _counted(text: str, stage: str, kernel: str) -> Instructions:
 
 
 def _levels(nodes: list[Node]) -> int:
-    """The longest way through fetches, of one iteration."""
+    """The longest chain of fetches in one iteration."""
     found: dict[int, int] = {}
 
     def level(node: Node) -> int:
@@ -187,7 +186,7 @@ def _group(calls: tuple[str, ...], inside: bool) -> str:
 
 
 def reached(roots: Iterable[Node]) -> list[Node]:
-    """The nodes that roots need, themselves included."""
+    """The nodes reachable from the roots, roots included."""
     found: dict[int, Node] = {}
     waiting = list(roots)
     while waiting:
@@ -199,7 +198,7 @@ def reached(roots: Iterable[Node]) -> list[Node]:
 
 
 def priced(nodes: list[Node]) -> dict[Node, int]:
-    """Instructions of every node, with those that other instructions take in for nothing."""
+    """Instructions of every node, including those merged into other instructions at no cost."""
     users: dict[Node, list[Node]] = {node: [] for node in nodes}
     for node in nodes:
         for arg in dict.fromkeys(node.args):
@@ -228,7 +227,7 @@ def _unsigned(node: Node) -> Node:
 
 
 def _only_use(node: Node, users: dict[Node, list[Node]]) -> Node | None:
-    """The single user of a node, seen through signs."""
+    """The single user of a node, looking through signs."""
     by = users[node]
     while len(by) == 1 and by[0].op in ("FNegate", "SNegate"):
         by = users[by[0]]
@@ -262,7 +261,7 @@ def _select(node: Node, users: list[Node]) -> int:
 
 
 def _whole(node: Node, users: list[Node]) -> int:
-    """Truncation; of a texel, or of the fragment's own position, none."""
+    """Truncation; free for a texel and for the fragment's own position."""
     value = node.args[0]
     while value.op == EXTRACT or (value.op == COMPOSE and len({part.op for part in value.args}) == 1):
         value = value.args[0]
@@ -280,7 +279,8 @@ def _inverse(node: Node, users: list[Node]) -> int:
 
 
 def _join(node: Node, users: list[Node]) -> int:
-    """Of true and false an and, or an or; else a move where neither arm's value is made for it alone."""
+    """A select between true and false is an and or an or; else a move where neither arm's value is made for it
+    alone."""
     return 1 if node.extra is True or not any(map(_made, node.args[-2:])) else 0
 
 
@@ -299,7 +299,7 @@ def _by_zero(node: Node) -> bool:
 
 
 def _selects(user: Node, node: Node) -> bool:
-    """Whether a user takes a comparison for its condition."""
+    """Whether a user takes a comparison as its condition."""
     if user.op in ("LogicalNot", BOTH):
         return True
     return user.op in ("Select", JOIN, LOOP) and node not in user.args[1:3] and user.extra is not True

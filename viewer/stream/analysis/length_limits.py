@@ -1,4 +1,4 @@
-"""Which kernels of a program are longer than the hardware of the papers' day took (`viewer.stream.declare.limits`)."""
+"""Kernels beyond the program lengths of the papers' hardware (`viewer.stream.declare.limits`)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from viewer.stream.declare.limits import LIMITS
 
 
 def too_long(linked: LinkedProgram, year: str, addresses: Addresses | None = None) -> list[str]:
-    """The kernels, a pass each, that have more arithmetic instructions or more levels of dependent fetches than the
-    limits of that year: "shade (97 instructions of 64)". year : of `LIMITS`.
+    """The kernels, as one pass each, beyond the limits of ``year`` (of `LIMITS`) in arithmetic instructions or levels
+    of dependent fetches: "shade (97 instructions of 64)".
 
-    Raises `NoCompiler` without glslangValidator, which counts need.
+    Raises `NoCompiler` without glslangValidator, the compiler behind the counts.
     """
     limits, found = LIMITS[year], []
     for name, each in instructions(linked, addresses=addresses).items():
@@ -27,14 +27,14 @@ def too_long(linked: LinkedProgram, year: str, addresses: Addresses | None = Non
 
 
 def remarks(linked: LinkedProgram, year: str, addresses: Addresses | None = None) -> list[str]:
-    """What to tell who renders by the limits of a year: a line on what is beyond them and runs all the same; none
-    without limits, or where all fits."""
+    """Warnings for a render under the limits of a year: a line on kernels too long, which run all the same; none
+    without limits, or where all fit."""
     if year not in LIMITS:
         return []
     try:
         long = too_long(linked, year, addresses)
     except NoCompiler as error:
-        return [f"--limits {year}: lengths of programs are not looked at: {error}"]
+        return [f"--limits {year}: program lengths are not checked: {error}"]
     if not long:
         return []
-    return [f"--limits {year}: too long for a program of then, and run all the same: {', '.join(long)}"]
+    return [f"--limits {year}: kernels too long for its programs, run all the same: {', '.join(long)}"]

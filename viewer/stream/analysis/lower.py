@@ -1,8 +1,8 @@
-"""Operations of SPIR-V as values of a graph, by what the machines of the papers can do: floats alone, four wide.
+"""Operations of SPIR-V as graph values on the papers' machines: floats alone, four wide.
 
-Divisions are reciprocals of scalars and products; remainders ``x - y floor(x / y)``; lengths and normals dot products
-and reciprocal roots; shifts by a number are products. So what a program computes twice in two forms is found once. What
-is made of constants alone is no instruction; of scalars it is computed here, so that branches on it have one arm.
+Divisions become reciprocals of scalars and products; remainders ``x - y floor(x / y)``; lengths and normals dot
+products and reciprocal roots; shifts by a constant products. Equal values in different forms thus merge. Constant
+expressions are free; scalar ones are evaluated here, so that branches on them keep one arm.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Lower:
         self.graph = graph
 
     def operation(self, operation: Operation, given: Sequence[Value]) -> Value:
-        """The value of an operation other than those of memory and calls. given: its operands, None for a number."""
+        """The value of an operation other than memory accesses and calls. given: its operands, None for a plain
+        number."""
         graph, name, operands = self.graph, operation.name, operation.operands
         width = graph.width(operation.type)
         if name == "ExtInst":
@@ -63,16 +64,16 @@ class Lower:
         if name.startswith("Image"):
             fetches = name.startswith(("ImageFetch", "ImageSample"))
             graph.fetches += fetches
-            # Behind image and coordinates stands a mask that says what follows it.
+            # After image and coordinates comes a mask of the operands that follow it.
             args = [*given[:2], *given[3:]] if fetches else given
             return graph.node(name, args, width)
         return self.arithmetic(name, given, width)
 
     def arithmetic(self, name: str, args: Sequence[Value], width: int) -> Value:
-        """Of operands that are values."""
+        """Of operands that are all values."""
         graph = self.graph
         if name in ("Bitcast", "ConvertUToF", "ConvertSToF") and args[0].op != CONST:
-            return args[0]  # numbers are floats
+            return args[0]  # integers are floats here
         if name == "ConvertFToU":
             name = "ConvertFToS"
         if name.startswith("Matrix") or name in ("VectorTimesMatrix", "OuterProduct", "Transpose"):
@@ -111,7 +112,7 @@ class Lower:
         return graph.node(name, args, width)
 
     def select(self, condition: Node, first: Value, second: Value, width: int) -> Value:
-        """One of two."""
+        """A select between two values."""
         if first is second:
             return first
         if isinstance(first, tuple):
@@ -129,7 +130,7 @@ class Lower:
         return scalar if width == 1 or scalar.width > 1 else self.graph.compose([scalar] * width)
 
     def product(self, a: Node, b: Node) -> Node:
-        """a b; by one it is no instruction."""
+        """a b; a factor of one costs no instruction."""
         if constant_of(a) == 1:
             return b
         if constant_of(b) == 1:
@@ -161,7 +162,7 @@ class Lower:
         return found if inverse else self.reciprocal(found)
 
     def shifted(self, name: str, number: Node, by: Node) -> Node:
-        """Shifts are products by powers of two; to the right the whole part is kept."""
+        """Shifts are products by powers of two; to the right with a floor."""
         graph, left = self.graph, name == "ShiftLeftLogical"
         known = constant_of(by)
         if known is None:
@@ -172,7 +173,7 @@ class Lower:
         return scaled if left else graph.node("Floor", (scaled,), number.width)
 
     def matrix(self, name: str, args: Sequence[Value]) -> Value:
-        """Products of matrices, which are tuples of columns, by dot products; transposed they are read otherwise."""
+        """Products of matrices (tuples of columns) by dot products; transposed ones are read by rows."""
         graph = self.graph
         if name == "Transpose":
             return self.transposed(args[0])
@@ -195,7 +196,7 @@ class Lower:
         return tuple(self.graph.compose([column[k] for column in each]) for k in range(len(each[0])))
 
     def function(self, name: str, args: Sequence[Value], width: int) -> Value:
-        """Of GLSL's built-in functions."""
+        """A built-in function of GLSL."""
         graph = self.graph
         if name in ("Determinant", "MatrixInverse"):
             size = len(args[0])

@@ -1,7 +1,7 @@
 """SPIR-V of generated programs, by glslangValidator, read into functions of blocks of instructions.
 
-No Python package of a SPIR-V compiler is kept up with wheels for the platforms that this project runs on, so that the
-system's tool is used (Debian and Ubuntu: glslang-tools; others: the Vulkan SDK).
+No Python package of a SPIR-V compiler has current wheels for this project's platforms, so the system's tool is used
+(Debian and Ubuntu: glslang-tools; others: the Vulkan SDK).
 
 Khronos Group, "SPIR-V Specification", section 2.3 (physical layout) and 3 (binary form).
 """
@@ -21,7 +21,7 @@ VALIDATOR = "glslangValidator"
 MAGIC = 0x07230203
 SECONDS = 60  # for a program; the largest take about one
 
-# Numbers of the instructions that are told apart; others are never met in what glslang makes of fragment programs.
+# Instruction numbers; others do not occur in glslang's fragment programs.
 NAMES = {
     **{1: "Undef", 5: "Name", 12: "ExtInst", 15: "EntryPoint"},
     **{19: "TypeVoid", 20: "TypeBool", 21: "TypeInt", 22: "TypeFloat", 23: "TypeVector", 24: "TypeMatrix"},
@@ -52,7 +52,7 @@ NAMES = {
     **{247: "SelectionMerge", 248: "Label", 249: "Branch", 250: "BranchConditional", 251: "Switch", 252: "Kill"},
     **{253: "Return", 254: "ReturnValue", 255: "Unreachable"},
 }
-# Of GLSL.std.450.
+# Extended instructions of GLSL.std.450.
 FUNCTIONS = {
     **{1: "Round", 2: "RoundEven", 3: "Trunc", 4: "FAbs", 5: "SAbs", 6: "FSign", 7: "SSign", 8: "Floor", 9: "Ceil"},
     **{10: "Fract", 11: "Radians", 12: "Degrees", 13: "Sin", 14: "Cos", 15: "Tan", 16: "Asin", 17: "Acos"},
@@ -69,7 +69,7 @@ OUTPUT = 3  # storage class
 
 
 class NoCompiler(Exception):
-    """It is not installed, or does not take a program."""
+    """glslangValidator is not installed, or rejects a program."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ class Operation:
 
 @dataclass
 class Block:
-    """Operations, the last of them leaves it. merge: the block after a selection or loop; again: a loop's continue."""
+    """Operations; the last one leaves the block. merge: the block after a selection or loop; again: a loop's
+    continue."""
 
     operations: list[Operation] = field(default_factory=list)
     merge: int = 0
@@ -125,7 +126,7 @@ class Binary:
 
 
 def compiled(text: str, stage: str = "frag") -> Binary:
-    """A GLSL program, not optimised. stage: frag or vert. Raises NoCompiler."""
+    """Compile a GLSL program without optimisation. stage: frag or vert. Raises NoCompiler."""
     if shutil.which(VALIDATOR) is None:
         raise NoCompiler(f"{VALIDATOR} is not installed (Debian, Ubuntu: glslang-tools)")
     with tempfile.TemporaryDirectory(prefix="raystream-spirv-") as folder:
@@ -144,7 +145,7 @@ def compiled(text: str, stage: str = "frag") -> Binary:
 
 
 def parsed(data: bytes) -> Binary:
-    """A module of SPIR-V. Raises NoCompiler where it is none."""
+    """Parse a SPIR-V module. Raises NoCompiler for other data."""
     words = np.frombuffer(data[: len(data) // 4 * 4], "<u4").tolist()
     if len(words) < 5 or words[0] != MAGIC:
         raise NoCompiler("no SPIR-V")
@@ -176,7 +177,7 @@ def parsed(data: bytes) -> Binary:
 
 
 def _declare(made: Binary, name: str, operands: tuple[int, ...]) -> Function | None:
-    """Outside of functions; a function that begins."""
+    """Declare an instruction outside of functions; returns a function that begins here."""
     if name == "Name":
         made.names[operands[0]] = _text(operands[1:])
     elif name == "EntryPoint":

@@ -1,4 +1,4 @@
-"""The fragment programs of a linked program's states, as instruction counts read them."""
+"""The fragment programs of a linked program's states, as read by instruction counts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ _ONCE = re.compile(r"^\w+ once_(\w+) = gl_FragCoord\.x < 0\.0 \? .*;$|^#define (
 
 
 def step_sources(linked: LinkedProgram, addresses: Addresses | None = None) -> Iterator[tuple[str, Source]]:
-    """The fragment program of each state, a kernel in each, without what drivers alone need (`plain`)."""
+    """The fragment program of each state, a kernel each, without workarounds for drivers (`plain`)."""
     for step in linked.steps("none"):
         source = fragment(linked, step, Form(scheduled=True), addresses or PlannedAddresses(WIDEST))
         yield step.name, plain(source)
 
 
 def plain(source: Source) -> Source:
-    """A program without what drivers and schedulers want of it: copies of uniforms for llvmpipe (`viewer.stream.
-    compile.memories.uniform_glsl`), and the loop and test of its state, of which a mask and ``unroll`` 1 leave nothing.
+    """A program without workarounds and scheduling: without the copies of uniforms for llvmpipe
+    (`viewer.stream.compile.memories.uniform_glsl`), and without its state's loop and test, which a mask and ``unroll``
+    1 replace.
     """
     return replace(source, lines=[(_plain_line(text), origin) for text, origin in source.lines])
 

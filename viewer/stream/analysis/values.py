@@ -1,4 +1,4 @@
-"""The values of a program's graph: made once each, taken apart and put together, joined where branches meet."""
+"""The values of a program's graph: unique nodes, decomposed, composed, and joined behind branches."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LOGICAL = COMPARISONS | LOGIC | {"IsNan", "IsInf", BOTH}
 
 
 def is_logical(node: Node) -> bool:
-    """Whether a node's value is true or false."""
+    """Whether a node's value is boolean."""
     if node.op == CONST:
         return isinstance(node.extra, bool)
     return node.op in LOGICAL or (node.op == JOIN and node.extra is True)
 
 
 def constant_of(node: Node) -> float | int | bool | None:
-    """The constant that a node is, in all its components; None for another."""
+    """The constant in all of a node's components; None for another node."""
     if node.op == CONST:
         return node.extra  # type: ignore[no-any-return]
     if node.op == COMPOSE and all(part is node.args[0] for part in node.args):
@@ -35,7 +35,7 @@ def constant_of(node: Node) -> float | int | bool | None:
 
 
 class Values:
-    """nodes : all that there are. place : of those that are made. fetches : of textures, met so far."""
+    """nodes : all so far. place : of new nodes. fetches : texture fetches so far."""
 
     def __init__(self, binary: Binary) -> None:
         self.binary = binary
@@ -51,7 +51,7 @@ class Values:
         self.place = before
 
     def node(self, op: str, args: Sequence[Node] = (), width: int = 1, extra: Any = None) -> Node:
-        """The node of an operation: the one there is, or a new one."""
+        """The unique node of an operation."""
         key = (op, tuple(arg.number for arg in args), width, type(extra), extra)  # 1, 1.0 and True are equal in Python
         found = self.nodes.get(key)
         if found is None:
@@ -63,7 +63,7 @@ class Values:
         return self.node(CONST, (), 1, value)
 
     def opaque(self, kind: int, make: Callable[[tuple[int, ...]], tuple[str, tuple[Node, ...], Any]]) -> Value:
-        """A value of a type from nodes, made for each of its scalars and vectors by its path."""
+        """A value of a type from nodes, made for each of its scalars and vectors by path."""
 
         def build(number: int, path: tuple[int, ...]) -> Value:
             found = self.binary.types[number]
@@ -81,7 +81,7 @@ class Values:
         return kind.size if kind.kind == "vector" else 1
 
     def compose(self, parts: Sequence[Node]) -> Node:
-        """A vector of scalars; itself where they are all of a vector, in order."""
+        """A vector of scalars; the vector itself if they are all its components in order."""
         if len(parts) == 1:
             return parts[0]
         first = parts[0]
@@ -94,7 +94,7 @@ class Values:
         return self.node(COMPOSE, tuple(parts), len(parts))
 
     def extract(self, vector: Node, index: int) -> Node:
-        """A component."""
+        """One component."""
         if vector.width == 1:
             return vector
         if vector.op == COMPOSE:
@@ -102,11 +102,11 @@ class Values:
         return self.node(EXTRACT, (vector,), 1, index)
 
     def components(self, vector: Node) -> list[Node]:
-        """All of them."""
+        """All components."""
         return [self.extract(vector, k) for k in range(vector.width)]
 
     def join(self, condition: Node | None, first: Value, second: Value) -> Value:
-        """A value of either arm."""
+        """A value selected by a condition."""
         if first is second:
             return first
         if isinstance(first, tuple):
@@ -120,7 +120,7 @@ class Values:
         return self.node(JOIN, args, first.width, is_logical(first) or is_logical(second))
 
     def part(self, value: Value, step: Any) -> Value:
-        """A part of a value, by number or by a node."""
+        """A part of a value, by constant or by dynamic index."""
         if isinstance(step, Node):
             if step.op == CONST:
                 return self.part(value, int(step.extra))
@@ -135,13 +135,13 @@ class Values:
         return self.node(CHOOSE, (self.node("Address", (step,)), *values), values[0].width)
 
     def replaced(self, value: Value, path: tuple[Any, ...], new: Value) -> Value:
-        """A value with one of its parts another."""
+        """A value with one part replaced."""
         if not path:
             return new
         step, rest = path[0], path[1:]
         if isinstance(step, Node) and step.op == CONST:
             step = int(step.extra)
-        if isinstance(step, Node):  # any of them may be
+        if isinstance(step, Node):  # a dynamic index may be any part
             count = len(value) if isinstance(value, tuple) else value.width
             each = [self.part(value, k) for k in range(count)]
             address = self.node("Address", (step,))

@@ -1,7 +1,7 @@
-"""Where memories lie, as generated programs must know it: the layout of each, and a cold table's base in the arena.
+"""Addresses of memories in generated programs: the layout of each, and a cold table's base in the arena.
 
-Hot memories (what a traversal reads in every step) have a texture each. The cold tables of a scene lie one behind the
-other in one float texture, the *arena*, so that no step reads from many samplers.
+Hot memories, read in every traversal step, have a texture each. A scene's cold tables share one float texture, the
+*arena*, so that no step reads from many samplers.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Protocol
 from viewer.base.errors import DeviceError
 from viewer.stream.declare.kernel import Table, Texels, Volume
 
-WIDEST = 16384  # texels of a row that are of use: 2^24 records of up to 16 texels then need no more rows than that
-MOST_LAYERS = 256  # of a 2-D array texture, that every OpenGL 3.3 grants
+WIDEST = 16384  # texels of a row in use: enough for 2^24 records of up to 16 texels in as many rows
+MOST_LAYERS = 256  # of a 2-D array texture, guaranteed by OpenGL 3.3
 IN_BUFFER = 0  # `Layout.per_row` of a buffer texture
 
 
@@ -21,7 +21,7 @@ IN_BUFFER = 0  # `Layout.per_row` of a buffer texture
 class Layout:
     """Addressing of a memory: ``per_row`` records (a power of two) in a row of a 2-D texture, 0 in a buffer texture.
 
-    channels : of a texel. layers : of a 2-D array texture, each of as many rows; 0: it is no such.
+    channels : per texel. layers : of a 2-D array texture, with equal rows; 0: not an array.
     """
 
     per_row: int
@@ -30,21 +30,21 @@ class Layout:
 
 
 class Addresses(Protocol):
-    """What the generator asks of whoever places memories.
+    """The generator's view of the placement of memories.
 
-    Where a cold table begins in the arena is no part of a program: that is a uniform, `Resources.base` of the table.
+    A cold table's base in the arena is not part of a program but a uniform, `Resources.base` of the table.
     """
 
     @property
     def arena_row(self) -> int:
-        """Texels in a row of the arena, a power of two; 0 where it is a buffer texture."""
+        """Texels in a row of the arena, a power of two; 0 for a buffer texture."""
 
     def layout(self, memory: Table | Volume | Texels) -> Layout:
-        """How a memory with a texture of its own lies."""
+        """The layout of a memory with a texture of its own."""
 
 
 class PlannedAddresses:
-    """Addresses by what a driver allows, without OpenGL."""
+    """Addresses planned from a driver's limits, without OpenGL."""
 
     def __init__(self, largest: int, buffer_texels: int = 0) -> None:
         """largest: edge of a 2-D texture. buffer_texels: of a buffer texture."""
@@ -61,17 +61,17 @@ class PlannedAddresses:
 
 
 def texels_of(table: Table) -> int:
-    """Texels of a table in the arena; an empty one has room for a record, so that address 0 is one."""
+    """Texels of a table in the arena; an empty one has room for one record, so that address 0 is valid."""
     return max(1, table.record.texels) * max(1, len(table.data))
 
 
 def arena_row(largest: int, buffer_texels: int) -> int:
-    """`Addresses.arena_row`: a buffer texture where the driver's are large, beyond what every OpenGL 3.3 grants."""
+    """`Addresses.arena_row`: a buffer texture where the driver's are larger than OpenGL 3.3 guarantees."""
     return IN_BUFFER if buffer_texels >= 1 << 24 else 1 << min(largest, WIDEST).bit_length() - 1
 
 
 def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0) -> Layout:
-    """How a memory lies: largest edge of a 2-D texture, and texels of a buffer texture, that the driver allows.
+    """The layout of a memory. largest: edge of a 2-D texture; buffer_texels: of a buffer texture; both the driver's.
 
     In 2-D a row holds a power of two of records, so that none straddles two rows.
     """
@@ -84,7 +84,7 @@ def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0
     if texels * count <= buffer_texels:
         return Layout(IN_BUFFER, channels)
     per_row = 1 << (min(largest, WIDEST) // texels).bit_length() - 1
-    # A small table needs no long row, and rows about as many as columns are kind to tiled textures.
+    # A small table needs no long row; about square suits tiled textures.
     while per_row > 64 and (per_row // 2) ** 2 * texels >= 2 * count:
         per_row //= 2
     if -(-count // per_row) > largest:

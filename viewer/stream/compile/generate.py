@@ -1,11 +1,11 @@
 """The generator of fragment programs: the only place that writes a ``main()`` for kernels.
 
 A step (one state, a fused group, or all states) becomes: load streams; call kernels, each exit setting the next state,
-in loops nested by `viewer.stream.compile.order`; store streams. Generated outputs are ``invariant``, because compilers
-otherwise contract and reassociate the same kernel differently in different programs, and bits would differ.
+in loops nested by `viewer.stream.compile.order`; store streams. Generated outputs are ``invariant``: compilers would
+else contract and reassociate the same kernel differently in different programs, and bits would differ.
 
-Counting is a program of its own, drawn over the same rays before the step's: it runs the same kernels and adds up their
-calls, so that the step itself is the same whether anybody counts or not.
+Counting is a separate program, drawn over the same rays before the step's. It runs the same kernels and adds up their
+calls, so that the step itself is the same with and without counting.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ VERSION = "#version 330 core"
 
 @dataclass(frozen=True)
 class Form:
-    """What a machine wants of a generated program, beside the step itself.
+    """A machine's requirements of a generated program, besides the step itself.
 
     scheduled : the state comes from and goes to a stream (multipass); else it is a local variable (single pass).
-    discards  : rays in other states are discarded by the program itself (no mask).
-    stores    : names of the textures that it writes, where a pass cannot write all; empty: all.
-    rounds    : what it writes is rounded to the floats of the papers' day (``shaders/lib/stored.glsl``).
-    counts    : numbers of the count textures that it writes, and then nothing else: kernel calls and words fetched at
-    random, to be added to what is there.
+    discards  : the program itself discards rays in other states (no mask).
+    stores    : names of its output textures, where one pass cannot write all; empty: all.
+    rounds    : outputs are rounded to the floats of the papers' day (``shaders/lib/stored.glsl``).
+    counts    : numbers of the count textures that it updates, as its only outputs: kernel calls, and words fetched at
+                random.
     """
 
     scheduled: bool
@@ -98,8 +98,8 @@ def _add_records(source: Source, linked: LinkedProgram, step: Step, form: Form, 
 def add_modules(
     source: Source, modules: Sequence[Module], addresses: Addresses, counting: bool, loops: bool = True
 ) -> None:
-    """The constants, uniforms, memories and functions of modules, providers before users. Only a fragment program may
-    have ``loops``."""
+    """The constants, uniforms, memories and functions of modules, providers before users. ``loops`` for fragment
+    programs only."""
     if cold_tables(modules):
         source.add(arena_glsl(addresses.arena_row), "arena")
     source.features |= {feature for module in modules for feature in module.features}
@@ -121,18 +121,18 @@ def add_modules(
 
 
 def _textures(linked: LinkedProgram, streams: Sequence[str], form: Form) -> list[str]:
-    """Names of the textures of these streams, and of the state: the order of attachments and samplers."""
+    """Names of the textures of these streams, and of the state, in the order of attachments and samplers."""
     names = ["state"] if form.scheduled else []
     return names + [f"{stream}_{k}" for stream in streams for k in range(linked.records[stream].texels)]
 
 
 def inputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
-    """Names of the textures that the step's program samples; its uniforms are ``in_<name>``."""
+    """Names of the step's input textures; its uniforms are ``in_<name>``."""
     return _textures(linked, list(dict.fromkeys((*step.loads, *step.gathers))), form)
 
 
 def outputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
-    """Names of the textures that the step's program writes, in the order of its colour attachments."""
+    """Names of the step's output textures, in the order of its colour attachments."""
     if form.counts:
         return [f"count_{k}" for k in form.counts]
     return [name for name in _textures(linked, step.stores, form) if not form.stores or name in form.stores]
@@ -153,7 +153,7 @@ def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form
     if not form.scheduled:
         source.add(uniform_glsl("ivec2", "extent", "width of the streams, rays to run"), "extent")
     if _unrolls(step, form):
-        about = "most kernel calls, or turns of the program, in this pass"
+        about = "largest number of kernel calls, or iterations of the program, in this pass"
         source.add(uniform_glsl("int", "unroll", about), "unroll")
     for name in step.states:
         state = linked.program.by_name[name]
@@ -171,12 +171,12 @@ def _unrolls(step: Step, form: Form) -> bool:
 
 
 def state_constant(name: str) -> str:
-    """The GLSL constant of a state: of a copy with the state that it returns to."""
+    """The GLSL constant of a state; a copy's includes the state that it returns to."""
     return f"STATE_{name.upper().replace('@', '_RETURNING_TO_')}"
 
 
 def _add_states(source: Source, linked: LinkedProgram, step: Step) -> None:
-    """The constants of the states that the program names."""
+    """The constants of the states named in the program."""
     program = linked.program
     named: dict[str, None] = dict.fromkeys(step.states)
     for name in step.states:
@@ -199,13 +199,13 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, pre
     add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);")
     if form.scheduled:
         add("    vec2 states = texelFetch(in_state, at, 0).xy;\n    int state = int(states.x), caller = int(states.y);")
-        # No early return: llvmpipe (Mesa 22.3) then gives wrong values to loops that test at their end. Lanes that the
-        # mask has ended may run along for their neighbours; their state lets them into no loop.
+        # No early return: llvmpipe (Mesa 22.3) then gives wrong values to loops that test at their end. Masked lanes
+        # may run along for their neighbours; their state lets them into no loop.
         if form.discards:
             others = " && ".join(f"state != {state_constant(s)}" for s in step.entries)
             add(f"    if ({others}) discard;")
     else:
-        # Lanes beside the last ray may run along for their neighbours: they are done.
+        # Lanes beyond the last ray may run along for their neighbours: they are done.
         add("    bool mine = at.x < extent.x && at.y * extent.x + at.x < extent.y;")
         start = program.start if isinstance(program.start, str) else program.start.state
         then = DONE if isinstance(program.start, str) else program.start.then
@@ -222,7 +222,7 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, pre
             add(f"    {record.name} s_{stream};", f"stream {stream}")
     for each in prepared:
         for stream in each.streams if len(each.streams) > 1 else ():
-            add(f"    {each.prepared.type} {each.kept(stream)};", f"prepared {stream}")
+            add(f"    {each.prepared.type} {each.variable(stream)};", f"prepared {stream}")
         for stream in each.loads:
             add(f"    {each.make(stream)}", f"prepared {stream}")
     for k in form.counts:
@@ -234,7 +234,7 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, pre
         head, tail = f"if ({within}) {{", "}"
         if loops:
             add("    int turn = 0;", f"state {alone}")
-            head, tail = _around(served, f"turn < unroll && {within}")
+            head, tail = _loop_lines(served, f"turn < unroll && {within}")
         add("    " + head, f"state {alone}")
         _add_call(source, linked, served, form, "        ", prepared)
         add(("        ++turn;\n    " if loops else "    ") + tail, f"state {alone}")
@@ -242,9 +242,9 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, pre
         for element in step.order:
             _add_element(source, linked, element, form, "    ", prepared, step.turns and form.scheduled)
     if not form.scheduled:
-        add("    if (state != STATE_DONE) discard;  // cut short by the driver: see Machine._again")
+        add("    if (state != STATE_DONE) discard;  // ended by the driver: see Machine._again")
     elif not form.counts:
-        if step.fused:  # cut short by the driver: see Machine._again
+        if step.fused:  # ended early by the driver: see Machine._again
             inside = [s for s in step.states if not (step.turns and s in step.entries)]
             add(f"    if ({' || '.join(f'state == {state_constant(s)}' for s in inside)}) state = {program.cut};")
         add("    out_state = vec2(float(state), float(caller));")
@@ -275,7 +275,8 @@ def _add_element(
     prepared: Sequence[Preparation],
     limited: bool = False,
 ) -> None:
-    """A state, looping inside while its exit leads back, or a loop of several, whose turns may be ``limited``."""
+    """A state with a loop while its exit leads back to it, or a loop of several states, iterations ``limited`` or
+    not."""
     program = linked.program
     if isinstance(element, Loop):
         within = " || ".join(f"state == {state_constant(s)}" for s in element.states())
@@ -289,16 +290,16 @@ def _add_element(
         return
     state, within = program.by_name[element], f"state == {state_constant(element)}"
     loops = element in state.exits.values()
-    head, tail = _around(state, within) if loops else (f"if ({within}) {{", "}")
+    head, tail = _loop_lines(state, within) if loops else (f"if ({within}) {{", "}")
     source.add(indent + head, f"state {element}")
     _add_call(source, linked, state, form, indent + "    ", prepared)
     source.add(indent + tail, f"state {element}")
 
 
-def _around(state: State, within: str) -> tuple[str, str]:
-    """Head and tail of a state's loop. It tests at its end: each ray that enters tests once less. Where turns give out
-    what they do not read it tests at its start: llvmpipe (Mesa 22.3) otherwise takes what the last turn of all lanes
-    gave, also for those that had left the loop."""
+def _loop_lines(state: State, within: str) -> tuple[str, str]:
+    """Head and tail of a state's loop. Normally it tests at its end, one test fewer per ray. Where iterations have
+    outputs without inputs it tests at its start: llvmpipe (Mesa 22.3) else takes the last iteration's outputs of all
+    lanes, even for lanes that had left the loop."""
     if any(argument.access is Access.OUT for argument in state.kernel.own):
         return f"while ({within}) {{", "}"
     return f"if ({within}) do {{", f"}} while ({within});"

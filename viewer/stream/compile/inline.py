@@ -1,30 +1,30 @@
-"""Calls resolved: a program in which every call has the states that it calls to itself.
+"""Calls inlined: every call gets its own copy of the states it calls.
 
-The single pass profits: a rasteriser that runs several rays side by side goes through the code of all states in every
-turn of a loop, so that a turn that takes a ray through two calls does twice the work of one that takes it through one.
+This helps the single pass, where SIMD lanes run the code of all states in every iteration of a loop. An iteration that
+takes a ray through two calls costs twice as much as one with a single call.
 """
 
 from __future__ import annotations
 
 from viewer.stream.declare.program import RETURN, Call, Program, State, Target
 
-MARK = "@"  # between a state's own name and the one that its copy returns to
+MARK = "@"  # between a state's own name and its copy's return state
 
 
 def origin(name: str) -> str:
-    """The name of the state that a copy is of."""
+    """The name of the original of a copied state."""
     return name.partition(MARK)[0]
 
 
 def inlined(program: Program) -> Program:
-    """The program with a copy of a call's states for each state that calls return to, named ``walk@shade``.
+    """The program with a copy of a call's states for each return state, named ``traverse@shade``.
 
-    One that calls from a single place is as it was, but for the names. The results are the same.
+    A program with a single call site changes in names alone. The results are the same.
     """
     copies: dict[tuple[str, Target], None] = {}
 
     def resolve(target: Target, back: Target | None) -> Target:
-        """Where a target leads; back: where the copy that it leaves returns to."""
+        """The resolved target. back: return target of the copy that it leaves."""
         if isinstance(target, Call):
             return copy(target.state, target.then)
         if target is RETURN:
@@ -56,13 +56,13 @@ def inlined(program: Program) -> Program:
     names = [state.name for state in states]
 
     def expanded(wanted: str) -> list[str]:
-        """What an entry of the order stands for: a state, or after ``->`` the states called to return to it."""
+        """The states of an entry of the order: a state, or after ``->`` the states called with that return."""
         if not wanted.startswith("->"):
             return [wanted]
         return [name for name in names if name.endswith(MARK + wanted.removeprefix("->"))]
 
     def copied(group: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """A fused group, once for each way back where it holds states that are called."""
+        """A fused group, once for each return state if it holds called states."""
         backs = dict.fromkeys(back for name, back in copies if name in group) or (None,)
         return [
             tuple(n for name in group for n in ([f"{name}{MARK}{b}"] if name in called else expanded(name)))

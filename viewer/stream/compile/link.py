@@ -1,4 +1,4 @@
-"""A program with the modules that provide what its kernels need: the last checks before OpenGL."""
+"""A program linked with modules that provide its kernels' functions: the last checks before OpenGL."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Tex
 from viewer.stream.declare.program import DONE, Program, entry_state
 from viewer.stream.declare.record import Record
 
-MOST_ATTACHMENTS = 8  # what OpenGL 3.3 grants
+MOST_ATTACHMENTS = 8  # guaranteed by OpenGL 3.3
 MOST_SAMPLERS = 16
 COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the count textures
 
 
 @dataclass(frozen=True)
 class Step:
-    """States that run in one pass: one, a fused group, or (single pass) all. ``order`` nests their loops.
+    """States of one pass: one, a fused group, or (single pass) all. ``order`` nests their loops.
 
-    entries : states of it that a ray may come in. loads, stores : streams read before and written after, in the
-    program's order of streams. gathers : streams read at any index. turns : it holds the whole program, and a pass
-    takes a ray a limited number of turns around its loop.
+    entries : states in which rays may enter. loads, stores : streams read before and written after, in the program's
+    order of streams. gathers : streams read at any index. turns : it holds the whole program, and a pass takes a ray
+    through a limited number of iterations of its loop.
     """
 
     name: str
@@ -40,19 +40,19 @@ class Step:
 
 @dataclass
 class LinkedProgram:
-    """A program, its modules, and the records that its streams really hold.
+    """A program, its modules, and the actual records of its streams.
 
-    Raises WiringError for a function that nobody provides or two modules provide, a kept record that no module keeps or
-    two keep, modules that need each other in a circle, two records or memories of one name, and a step beyond the
-    attachments or samplers of OpenGL 3.3; the message names the step.
+    Raises WiringError, with the step, for a function with no provider or two; a module record kept by no module or two;
+    a circular need among modules; two records or memories of one name; a step beyond the attachments or samplers of
+    OpenGL 3.3.
     """
 
     program: Program
     modules: Sequence[Module]
-    original: Program | None = None  # the one that calls were resolved in
+    original: Program | None = None  # before calls were inlined
     records: dict[str, Record] = field(init=False)
-    features: set[str] = field(default_factory=set, init=False)  # what the scene has: the same for all steps
-    limits: list[str] = field(default_factory=list, init=False)  # what a limit of OpenGL 3.3 kept from being fused
+    features: set[str] = field(default_factory=set, init=False)  # of the scene: the same for all steps
+    limits: list[str] = field(default_factory=list, init=False)  # notes on groups shortened for OpenGL 3.3
 
     def __post_init__(self) -> None:
         self.providers: dict[str, Module] = {}
@@ -83,7 +83,7 @@ class LinkedProgram:
         self._check_names(used)
 
     def _check_names(self, modules: Sequence[Module]) -> None:
-        """Raises where two different things would have one name in GLSL."""
+        """Raises where two different things share a name in GLSL."""
         memories = [memory for module in modules for memory in module.memories]
         records = [*self.records.values(), *(m.record for m in memories if isinstance(m, Table))]
         records += [record for module in modules for record in module.uses]
@@ -98,7 +98,7 @@ class LinkedProgram:
                 raise WiringError(f"program {self.program.name}", f"two {what} are named {twice}", "rename one")
 
     def inlined(self) -> LinkedProgram:
-        """The same with its calls resolved (`viewer.stream.compile.inline`)."""
+        """The same program with calls inlined (`viewer.stream.compile.inline`)."""
         return LinkedProgram(inlined(self.program), self.modules, self.counted)
 
     @property
@@ -107,20 +107,20 @@ class LinkedProgram:
         return self.original or self.program
 
     def count_of(self, state: str) -> int:
-        """Where the calls of a state, or of the one that it is a copy of, are counted: from 0."""
+        """Counter index, from 0, of a state or of the original of a copy."""
         return self.counted.number(origin(state)) - 1
 
     def count_textures(self, step: Step) -> list[int]:
-        """The count textures that a step updates."""
+        """The count textures updated by a step."""
         return sorted({self.count_of(state) // COUNTED_PER_TEXEL for state in step.states})
 
     def count_parts(self, step: Step) -> list[tuple[int, ...]]:
-        """The count textures of a step in parts that one pass can write."""
+        """The count textures of a step in groups for one pass each."""
         numbers = self.count_textures(step)
         return [tuple(numbers[k : k + MOST_ATTACHMENTS]) for k in range(0, len(numbers), MOST_ATTACHMENTS)]
 
     def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
-        """The modules that the kernels need, needs of needs included, providers before users."""
+        """The modules that the kernels need, directly or through others, providers before users."""
         out: list[Module] = []
         asking: list[Module] = []
 
@@ -153,7 +153,7 @@ class LinkedProgram:
         return out
 
     def memories_of(self, step: Step) -> list[Table | Volume | Texels]:
-        """The memories that the step's modules bring."""
+        """The memories of the step's modules."""
         return [memory for module in self.modules_for(self.kernels_of(step)) for memory in module.memories]
 
     def step(self, name: str, states: Sequence[str], whole: bool = False) -> Step:
@@ -165,8 +165,8 @@ class LinkedProgram:
         rank = program.order if set(program.order) == set(inside) else ()
         order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0], rank=rank)
         turns = not whole and len(inside) == len(program.states) > 1 and len(order) == 1
-        if turns:  # where a turn ends, the next pass begins
-            entered += [s for s in self._turned(order[0]) if s not in entered]
+        if turns:  # where an iteration ends, the next pass begins
+            entered += [s for s in self._reentered(order[0]) if s not in entered]
         touched = [program.by_name[s] for s in inside]
         if whole:
             read = {stream for s in touched for stream in s.reads()}
@@ -175,7 +175,7 @@ class LinkedProgram:
         else:
             writes = {stream for s in touched for stream in s.writes()}
             after = {s for name in inside for s in program.successors(name) if s not in inside}
-            # A stack that is filled and emptied within the pass lives in its local variables.
+            # A stack filled and emptied within the pass lives in its local variables.
             local = set() if turns else self._emptied(inside, after)
             needed = self._read_before_written(inside, entered) - local
             live = set(program.results)
@@ -185,7 +185,7 @@ class LinkedProgram:
                 live |= self.live[other] - local
             loads = [s for s in program.streams if s in needed]
             stores = [s for s in program.streams if s in writes & live]
-            # A stream that some ways through the group leave unwritten must go out as it came in.
+            # A stream not written on every path through the group must pass through unchanged.
             sure = set(stores) if len(inside) == 1 else set() if turns else self._always_written(inside, entered)
             loads = [s for s in program.streams if s in loads or (s in stores and s not in sure)]
         entries = (*inside,) if len(inside) == 1 else (*entered,)
@@ -195,8 +195,8 @@ class LinkedProgram:
         )
 
     def _emptied(self, inside: Sequence[str], after: set[str]) -> set[str]:
-        """The stacks that a group fills and that are empty where rays leave it for ``after``: their users are all of
-        the group, and no ray comes back to them before it begins anew."""
+        """The stacks that a group fills and that are empty where rays leave it for ``after``: all their users are in
+        the group, and no ray returns to them before the group restarts."""
         owned = {stream for stream in self.program.stacked if self._users[stream] <= set(inside)}
         if not owned:
             return owned
@@ -217,8 +217,8 @@ class LinkedProgram:
             stream: {s.name for s in states if stream in (*s.reads(), *s.writes())} for stream in self.program.stacked
         }
 
-    def _turned(self, loop: Element) -> list[str]:
-        """The states of a loop that follow a later one in its order: where a ray may be when a turn is over."""
+    def _reentered(self, loop: Element) -> list[str]:
+        """The states of a loop reached from a later one in its order: possible states of a ray after an iteration."""
         if isinstance(loop, str):
             return []
         place = {name: k for k, part in enumerate((loop.head, *loop.body)) for name in flatten([part])}
@@ -227,7 +227,7 @@ class LinkedProgram:
 
     @cached_property
     def live(self) -> dict[str, set[str]]:
-        """For each state, the streams that it or a later one reads before they are written: liveness."""
+        """For each state, the streams read by it or a later one before being written: liveness."""
         live: dict[str, set[str]] = {state.name: set() for state in self.program.states}
         grows = True
         while grows:
@@ -245,7 +245,7 @@ class LinkedProgram:
         return [s.name for s in self.program.states if s.name not in inside]
 
     def _read_before_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
-        """Streams that some way through a group, from one of its entries, reads before it writes them: liveness."""
+        """Streams read before written on some path through a group from one of its entries: liveness."""
         live: dict[str, set[str]] = {name: set() for name in inside}
         grows = True
         while grows:
@@ -259,19 +259,19 @@ class LinkedProgram:
         return {stream for name in entered for stream in live[name]}
 
     def samplers(self, step: Step, scheduled: bool = True) -> int:
-        """Textures that a step reads from. scheduled : whether the ray's state comes from a stream."""
+        """Number of input textures of a step. scheduled : whether the ray's state comes from a stream."""
         number = int(scheduled) + sum(self.records[s].texels for s in (*step.loads, *step.gathers))
         memories = self.memories_of(step)
         number += sum(not isinstance(m, Table) or m.hot for m in memories)
         return number + any(isinstance(m, Table) and not m.hot for m in memories)
 
     def attachments(self, step: Step, scheduled: bool = True) -> int:
-        """Textures that a step writes."""
+        """Number of output textures of a step."""
         return int(scheduled) + sum(self.records[s].texels for s in step.stores)
 
     def _always_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
-        """Streams that every way through a group, from one of its entries to beyond, has written."""
-        written: dict[str, set[str]] = {name: set() for name in entered}  # when a ray comes to a state
+        """Streams written on every path through a group, from one of its entries to beyond."""
+        written: dict[str, set[str]] = {name: set() for name in entered}  # on arrival at a state
         ahead, out = list(entered), None
         while ahead:
             name = ahead.pop()
@@ -286,7 +286,7 @@ class LinkedProgram:
         return out or set()
 
     def check(self, step: Step, scheduled: bool = True) -> None:
-        """Raises WiringError where a step is beyond what every OpenGL 3.3 grants, parts a module from its locals, or
+        """Raises WiringError for a step that exceeds OpenGL 3.3's guarantees, separates a module from its locals, or
         gathers from a stream that it writes."""
         where = f"program {self.program.name}, step {step.name}"
         for module in self.modules_for(self.kernels_of(step)):
@@ -307,7 +307,7 @@ class LinkedProgram:
                 raise WiringError(where, f"needs {number} {what}, {most} are granted", hint)
 
     def _check_gathers(self, where: str, states: Sequence[str]) -> None:
-        """Raises where one of these states gathers from a stream that one of them writes, or two gather by one name
+        """Raises where one of these states gathers from a stream that one of them writes, or two gather under one name
         from two streams."""
         touched = [self.program.by_name[name] for name in states]
         written = {stream for state in touched for stream in state.writes()}
@@ -325,7 +325,7 @@ class LinkedProgram:
     def steps(self, fuse: str) -> list[Step]:
         """The passes of a multipass machine under a fusion ('none', or a group of the program), in its order.
 
-        A group that needs more textures than every OpenGL 3.3 grants is cut short, and `limits` says so.
+        A group that needs more textures than OpenGL 3.3 guarantees is shortened, with a note in `limits`.
         """
         groups = (
             {} if fuse == "none" else {name: group for group in self.program.groups.get(fuse, ()) for name in group}
@@ -333,7 +333,7 @@ class LinkedProgram:
         out: list[Step] = []
         done: set[str] = set()
         for state in self.program.states:
-            while state.name not in done:  # a group that is cut short may have lost the state itself
+            while state.name not in done:  # a shortened group may have lost the state itself
                 group = tuple(name for name in groups.get(state.name, (state.name,)) if name not in done)
                 step = self._widest(group)
                 done |= set(step.states)
@@ -341,7 +341,7 @@ class LinkedProgram:
         return out
 
     def _widest(self, group: tuple[str, ...]) -> Step:
-        """The pass of as many of the group's states, from the first, as textures allow."""
+        """The pass of the longest prefix of the group that the texture limits allow."""
         while True:
             step = self.step("+".join(group), group)
             try:
@@ -363,7 +363,7 @@ class LinkedProgram:
         return step
 
     def stages(self, steps: Sequence[Step]) -> list[list[Step]]:
-        """Steps grouped by the loops that tie them, in topological order: a stage is served until no ray is in it."""
+        """Steps grouped by their loops, in topological order: a stage is served until no ray is left in it."""
         of_state = {state: step for step in steps for state in step.states}
 
         def successors(name: str) -> list[str]:
@@ -378,14 +378,14 @@ class LinkedProgram:
         assert isinstance(start, str)
         order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
         stages = [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]
-        for stage in stages:  # whose order of passes is the policy's
+        for stage in stages:  # the policy orders the passes of a stage
             self._check_gathers(
                 f"program {self.program.name}, loop of {stage[0].name}", [s for step in stage for s in step.states]
             )
         return stages
 
     def start_numbers(self) -> tuple[int, int]:
-        """(state, return state) that every ray begins with."""
+        """Initial (state, return state) of every ray."""
         start = self.program.start
         if isinstance(start, str):
             return self.program.number(start), 0

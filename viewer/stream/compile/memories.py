@@ -1,5 +1,5 @@
-"""GLSL of what kernels read: memories with a texture of their own, cold tables in the arena, uniforms, and streams that
-are gathered from.
+"""GLSL of a kernel's inputs: memories with a texture of their own, cold tables in the arena, uniforms, and gathered
+streams.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from viewer.stream.declare.record import Record
 
 
 def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool) -> str:
-    """The sampler and ``fetch_<name>`` of a memory that has a texture of its own."""
+    """The sampler and ``fetch_<name>`` of a memory with its own texture."""
     sampler, texture = f"memory_{memory.name}", "sampler2D"
     texels, at = 1, "ivec3 at"
     setup = ""
@@ -51,7 +51,7 @@ def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool)
 
 
 def arena_glsl(row: int) -> str:
-    """The sampler of the arena, and ``arena_texel``. row : texels in a row, 0 of a buffer texture."""
+    """The sampler of the arena, and ``arena_texel``. row : texels in a row, 0 for a buffer texture."""
     if not row:
         return "uniform samplerBuffer memory_arena;\nvec4 arena_texel(int i) { return texelFetch(memory_arena, i); }"
     at = f"ivec2(i & {row - 1}, i >> {row.bit_length() - 1})"
@@ -69,8 +69,8 @@ def cold_tables(modules: Iterable[Module]) -> list[Table]:
 
 
 def cold_glsl(table: Table, counting: bool, loops: bool = True) -> str:
-    """``fetch_<name>`` of a table in the arena, from a texel on that is a uniform: scenes whose tables are of other
-    sizes, and one that has been edited, have the same program, which the driver need not compile again."""
+    """``fetch_<name>`` of a table in the arena, its base a uniform: tables of other sizes and edited scenes share a
+    program, without recompilation by the driver."""
     record, texels, base = table.record.name, table.record.texels, base_name(table)
     declared = uniform_glsl("int", base) if loops else f"uniform int {base};"
     fetches = ", ".join(f"arena_texel(at + {k})" if k else "arena_texel(at)" for k in range(texels))
@@ -80,9 +80,9 @@ def cold_glsl(table: Table, counting: bool, loops: bool = True) -> str:
 
 
 def uniform_glsl(kind: str, name: str, about: str = "") -> str:
-    """A uniform of a fragment program, read once: llvmpipe (Mesa 22.3) reads one that stands in a loop anew in every
-    turn, lane by lane, by some thirty instructions, and takes back copies that do not depend on the fragment. An array
-    stays as it is."""
+    """A uniform of a fragment program, read once. llvmpipe (Mesa 22.3) reads a uniform inside a loop in every
+    iteration, lane by lane, with some thirty instructions. It also undoes copies that do not depend on the fragment.
+    Arrays stay as they are."""
     declared = f"uniform {kind} {name};{about and '  // '}{about}"
     if kind.endswith("]"):
         return declared
@@ -90,7 +90,7 @@ def uniform_glsl(kind: str, name: str, about: str = "") -> str:
 
 
 def gather_glsl(argument: str, stream: str, record: Record, counting: bool) -> str:
-    """``fetch_<argument>`` over a stream, whose elements are numbered row by row."""
+    """``fetch_<argument>`` over a stream, elements numbered row by row."""
     fetches = ", ".join(f"texelFetch(in_{stream}_{k}, at, 0)" for k in range(record.texels))
     setup = f"    random_words += {4 * record.texels};\n" if counting else ""
     return (

@@ -1,9 +1,9 @@
-"""The order in which states are best served: a weak topological order of the state graph.
+"""The order in which to serve states: a weak topological order of the state graph.
 
-The order (F. Bourdoncle, "Efficient chaotic iteration strategies with widenings", 1993) nests the graph's loops:
-``eye enter (traverse intersect) shade`` says that eye and enter run once, that traverse and intersect alternate until
-no ray is left between them, and that shading comes last. A single pass takes its loops from it, and a multipass
-machine the set of states that compete for the next pass.
+The order (F. Bourdoncle, "Efficient chaotic iteration strategies with widenings", 1993) nests the graph's loops: ``eye
+enter (traverse intersect) shade`` runs eye and enter once, alternates traverse and intersect until no ray is left
+between them, then shades. It gives a single pass its loops, and a multipass machine the states that compete for the
+next pass.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Loop:
-    """States that a ray may visit again: ``head`` first, then ``body`` (states and inner loops)."""
+    """States that a ray may enter again: ``head`` first, then ``body`` (states and inner loops)."""
 
     head: str
     body: tuple[str | Loop, ...]
 
     def states(self) -> list[str]:
-        """All states in it."""
+        """All its states."""
         return [self.head, *flatten(self.body)]
 
 
@@ -42,11 +42,11 @@ def weak_topological_order(
     heads: tuple[str, ...] = (),
     rank: Sequence[str] = (),
 ) -> tuple[Element, ...]:
-    """Nested order of ``states`` (edges to others are left out). A state that only loops on itself is a plain element.
+    """Nested order of ``states`` (edges to others are ignored). A state that only loops on itself is a plain element.
 
-    Components are taken in topological order; among equals, the given order of ``states`` decides. ``start`` is where
-    rays begin; ``heads`` are those of the loops around, where rays come from, too. ``rank`` says in which order a loop
-    is to serve its states, first its head, whatever leads where: what is then met too late waits for the next turn.
+    Components are in topological order; ties follow the given order of ``states``. ``start`` is where rays begin;
+    ``heads`` are those of enclosing loops, further entries. ``rank`` orders the states of a loop, head first,
+    regardless of edges; a state reached too late waits for the next iteration.
     """
     inside = set(states)
 

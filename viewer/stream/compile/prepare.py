@@ -1,5 +1,5 @@
-"""Where a step prepares what functions take of a stream's record (`viewer.stream.declare.kernel.Prepared`): behind each
-state that writes such a stream, and where it is loaded, if a kernel that asks for it comes before the next write.
+"""Placement of prepared values (`viewer.stream.declare.kernel.Prepared`): after each state that writes their stream,
+and on load if a kernel uses them before the next write.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from viewer.stream.declare.program import State
 
 @dataclass(frozen=True)
 class Preparation:
-    """One of a step's prepared things.
+    """A prepared value of a step.
 
-    asks : the stream that each state asks about, by the state's name. writes : the streams that it prepares behind a
-    state. loads : those that it prepares where they are loaded. copies : the two streams of which a state makes the
-    second like the first.
+    asks : by state name, the stream whose value it uses. writes : the streams to prepare after a state. loads : the
+    streams to prepare on load. copies : two streams, the second copied from the first by a state.
     """
 
     prepared: Prepared
@@ -29,32 +28,32 @@ class Preparation:
 
     @property
     def streams(self) -> tuple[str, ...]:
-        """Those that are asked about; one alone needs no copies."""
+        """The streams in use; a single one needs no copies."""
         copied = [stream for pair in self.copies.values() for stream in pair]
         return tuple(dict.fromkeys((*self.asks.values(), *copied)))
 
-    def kept(self, stream: str) -> str:
-        """The variable that holds what was made of a stream."""
+    def variable(self, stream: str) -> str:
+        """The variable of a stream's prepared value."""
         return self.prepared.variable if len(self.streams) == 1 else f"{self.prepared.variable}_{stream}"
 
     def make(self, stream: str) -> str:
         """The statement that prepares a stream."""
-        return f"{self.kept(stream)} = {self.prepared.function}(s_{stream});"
+        return f"{self.variable(stream)} = {self.prepared.function}(s_{stream});"
 
     def behind(self, state: str) -> list[str]:
-        """The statements behind a state's call."""
-        moved = [f"{self.kept(to)} = {self.kept(of)};" for of, to in filter(None, [self.copies.get(state)])]
+        """The statements after a state's call."""
+        moved = [f"{self.variable(to)} = {self.variable(of)};" for of, to in filter(None, [self.copies.get(state)])]
         return moved + [self.make(stream) for stream in self.writes.get(state, ())]
 
     def take(self, state: str) -> str:
-        """The statement before a state's call; empty where there is none."""
+        """The statement before a state's call, possibly empty."""
         if state not in self.asks or len(self.streams) == 1:
             return ""
-        return f"{self.prepared.variable} = {self.kept(self.asks[state])};"
+        return f"{self.prepared.variable} = {self.variable(self.asks[state])};"
 
 
 def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
-    """Of all modules of a step; those that no kernel asks for are left out."""
+    """Prepared values of all modules of a step, without unused ones."""
     modules = linked.modules_for(linked.kernels_of(step))
     found = (_preparation(linked, step, module.prepared) for module in modules if module.prepared)
     return [each for each in found if each.asks]
@@ -93,7 +92,7 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Prepa
 
 
 def _asked(linked: LinkedProgram, state: State, prepared: Prepared) -> str:
-    """The stream that a state's kernel asks about: the first record of that name among those it reads."""
+    """The stream whose value a state's kernel uses: the first record of that name among its inputs."""
     if prepared.serves.isdisjoint(state.kernel.needs):
         return ""
     read = (state.stream_of(each.name) for each in state.kernel.own if each.access.reads)
@@ -101,7 +100,7 @@ def _asked(linked: LinkedProgram, state: State, prepared: Prepared) -> str:
 
 
 def _written(state: State, prepared: Prepared) -> tuple[str, ...]:
-    """The streams that a state writes something into that may be another thing to prepare."""
+    """The streams whose prepared value a state may change."""
     return tuple(dict.fromkeys(state.writes())) if prepared.kept.isdisjoint(state.kernel.needs) else ()
 
 

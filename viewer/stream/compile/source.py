@@ -1,7 +1,7 @@
-"""GLSL text that knows where each of its lines came from: includes, and errors that point at the source.
+"""GLSL text with the origin of each line: includes, and errors that point at the source.
 
-Drivers number the lines of the flat text, each in its own form; `explain` maps them back. ``#line`` with a file number
-is not used, because Mesa drops the number in many messages.
+Drivers number the lines of the flat text, each in its own format; `explain` maps them back. ``#line`` with a file
+number is not used, as Mesa drops the number in many messages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from viewer.base.errors import ShaderError
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # whichever begins first
 _CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|endif)\b\s*(\w*)")
-FEATURE = "HAVE_"  # names of conditions on what the scene has begin so
+FEATURE = "HAVE_"  # prefix of conditions on the scene's features
 _LOG_FORMS = (
     re.compile(r"^\s*\d+:(\d+)\(\d+\)\s*:\s*(?P<rest>.*)$"),  # Mesa: 0:8(9): error: ...
     re.compile(r"^\s*\d+\((\d+)\)\s*:\s*(?P<rest>.*)$"),  # NVIDIA: 0(8) : error C1008: ...
@@ -29,7 +29,7 @@ _ERROR = re.compile(r"\berror\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a line stands: a file relative to ``shaders/`` and its line, or the generator's part it was made from."""
+    """Origin of a line: a file relative to ``shaders/`` and its line, or the part of the generator."""
 
     file: str
     line: int
@@ -42,9 +42,9 @@ class Origin:
 class Source:
     """A shader's text, line by line, each with its origin.
 
-    ``read`` gives a file's text by its name relative to ``shaders/``; ``files`` are those that went in. Between
-    ``#ifdef HAVE_X`` and ``#else`` or ``#endif`` lines of a file go in where X is of ``features`` alone, and the other
-    way round with ``#ifndef``: what a scene has no part of is not in its source.
+    ``read`` gives a file's text by its name relative to ``shaders/``; ``files`` are the included ones. Lines between
+    ``#ifdef HAVE_X`` and ``#else`` or ``#endif`` are included only if X is one of ``features``, and the reverse for
+    ``#ifndef``: a scene's source has no code for absent features.
     """
 
     read: Callable[[str], str] = field(default=lambda name: read_shader(name))
@@ -58,7 +58,7 @@ class Source:
         return "\n".join(line for line, _ in self.lines) + "\n"
 
     def add(self, text: str, origin: str) -> None:
-        """Append generated lines; ``origin`` names what they were generated from."""
+        """Append generated lines; ``origin`` names the part that generates them."""
         self.lines += [(line, Origin(origin, 0)) for line in text.splitlines()]
 
     def include(self, name: str) -> None:
@@ -70,7 +70,7 @@ class Source:
         except (FileNotFoundError, IsADirectoryError):
             raise ShaderError(name, "shader file not found", "names are relative to shaders/") from None
         self.files.append(name)
-        within: list[bool | None] = []  # whether lines go in, of each condition that is open; None: of the compiler's
+        within: list[bool | None] = []  # one per open condition: whether lines are included; None: left to the compiler
         for line, origin, included, condition in _parsed(name, text):
             if condition is not None and self._condition(*condition, within):
                 continue
@@ -87,7 +87,7 @@ class Source:
                 raise ShaderError(str(origin), f'include "{error.where}" not found', error.hint) from None
 
     def _condition(self, word: str, name: str, within: list[bool | None]) -> bool:
-        """Whether a directive is of a condition on a feature; ``within`` follows all conditions."""
+        """Whether a directive tests a feature; ``within`` tracks all open conditions."""
         if word.startswith("if"):
             ours = word != "if" and name.startswith(FEATURE)
             within.append((name.removeprefix(FEATURE) in self.features) == (word == "ifdef") if ours else None)
@@ -113,19 +113,19 @@ class Source:
         return "\n".join(out)
 
     def error(self, what: str, log: str) -> ShaderError:
-        """The exception for a driver's complaint: its first error in one line, the whole mapped log beside it."""
+        """The exception for a driver's error log: its first error in one line, with the whole mapped log."""
         entries = [entry.strip() for entry in log.replace("\0", "").splitlines() if entry.strip()]
-        # Some drivers say "error" at every line, some only before its number; a header may say "failed".
+        # Some drivers say "error" in every line, some only before its number; a header may say "failed".
         first = next((e for e in entries if _ERROR.search(e)), next((e for e in entries if self._place(e)), ""))
         found = self._place(first)
-        if found is None:  # the linker knows no lines
+        if found is None:  # a linker error has no line
             message = re.sub(r"^error:\s*", "", first, flags=re.IGNORECASE) or " ".join(entries) or "no message"
             return ShaderError(what, message, "", self.explain(log))
         (text, origin), message = found
         return ShaderError(str(origin), f"{message} in `{text.strip()}`", what, self.explain(log))
 
     def _place(self, entry: str) -> tuple[tuple[str, Origin], str] | None:
-        """The line that a log's entry speaks of, and what it says; None where it names none of ours."""
+        """The line that a log's entry refers to, and its message; None for lines of other text."""
         match = next((m for form in _LOG_FORMS if (m := form.match(entry))), None)
         number = int(match.group(1)) if match else 0
         if match is None or not 1 <= number <= len(self.lines):
@@ -141,8 +141,8 @@ def read_shader(name: str) -> str:
 
 @lru_cache(maxsize=1024)  # the same few hundred files are in most programs
 def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None, tuple[str, str] | None], ...]:
-    """A file's lines, each with its origin, and if it has one the file that it includes, or the directive and name of a
-    condition."""
+    """A file's lines, each with its origin, and its included file, or the directive and name of its condition, if
+    any."""
     lines, visible = text.removesuffix("\n").split("\n"), _blank_comments(text).split("\n")
     found = []
     for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
@@ -153,5 +153,5 @@ def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None, tuple[
 
 
 def _blank_comments(text: str) -> str:
-    """The text with comments blanked out, line ends kept, so that an include inside a comment is not one."""
+    """The text with comments blanked out, line ends kept, so that includes inside comments are ignored."""
     return _COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)

@@ -1,7 +1,7 @@
-"""Kernels and modules, as declarations: what a GLSL function takes, gives and needs. No OpenGL here.
+"""Declarations of kernels and modules: arguments, exits, and needs of GLSL functions. No OpenGL here.
 
 A kernel is one GLSL function, in ``shaders/kernels/<name>.glsl``, that advances one ray and returns an exit
-(``EXIT_AGAIN`` for the exit ``again``). A module is GLSL that provides functions which kernels need.
+(``EXIT_AGAIN`` for the exit ``again``). A module is GLSL that provides functions to kernels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from viewer.stream.declare.record import IDENTIFIER, LARGEST_INTEGER, Record
 
 
 class Access(Enum):
-    """What a kernel does with an argument."""
+    """A kernel's access to an argument."""
 
     IN = "in"
     OUT = "out"
@@ -38,7 +38,7 @@ class Access(Enum):
 
 @dataclass(frozen=True)
 class ModuleState:
-    """A record whose fields the providing module decides (the walk's state differs from structure to structure)."""
+    """A record whose fields the providing module decides (traversal state differs among structures)."""
 
     name: str
 
@@ -53,24 +53,24 @@ class Argument:
 
 
 def IN(name: str, record: Record | ModuleState) -> Argument:
-    """An argument that is only read."""
+    """A read-only argument."""
     return Argument(name, record, Access.IN)
 
 
 def OUT(name: str, record: Record | ModuleState) -> Argument:
-    """An argument that every exit has written in full."""
+    """An argument written in full at every exit."""
     return Argument(name, record, Access.OUT)
 
 
 def INOUT(name: str, record: Record | ModuleState) -> Argument:
-    """An argument that is read and updated in place."""
+    """An argument updated in place."""
     return Argument(name, record, Access.INOUT)
 
 
 def GATHER(name: str, record: Record) -> Argument:
     """A stream of any size that is read at any index: the kernel calls ``fetch_<name>(int) -> <record>``.
 
-    It is no argument of the GLSL function. No step may gather a stream that it writes.
+    Not an argument of the GLSL function. No step may gather from a stream that it writes.
     """
     return Argument(name, record, Access.GATHER)
 
@@ -79,8 +79,7 @@ def GATHER(name: str, record: Record) -> Argument:
 class Kernel:
     """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``.
 
-    exits : names that it may return. needs : functions that modules provide. copies : two arguments, of which the
-    second is the first when it returns.
+    exits : possible return values. needs : functions of modules. copies : two arguments, equal on return.
     """
 
     name: str
@@ -97,7 +96,7 @@ class Kernel:
             if len({name.upper() for name in names} if what == "exits" else set(names)) != len(names):
                 raise WiringError(f"kernel {self.name}", f"two {what} of one name among {', '.join(names)}")
         if not self.exits:
-            raise WiringError(f"kernel {self.name}", "no exits", "a kernel returns where its ray goes next")
+            raise WiringError(f"kernel {self.name}", "no exits", "a kernel returns an exit for its ray")
 
     @property
     def file(self) -> str:
@@ -105,13 +104,13 @@ class Kernel:
         return f"kernels/{self.name}.glsl"
 
     def prototype(self) -> str:
-        """The GLSL prototype: emitted from here, so that the compiler finds a source with another signature."""
+        """The GLSL prototype, generated here so that the compiler rejects a source with another signature."""
         arguments = ", ".join(f"{a.access.value} {a.record.name} {a.name}" for a in self.own)
         return f"int {self.name}({arguments});"
 
     @property
     def own(self) -> tuple[Argument, ...]:
-        """The arguments of the GLSL function: elements of the ray's own."""
+        """The arguments of the GLSL function: the ray's own elements."""
         return tuple(a for a in self.arguments if a.access is not Access.GATHER)
 
     @property
@@ -124,10 +123,10 @@ class Kernel:
 class Table:
     """Read-only records with 1-D addresses: ``fetch_<name>(int) -> <record>`` in GLSL.
 
-    data : (N,) structured of ``record.dtype``. hot : it is read in every step of a traversal, and lies in a texture of
-    its own; the cold tables of a scene share one, the arena.
+    data : (N,) structured of ``record.dtype``. hot : read in every traversal step, in a texture of its own; a scene's
+    cold tables share the arena.
 
-    Raises WiringError beyond 2^24 records: addresses live in floats.
+    Raises WiringError beyond 2^24 records: addresses are floats.
     """
 
     name: str
@@ -156,9 +155,9 @@ class Volume:
 
 @dataclass
 class Texels:
-    """Read-only RGBA texels of a byte per channel with 1-D addresses: ``fetch_<name>(int) -> vec4``, 0 .. 1, in GLSL.
+    """Read-only RGBA8 texels with 1-D addresses: ``fetch_<name>(int) -> vec4``, 0 .. 1, in GLSL.
 
-    data : (N, 4) uint8. Addresses are integers of GLSL, which never pass through a float: N may exceed 2^24.
+    data : (N, 4) uint8. Addresses are GLSL integers, never floats: N may exceed 2^24.
     """
 
     name: str
@@ -167,13 +166,13 @@ class Texels:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What follows from a stream's record alone, and is found once wherever a step loads or writes such a stream, for
-    functions of the module that else find it in each call: compilers of shaders have code for every call.
+    """A value derived from a stream's record alone, computed once per load or write of that stream in a step. Without
+    it the module's functions would compute it in each call, with code for every call.
 
-    record : name of the record. function : ``<type> function(record)``. variable : of that type, which the module
-    declares, and which holds what was made of the record that a kernel works on. feature : under which the functions
-    read it. serves : the functions; kernels that need one of these read a single stream of such records. kept : kernels
-    that need one of these functions write nothing into a record that it follows from.
+    record : name of the record. function : ``<type> function(record)``. variable : of that type, declared by the
+    module, with the value for the current kernel's record. feature : under which the functions read it. serves : the
+    functions; kernels that need one of them read a single stream of such records. kept : kernels that need one of these
+    functions leave the value unchanged.
     """
 
     record: str
@@ -187,15 +186,15 @@ class Prepared:
 
 @dataclass
 class Module:
-    """GLSL that provides functions, with what it brings: memories, uniforms, and the record it keeps between calls.
+    """GLSL that provides functions, with its memories, uniforms, and the record it keeps between calls.
 
-    provides : function names. source : file relative to ``shaders/``. uniforms : name -> (GLSL type, value).
-    constants : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None.
-    needs : functions of other modules. uses : records that its functions take. text : generated GLSL, emitted before
-    the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
-    capacities : names of constants that may be larger than need be; programs with the larger one serve as well.
-    features : parts of sources that go in, of this module and of those with it; see `viewer.stream.compile.source`.
-    prepared : what its functions take of a record.
+    provides : function names. source : file relative to ``shaders/``. uniforms : name -> (GLSL type, value). constants
+    : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None. needs : functions
+    of other modules. uses : records of its functions' arguments. text : generated GLSL, emitted before the source.
+    local : it has variables besides its record (a stack) that end with the pass. capacities : names of constants that
+    may be larger than necessary; programs with the larger value are reused. features : conditional parts of sources,
+    its own and other modules'; see `viewer.stream.compile.source`. prepared : values derived from a record for its
+    functions.
     """
 
     name: str

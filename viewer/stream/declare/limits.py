@@ -1,13 +1,12 @@
-"""What the graphics hardware of the papers' day allowed: the limits that ``--limits`` imposes. No OpenGL here.
+"""Limits of the graphics hardware of the papers' day, imposed by ``--limits``. No OpenGL here.
 
-2002: the machine that Purcell et al. 2002 simulated (sections 2 and 3): floats of 32 bits, two outputs of four words,
-states of 8 bits in a stencil buffer, textures of 2048 x 2048 texels. It takes programs of any length; 1,024 stands for
-that, as on the first card that did nearly.
-2004: the ATI Radeon 9700 Pro of Purcell 2004, section 5.3: floats of 24 bits, s16e7, which tell 131,072 integers apart,
-in all that is stored; four outputs, all of RGBA floats; 64 arithmetic instructions and four levels of dependent
-fetches in a program.
+2002: the machine simulated by Purcell et al. 2002 (sections 2 and 3): 32-bit floats, two outputs of four words, 8-bit
+states in a stencil buffer, textures of 2048 x 2048 texels. It takes programs of any length; 1,024 stands for that, as
+on the first card with nearly unlimited programs.
+2004: the ATI Radeon 9700 Pro of Purcell 2004, section 5.3: stored values are 24-bit floats, s16e7, exact for integers
+to 131,072; four outputs, all RGBA floats; 64 arithmetic instructions and four levels of dependent fetches in a program.
 
-Arithmetic stays that of the device, of 32 bits; what is written to streams and memories is rounded.
+Arithmetic is the device's own, in 32 bits; values written to streams and memories are rounded.
 """
 
 from __future__ import annotations
@@ -20,19 +19,18 @@ from numpy.typing import NDArray
 MANTISSA = 16  # bits of s16e7
 DROPPED = 23 - MANTISSA
 BIAS = 63
-SMALLEST = (127 + 1 - BIAS) << 23  # of normal numbers, as the bits of a float of 32 bits: below is zero
+SMALLEST = (127 + 1 - BIAS) << 23  # smallest normal number as 32-bit float bits: below is zero
 LARGEST = (127 + BIAS) << 23 | ((1 << MANTISSA) - 1) << DROPPED
-NAN = 0x7F800000  # and above, without the sign
+NAN = 0x7F800000  # infinity; above, without the sign, NaN
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a machine allows.
+    """Limits of a machine.
 
-    floats : of what is stored, ``s23e8`` or ``s16e7``. integers : that these tell apart from 0 on: records of a table
-    that an address reaches. outputs : RGBA textures that a pass writes. states : that a ray may be in. texture : edge
-    of a texture, texels. samplers : textures that a program reads. instructions : arithmetic ones of a program;
-    fetches : levels of dependent ones.
+    floats : stored format, ``s23e8`` or ``s16e7``. integers : exact in it from 0 on: addressable records of a table.
+    outputs : RGBA textures per pass. states : per ray. texture : largest edge, texels. samplers : per program.
+    instructions : arithmetic, per program; fetches : levels of dependent ones.
     """
 
     name: str
@@ -48,7 +46,7 @@ class Limits:
 
     @property
     def rounds(self) -> bool:
-        """Whether what is stored has fewer bits than the device's floats."""
+        """Whether stored values have fewer bits than the device's floats."""
         return self.floats != "s23e8"
 
 
@@ -59,8 +57,8 @@ LIMITS = {
 
 
 def rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Values as s16e7 holds them: the nearest, of two as near the even one; what is too small is zero, what is too
-    large the largest, also infinities; NaN stays. The twin of ``shaders/lib/stored.glsl``.
+    """Values rounded to s16e7, to nearest even; underflow gives zero, overflow and infinities the largest number; NaN
+    stays. The twin of ``shaders/lib/stored.glsl``.
 
     values : (...) float32; gives a new array of the same shape.
     """

@@ -1,4 +1,4 @@
-"""Programs: states, the kernel that serves each, and where its exits lead. Faults are found here, without OpenGL."""
+"""Programs: states, the kernel of each, and the targets of its exits. Checked here, without OpenGL."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class _Mark:
         return self.name
 
 
-RESERVED = ("state", "count", "before")  # streams of the machines' own
+RESERVED = ("state", "count", "before")  # the machines' own streams
 DONE = _Mark("DONE")  # the ray is finished
-RETURN = _Mark("RETURN")  # to the state that the caller named
+RETURN = _Mark("RETURN")  # to the return state of the call
 
 
 @dataclass(frozen=True)
 class Call:
-    """Go to ``state``; the next exit that is wired to RETURN leads to ``then`` (a state, or DONE)."""
+    """Go to ``state``; the next exit wired to RETURN leads to ``then`` (a state, or DONE)."""
 
     state: str
     then: str | _Mark
@@ -37,7 +37,7 @@ Target = str | _Mark | Call
 
 @dataclass(frozen=True)
 class State:
-    """A state: its kernel, the stream for each argument (by default the one of the same name), and its wires."""
+    """A state: its kernel, the stream of each argument (by default of the same name), and its wires."""
 
     name: str
     kernel: Kernel
@@ -45,24 +45,24 @@ class State:
     streams: Mapping[str, str] = field(default_factory=dict)
 
     def stream_of(self, argument: str) -> str:
-        """The stream that serves an argument."""
+        """The stream of an argument."""
         return self.streams.get(argument, argument)
 
     def gathers(self) -> tuple[str, ...]:
-        """Streams that a call reads at any index."""
+        """Streams gathered from."""
         return self._touched[0]
 
     def reads(self) -> tuple[str, ...]:
-        """Streams that are loaded for a call."""
+        """Streams loaded for a call."""
         return self._touched[1]
 
     def writes(self) -> tuple[str, ...]:
-        """Streams that are stored after a call."""
+        """Streams stored after a call."""
         return self._touched[2]
 
     @cached_property
     def _touched(self) -> tuple[tuple[str, ...], ...]:
-        """What is gathered, read, written; asked for thousands of times while a program is linked."""
+        """Streams gathered, read, written; cached, as linking asks thousands of times."""
         arguments = self.kernel.arguments
         return (
             tuple(self.stream_of(a.name) for a in self.kernel.gathered),
@@ -75,18 +75,17 @@ class State:
 class Program:
     """States wired together.
 
-    streams : name -> record (or `ModuleState`). inputs : streams that the host fills. results : streams that it leaves.
+    streams : name -> record (or `ModuleState`). inputs : streams filled by the host. results : the program's output.
     start   : where every ray begins.
-    groups  : fusion name -> tuples of states that become one pass; ``"->shade"`` stands for those that are called to
-    return to the state "shade", where calls are resolved (`viewer.stream.compile.inline`).
-    order   : in which a single pass serves its states in a turn of its loop, all of them; its own choice where empty.
-    resumes : its inputs, changed by a run that was cut short, are those of a run that does the rest.
-    stacked : streams that a state reads only where the program has written them before, as kernels count and the wires
-    alone cannot tell: the levels of a stack.
+    groups  : fusion name -> tuples of states for one pass; ``"->shade"`` stands for the states called with the return
+    state "shade", once calls are inlined (`viewer.stream.compile.inline`).
+    order   : of all states in an iteration of a single pass; by default the linker's.
+    resumes : its inputs, as modified by an interrupted run, are valid inputs of a run that completes it.
+    stacked : streams of a stack's levels: a state reads them only after a write, by a count in the kernels that the
+    wires do not show.
 
-    Raises WiringError for a missing or extra wire, an unknown or never reached state, a record that does not match,
-    a stream read before it is written, a call inside a call, or a RETURN that nobody called; the message names the
-    program and the state.
+    Raises WiringError for a missing or extra wire, an unknown or unreachable state, a mismatched record, a stream read
+    before written, a call inside a call, or a RETURN without a call; the message names program and state.
     """
 
     name: str
@@ -188,7 +187,7 @@ class Program:
         return seen
 
     def _returns(self) -> dict[str, list[str | _Mark]]:
-        """For each state with an exit to RETURN, where that may lead."""
+        """For each state with an exit to RETURN, its possible targets."""
         found: dict[str, list[str | _Mark]] = {}
         for call in self.calls():
             for name in self.body(call.state):
@@ -198,11 +197,11 @@ class Program:
                         found[name].append(call.then)
         for state in self.states:
             if RETURN in state.exits.values() and state.name not in found:
-                raise self._fault(state.name, "an exit returns, but nobody called", "wire a Call to this part")
+                raise self._fault(state.name, "an exit returns without a call", "wire a Call to this part")
         return found
 
     def successors(self, name: str) -> tuple[str, ...]:
-        """The states that a ray may be in after this one, returns included."""
+        """The possible next states of a ray, returns included."""
         return self._successors[name]
 
     @cached_property
@@ -217,7 +216,7 @@ class Program:
         return found
 
     def _moves(self, name: str, caller: str | _Mark | None) -> Iterable[tuple[str | _Mark, str | _Mark | None]]:
-        """Where a ray may go from a state, and the state that it is then to return to (None outside of a call)."""
+        """A ray's possible targets after a state, with its new return state (None outside of a call)."""
         for target in self.by_name[name].exits.values():
             if isinstance(target, Call):
                 yield target.state, target.then
@@ -226,12 +225,12 @@ class Program:
             elif caller is not None:
                 yield caller, None
             else:
-                raise self._fault(name, "an exit returns, but a ray may come here that nobody called", "wire a Call")
+                raise self._fault(name, "an exit returns, but a ray may arrive without a call", "wire a Call")
 
     def _check_flow(self) -> None:
-        """Forward dataflow: the streams surely written when a ray comes to a state must hold all that it reads.
+        """Forward dataflow: streams surely written on arrival at a state must include all that it reads.
 
-        Each call is followed to its own return, so that what one caller has written is not asked of another.
+        Each call is followed to its own return, so that requirements of one caller do not burden another.
         """
         first: tuple[str | _Mark, str | _Mark | None] = (
             (self.start.state, self.start.then) if isinstance(self.start, Call) else (self.start, None)
@@ -251,31 +250,31 @@ class Program:
         for state in self.states:
             ways = [streams for (name, _), streams in written.items() if name == state.name]
             if not ways:
-                raise self._fault(state.name, "is never reached")
+                raise self._fault(state.name, "cannot be reached")
             for stream in [*state.reads(), *state.gathers()]:
                 if stream not in self.stacked and any(stream not in streams for streams in ways):
-                    raise self._fault(state.name, f"reads stream '{stream}', which not every way here has written")
+                    raise self._fault(state.name, f"reads stream '{stream}', which is not written on every path to it")
         finished = [streams for (name, _), streams in written.items() if name is DONE]
         if not finished:
             raise self._fault("", "no exit leads to DONE")
         for stream in self.results:
             if any(stream not in streams for streams in finished):
-                raise self._fault("", f"result '{stream}' is not written on every way to DONE")
+                raise self._fault("", f"result '{stream}' is not written on every path to DONE")
 
     def number(self, target: str | _Mark) -> int:
-        """The number that stands for a state in the state stream: 0 is DONE, then the program's order."""
+        """The number of a state in the state stream: 0 is DONE, then the program's order."""
         return 0 if target is DONE else self._numbers[str(target)]
 
     @property
     def cut(self) -> int:
-        """The number of a ray whose pass did not come to its end; no step serves it."""
+        """The state number of a ray whose pass ended early; no step serves it."""
         return len(self.states) + 1
 
     def looping(self) -> list[str]:
-        """States with an exit that leads back to themselves, in the program's order: what `unroll` speaks of."""
+        """States with an exit back to themselves, in the program's order: those that `unroll` applies to."""
         return [s.name for s in self.states if s.name in s.exits.values()]
 
 
 def entry_state(target: Target) -> str | _Mark:
-    """Where a target leads first: the state of a call, else the target itself."""
+    """The first state of a target: a call's, else the target itself."""
     return target.state if isinstance(target, Call) else target

@@ -1,7 +1,7 @@
-"""Records: the fields of a stream element, declared once; the NumPy dtype, the GLSL struct and the packing follow.
+"""Records: the fields of a stream element, declared once; NumPy dtype, GLSL struct and packing are derived.
 
-A record is kept in as few RGBA32F texels as can hold it. Integers are kept as floats of the same value (the memory
-model of Purcell 2004, section 3.2), so they are exact up to 2^24.
+A record takes the fewest RGBA32F texels that hold it. Integers are stored as floats of the same value (the memory model
+of Purcell 2004, section 3.2), exact up to 2^24.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError, WiringError
 
-LARGEST_INTEGER = 1 << 24  # every integer up to here is a float32
+LARGEST_INTEGER = 1 << 24  # exact in float32 up to here
 WIDTHS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "int": 1, "ivec2": 2, "ivec3": 3, "ivec4": 4}
 COMPONENTS = "xyzw"
 IDENTIFIER = re.compile(r"(?!gl_)(?!.*__)[A-Za-z_][A-Za-z0-9_]*")  # GLSL 3.30, section 3.6
@@ -24,7 +24,7 @@ IDENTIFIER = re.compile(r"(?!gl_)(?!.*__)[A-Za-z_][A-Za-z0-9_]*")  # GLSL 3.30, 
 
 @dataclass(frozen=True)
 class Field:
-    """One field: its GLSL type, and for the reader its unit, space and meaning."""
+    """One field: its GLSL type, with unit, space and meaning for the reader."""
 
     name: str
     type: str
@@ -43,7 +43,7 @@ class Field:
 
     @property
     def integer(self) -> bool:
-        """Whether the field holds integers."""
+        """Whether the field is integral."""
         return self.type.startswith("i")
 
     @property
@@ -54,7 +54,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Run:
-    """A part of a field that lies side by side in one texel: ``size`` scalars from ``first`` on, at ``component``."""
+    """A part of a field within one texel: ``size`` scalars from ``first`` on, at ``component``."""
 
     field: Field
     first: int
@@ -65,7 +65,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Record:
-    """A named tuple of fields. Two records are the same when their names and fields are."""
+    """A named tuple of fields; equal if names and fields are."""
 
     name: str
     fields: tuple[Field, ...] = field(default_factory=tuple)
@@ -87,7 +87,7 @@ class Record:
 
     @property
     def texels(self) -> int:
-        """RGBA32F texels that hold it: the fewest possible."""
+        """RGBA32F texels of a record: the fewest possible."""
         return -(-self.scalars // 4)
 
     @cached_property
@@ -97,7 +97,7 @@ class Record:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """Where every scalar lies. Wide fields are placed whole first; what fits nowhere is split over the gaps."""
+        """The place of every scalar. Wide fields are placed whole first; the rest fills the gaps in parts."""
         free = [4] * self.texels
         placed: list[Run] = []
         for f in sorted(self.fields, key=lambda f: -f.width):
@@ -112,12 +112,12 @@ class Record:
         return tuple(placed)
 
     def pack(self, array: NDArray, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-        """(...) structured -> (..., texels, 4) float32, into ``out`` (zeros) where it is given.
+        """(...) structured -> (..., texels, 4) float32, into ``out`` (zeros) if given.
 
-        Raises ViewerError for other fields than the record's, and for an integer beyond 2^24.
+        Raises ViewerError for a mismatch of fields, and for an integer beyond 2^24.
         """
         array = np.asarray(array)
-        if array.dtype.names != self.dtype.names:  # NumPy would match fields by place, not by name
+        if array.dtype.names != self.dtype.names:  # NumPy would match fields by position
             raise ViewerError(
                 f"record {self.name}",
                 f"fields {array.dtype.names} given",
@@ -156,7 +156,7 @@ class Record:
         return out
 
     def glsl_struct(self) -> str:
-        """The GLSL struct, a comment with unit and space behind each field."""
+        """The GLSL struct, each field commented with unit and space."""
         lines = [f"struct {self.name} {{"]
         for f in self.fields:
             remark = ", ".join(x for x in (f.about, f.unit, f.space and f.space + " space") if x)
@@ -180,7 +180,8 @@ class Record:
         return "\n".join([*lines, "    return r;", "}"])
 
     def glsl_pack(self, through: str = "") -> str:
-        """``pack_X(X r, out vec4 t0, ...)``; an empty record has none. through: a function of texels, if any."""
+        """``pack_X(X r, out vec4 t0, ...)``; an empty record has none. through: a function applied to each texel, if
+        any."""
         if not self.fields:
             return ""
         arguments = ", ".join(f"out vec4 t{k}" for k in range(self.texels))

@@ -1,7 +1,7 @@
-"""The arena: the cold tables of a scene, one behind the other in one float texture.
+"""The arena: a scene's cold tables in one float texture.
 
-A table keeps its place for as long as it is there: a program has it as a uniform, set when that is made.
-What is dropped leaves a gap, which the next table that fits takes.
+A table keeps its place while it is there: programs have its base as a uniform, set once. A dropped table leaves a gap
+for the next table that fits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEAST = 1 << 14  # texels of a new arena
 class Arena:
     """One texture of RGBA32F texels: a buffer texture where the driver's are large, else a 2-D one that grows by rows.
 
-    Tables are told apart by identity, and kept from being collected while they lie here.
+    Tables are identified by object identity, and kept alive while they are here.
     """
 
     def __init__(self, device: Device) -> None:
@@ -33,33 +33,33 @@ class Arena:
         self.row = arena_row(device.max_texture, device.max_buffer)
         self.texture: BufferTexture | moderngl.Texture | None = None
         self._room = 0  # texels of the texture
-        self._places: dict[int, tuple[Table, int, int]] = {}  # by id: the table, its first texel, and room for texels
+        self._places: dict[int, tuple[Table, int, int]] = {}  # by id: table, first texel, room in texels
         self._gaps: list[tuple[int, int]] = []  # (first texel, texels), ascending
         self._end = 0
-        self._age = 0  # changes when all places do
+        self._age = 0  # changes whenever all places do
 
     @property
     def bytes(self) -> int:
-        """Of the texture."""
+        """Bytes of the texture."""
         return 16 * self._room
 
     def __contains__(self, table: Table) -> bool:
         return id(table) in self._places
 
     def tables(self) -> list[Table]:
-        """What lies here."""
+        """The tables here."""
         return [table for table, _, _ in self._places.values()]
 
     def base(self, table: Table) -> int:
-        """The first texel of a table, which is uploaded if it is not there yet."""
+        """The first texel of a table, uploaded on first use."""
         if table not in self:
             for _ in self.add(table):
                 pass
         return self._places[id(table)][1]
 
     def add(self, table: Table) -> Iterator[float]:
-        """Upload a table in pieces of a few milliseconds; yields the share that is done. It may be abandoned: the place
-        is taken once all of it is there. Raises DeviceError where the texture would exceed what the driver allows."""
+        """Upload a table in pieces of a few milliseconds; yields the share done. May be abandoned: the place counts
+        only once complete. Raises DeviceError where the texture would exceed the driver's limit."""
         texels, count = texels_of(table), len(table.data)
         first, age = self._place(texels), self._age
         try:
@@ -77,11 +77,11 @@ class Arena:
             raise
         if self._age == age:
             self._places[id(table)] = table, first, texels
-        else:  # meanwhile all places have changed
+        else:  # all places have changed meanwhile
             yield from self.add(table)
 
     def update(self, table: Table, first: int, last: int) -> None:
-        """Upload rows first .. last - 1 anew, which have changed in place."""
+        """Upload the rows first .. last - 1, changed in place."""
         part = packed_rows(table, first, last)
         self._write(part.reshape(-1, 4), self._places[id(table)][1] + first * part.shape[1])
 
@@ -90,7 +90,7 @@ class Arena:
         return texels_of(new) <= self._places[id(old)][2]
 
     def exchange(self, old: Table, new: Table) -> None:
-        """The place of one table is that of another from now on; the rows that differ are uploaded."""
+        """Give one table's place to another; the rows that differ are uploaded."""
         _, first, room = self._places.pop(id(old))
         self._places[id(new)] = new, first, room
         changed = differing(old.data, new.data)
@@ -98,13 +98,13 @@ class Arena:
             self.update(new, changed.start, changed.stop)
 
     def drop(self, table: Table) -> None:
-        """The table's place is free."""
+        """Free the table's place."""
         found = self._places.pop(id(table), None)
         if found is not None:
             self._free(*found[1:])
 
     def compact(self) -> None:
-        """Close the gaps: the tables that are left move, so that no program which knows their places may be left."""
+        """Close the gaps by moving the remaining tables; no program may still use their old places."""
         tables = self.tables()
         self.release()
         for table in tables:
@@ -124,7 +124,7 @@ class Arena:
         self._gaps.clear()
 
     def _place(self, texels: int) -> int:
-        """The first texel of so many free ones."""
+        """The first of ``texels`` free texels."""
         for k, (first, room) in enumerate(self._gaps):
             if room >= texels:
                 self._gaps[k : k + 1] = [(first + texels, room - texels)] if room > texels else []
@@ -147,7 +147,7 @@ class Arena:
         self._gaps = gaps
 
     def _grow(self, needed: int) -> None:
-        """Room for ``needed`` texels at least, and for as many again as there are, as far as the driver allows."""
+        """Grow to at least ``needed`` texels, doubling the texture as far as the driver allows."""
         most = self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
         if needed > most:
             raise DeviceError("scene tables", f"{needed:,} texels; this driver allows {most:,}", "use a smaller scene")
@@ -164,13 +164,13 @@ class Arena:
         self.texture = float_texture(self.device, (self.row, rows))
         if isinstance(old, moderngl.Texture):
             target = context.framebuffer([self.texture])
-            target.use()  # and leave another one's scissors, which would cut the copy
+            target.use()  # resets other scissors, which would clip the copy
             context.copy_framebuffer(target, context.framebuffer([old]))
             old.release()
         self._room = rows * self.row
 
     def _write(self, texels: NDArray[np.float32], first: int) -> None:
-        """texels: (N, 4), from texel ``first`` on."""
+        """Write texels (N, 4) from texel ``first`` on."""
         texels = self.device.stored(texels)
         if isinstance(self.texture, BufferTexture):
             self.texture.write(texels, 16 * first)

@@ -1,7 +1,6 @@
-"""Copies between a stream whose records lie in row order and a rectangle of another, on the device.
+"""Copies between a stream in row order and a rectangle of another, on the device.
 
-Machines take their rays in row order, whatever the rectangle of the picture is that they stand for: tiles of every
-shape then run in streams of one size.
+Machines take rays in row order, regardless of the picture's rectangle: tiles of every shape run in streams of one size.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ FORMS = ("rows_from_rectangle", "rectangle_from_rows")
 
 
 def copy_source(form: str, texels: int) -> Source:
-    """The fragment program of a copy of records of so many texels. form : one of `FORMS`."""
+    """The fragment program of a copy of records of ``texels`` texels. form : one of `FORMS`."""
     source = Source()
     source.add(VERSION, "version")
     for k in range(texels):
@@ -30,21 +29,21 @@ def copy_source(form: str, texels: int) -> Source:
 
 
 class Copies:
-    """The programs of copies on a device, compiled when they are first needed, for records of every width."""
+    """The copy programs of a device for records of every width, compiled on first use."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self._drawings: dict[tuple[str, int], Drawing] = {}
 
     def to_rows(self, source: Stream, target: Stream, corner: tuple[int, int], size: tuple[int, int]) -> None:
-        """A rectangle of ``source``, of ``size`` from its ``corner`` on, into the first elements of ``target``.
+        """Copy a rectangle of ``source``, of ``size`` from its ``corner`` on, to the first elements of ``target``.
 
-        What of the rectangle lies outside of the source stays as it is in the target.
+        Elements for parts outside of the source stay as they are.
         """
         self._draw(FORMS[0], source, target, target.size[0], corner, size, (0, 0, *target.size))
 
     def from_rows(self, source: Stream, target: Stream, corner: tuple[int, int], size: tuple[int, int]) -> None:
-        """The first elements of ``source`` into a rectangle of ``target``; what would lie outside is left out."""
+        """Copy the first elements of ``source`` to a rectangle of ``target``, clipped to the target."""
         left, low = max(corner[0], 0), max(corner[1], 0)
         right, high = min(corner[0] + size[0], target.size[0]), min(corner[1] + size[1], target.size[1])
         if left < right and low < high:

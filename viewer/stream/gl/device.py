@@ -1,4 +1,4 @@
-"""The OpenGL context, and the one place that knows what its driver can do."""
+"""The OpenGL context and its driver's capabilities, queried here alone."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from viewer.stream.gl.samplers import set_samplers
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
-_ENDED = "VTK's windows do, of PyVista's Plotter too; what was on the device is gone: make another Renderer"
+_ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
-# Texels: drivers that grant fewer are given 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the
-# 32,768th of the 65,536 that it grants and OpenGL 3.3 asks for, and scenes outgrow those anyway.
+# Texels: drivers with smaller limits get 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the 32,768th
+# of the 65,536 that OpenGL 3.3 guarantees, and scenes outgrow those anyway.
 LEAST_BUFFER = 1 << 24
-_MOST_DEVICES = 64  # where EGL keeps handing out devices without end
+_MOST_DEVICES = 64  # EGL may list devices without end
 
 
 class _Thread(threading.local):
-    """What is current in a thread: a context can be in one at a time."""
+    """Current context of a thread: a context is current in one thread at a time."""
 
     device: Device | None = None
 
 
 class _Process:
-    """Whether OpenGL has been opened in this process, and whether that was before a fork, which drivers do not survive:
-    their threads are gone, and their locks stay as they were."""
+    """Whether OpenGL was opened in this process, and before a fork, which drivers do not survive: their threads are
+    gone, and their locks keep their state."""
 
     opened = forked = False
 
@@ -61,8 +61,8 @@ class _Process:
         cls.forked = cls.opened
         if cls.forked and sys.platform.startswith("linux"):
             library = ctypes.CDLL(None)
-            if hasattr(library, "on_exit"):  # of glibc, which gives what is registered the exit status
-                # Mesa's own exit handler, registered before, would wait for threads that a fork leaves behind.
+            if hasattr(library, "on_exit"):  # of glibc; its handlers get the exit status
+                # Mesa's own exit handler, registered before, would wait for threads lost in the fork.
                 library.on_exit(library._exit, None)
 
 
@@ -76,13 +76,13 @@ class Device:
     """An OpenGL context with its limits.
 
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
-    textures; both as on drivers that have no better. max_buffer : texels of a buffer texture, 0 where none is used.
-    limits : of the papers' day, which are imposed; there neither is allowed.
+    textures; as on drivers without these features. max_buffer : texels of a buffer texture, 0 if unused. limits :
+    imposed limits of the papers' day, which exclude both.
 
-    headless : the context is one of our own, which `current` makes current in any thread, in one after the other. Else
-    it is a window's, and current all the time in the thread that makes this.
+    headless : the context is our own, and `current` makes it current in any thread, one at a time. Else it is a
+    window's, always current in the thread that creates this.
 
-    Raises DeviceError where OpenGL is older than 3.3 or cannot render to float textures.
+    Raises DeviceError for OpenGL below 3.3 or without rendering to float textures.
     """
 
     context: moderngl.Context
@@ -91,7 +91,7 @@ class Device:
     headless: bool = False
     limits: Limits | None = None
     compiled: int = field(default=0, init=False)
-    files: set[str] = field(default_factory=set, init=False)  # of shaders/, that went into its programs
+    files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
 
     def __post_init__(self) -> None:
         _Process.check()
@@ -99,17 +99,17 @@ class Device:
         if self.limits is not None:
             self.allow_barrier = self.allow_buffers = False
         self._home = threading.get_ident()
-        self._handle = elsewhere.egl_context() if self.headless else None  # of the context, current while this is made
+        self._handle = elsewhere.egl_context() if self.headless else None  # of the context, current during construction
         self.lock = FairLock(self.check)
-        # Read while the context is current, which it is not always: moderngl asks the driver at every look.
+        # Read while the context is current: moderngl asks the driver at every access.
         self.info: dict[str, Any] = dict(self.context.info)
         self.extensions = frozenset(self.context.extensions)
-        self.context.gc_mode = "context_gc"  # what Python drops is freed at the next `current`
+        self.context.gc_mode = "context_gc"  # dropped objects are freed at the next `current`
         if self.context.version_code < 330:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
             )
-        _ = self.context.error  # of `info`, which asks for limits that not every driver has
+        _ = self.context.error  # of `info`, which queries limits that some drivers lack
         granted = self._integer(_MAX_BUFFER)
         self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
         try:
@@ -128,7 +128,7 @@ class Device:
 
     @property
     def driver(self) -> str:
-        """The renderer and the version of its driver: bits are promised for each of these."""
+        """The renderer and its driver version: bits are reproducible for each of these."""
         return f"{self.name}, OpenGL {self.info['GL_VERSION']}"
 
     @property
@@ -138,7 +138,7 @@ class Device:
 
     @property
     def max_samplers(self) -> int:
-        """Textures that a fragment program may sample: 16 or more."""
+        """Textures per fragment program: 16 or more."""
         return int(self.info["GL_MAX_TEXTURE_IMAGE_UNITS"])
 
     @property
@@ -149,11 +149,11 @@ class Device:
 
     @property
     def outputs(self) -> int:
-        """Textures that a pass of the multipass machine writes, one with the next in several passes."""
+        """Output textures per pass of the multipass machine; wider steps take several passes."""
         return MOST_ATTACHMENTS if self.limits is None else self.limits.outputs
 
     def stored(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Values as textures hold them: rounded to the floats of the day, where limits say so."""
+        """Values as stored in textures: rounded to the imposed float format, if any."""
         return rounded(values) if self.limits is not None and self.limits.rounds else values
 
     @property
@@ -163,7 +163,7 @@ class Device:
 
     @cached_property
     def texture_barrier(self) -> Callable[[], None] | None:
-        """``glTextureBarrier`` (4.5, ARB or NV); None where there is none, or where it is switched off."""
+        """``glTextureBarrier`` (4.5, ARB or NV); None if unsupported or disabled."""
         extensions = self.extensions
         arb = self.context.version_code >= 450 or "GL_ARB_texture_barrier" in extensions
         names = ["glTextureBarrier"] if arb else []
@@ -178,12 +178,12 @@ class Device:
 
     @cached_property
     def flush(self) -> Callable[[], None]:
-        """``glFlush``: what has been drawn so far is begun, and not waited for."""
+        """``glFlush``: starts the commands drawn so far, without waiting for them."""
         return self.require("glFlush")
 
     @property
     def stencil_export(self) -> bool:
-        """Whether a fragment program can choose the stencil's value (ARB_shader_stencil_export)."""
+        """Whether fragment programs can write the stencil value (ARB_shader_stencil_export)."""
         return "GL_ARB_shader_stencil_export" in self.extensions
 
     @cached_property
@@ -193,7 +193,7 @@ class Device:
             return probe.array_stores(self.context)
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
-        """A raw OpenGL function that moderngl does not wrap; None where the driver has none."""
+        """A raw OpenGL function without a moderngl wrapper; None if the driver lacks it."""
         address = self.context.mglo._context.load_opengl_function(name)
         if not address:
             return None
@@ -201,7 +201,7 @@ class Device:
         return kind(result, *arguments)(address)
 
     def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
-        """A raw OpenGL function that every 3.3 has. Raises DeviceError where this driver does not."""
+        """A raw OpenGL function of every 3.3. Raises DeviceError if this driver lacks it."""
         function = self.load(name, result, *arguments)
         if function is None:
             raise DeviceError(self.name, f"the driver has no {name}", "update the graphics driver")
@@ -212,17 +212,17 @@ class Device:
         return self._compiled(vertex, "fragment_shader", fragment)
 
     def feedback_program(self, vertex: Source, geometry: Source, outputs: tuple[str, ...]) -> moderngl.Program:
-        """Compile and link a program for transform feedback, which writes these outputs of its geometry program.
+        """Compile and link a program for transform feedback of these outputs of its geometry program.
 
         Raises ShaderError with the driver's log mapped to the source files.
         """
         return self._compiled(vertex, "geometry_shader", geometry, varyings=outputs)
 
     def _compiled(self, vertex: Source, stage: str, other: Source, **settings: Any) -> moderngl.Program:
-        """A vertex program linked with another stage's."""
+        """A vertex program linked with another stage's program."""
         self.files.update(vertex.files, other.files)
         try:
-            with interrupts_held():  # moderngl calls Python in between, and crashes where that raises
+            with interrupts_held():  # moderngl calls back into Python, and crashes if that raises
                 program = self.context.program(**{"vertex_shader": vertex.text, stage: other.text, **settings})
         except moderngl.Error as error:
             log = str(error)
@@ -232,7 +232,7 @@ class Device:
         return program
 
     def describe(self) -> dict[str, Any]:
-        """What the driver is and can do, as data."""
+        """The driver's properties and capabilities, as data."""
         with self.current():
             glsl = self._string(_SHADING_LANGUAGE_VERSION)
         info = self.info
@@ -266,8 +266,8 @@ class Device:
         return value.decode(errors="replace") if value else ""
 
     def check(self) -> None:
-        """Raises DeviceError where waiting for the context is of no use: in a forked process, and for a window's in
-        another thread."""
+        """Raises DeviceError where the context can never become current: in a forked process, and for a window's
+        context in another thread."""
         _Process.check()
         if not self.headless and threading.get_ident() != self._home:
             raise DeviceError(
@@ -276,15 +276,15 @@ class Device:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Make this the thread's OpenGL context, where it is a headless one of our own (a window keeps its own). Other
-        threads wait meanwhile, and get it in turn.
+        """Make this the thread's OpenGL context, if headless (a window keeps its own). Other threads wait for their
+        turn.
 
-        Raises DeviceError in a process that was forked since OpenGL was opened, and in another thread than a window's.
+        Raises DeviceError in a process forked since OpenGL was opened, and in another thread than a window's.
         """
         with self.lock:
             before = _thread.device
             if not self.headless or (before is self and elsewhere.is_current(self._handle)):
-                self._free_dropped()  # a window's is current all the time
+                self._free_dropped()  # a window's is always current
                 yield
                 return
             put_back = elsewhere.leave()
@@ -303,8 +303,8 @@ class Device:
 
     @property
     def ended(self) -> bool:
-        """Whether another library has ended the context, with all that it held: VTK ends the EGL display that it
-        shares with others when its windows come and go."""
+        """Whether another library has ended the context with all its objects: VTK ends the EGL display that it shares
+        with others as its windows come and go."""
         if not self.headless:
             return False
         try:
@@ -315,7 +315,7 @@ class Device:
             return True
 
     def _free_dropped(self) -> None:
-        """Free what Python has dropped since; moderngl's own gc() stumbles over what was released already."""
+        """Free the objects dropped in Python since; moderngl's own gc() fails on objects already released."""
         dropped = self.context.objects
         while dropped:
             held = dropped.popleft()
@@ -323,7 +323,7 @@ class Device:
                 held.release()
 
     def release(self) -> None:
-        """Give the context back; every texture and program of it is gone."""
+        """Release the context with its textures and programs."""
         with self.lock:
             self.context.release()
 
@@ -332,8 +332,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
     """A headless device: EGL on Linux, the platform's standalone context elsewhere.
 
     index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice. limits : a name of
-    `LIMITS`, or ``none``.
-    Raises DeviceError, which says what to install, where there is no OpenGL 3.3; and in a process that was forked from
+    `LIMITS`, or ``none``. Raises DeviceError with an installation hint without OpenGL 3.3, and in a process forked from
     one with a device.
     """
     _Process.check()
@@ -342,7 +341,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
             index = int(os.environ[VARIABLE])
         except ValueError:
             raise DeviceError(VARIABLE, f"not a number: '{os.environ[VARIABLE]}'", "see `raystream devices`") from None
-    if index is not None and index < 0:  # EGL has another complaint for each driver
+    if index is not None and index < 0:  # EGL's error differs among drivers
         raise DeviceError("OpenGL", f"no device {index}", "see `raystream devices`")
     settings: dict[str, Any] = {"standalone": True, "require": 330}
     if sys.platform.startswith("linux"):
@@ -361,7 +360,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
             raise _no_context(error, index) from None
         try:
             return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits))
-        finally:  # a new context takes over, and while it is current here no other thread could have it
+        finally:  # a new context becomes current, which would block other threads
             context.__exit__(None, None, None)
             if _thread.device is not None:
                 _thread.device.context.__enter__()
@@ -373,8 +372,8 @@ _shared: dict[tuple[int | None, bool, bool, str], Device] = {}
 
 
 def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
-    """The process's headless device of that number, opened once: contexts are heavy, and renderers many. Where another
-    library has ended its context, another one is opened."""
+    """The process's headless device of that number, opened once and shared: contexts are heavy, and renderers many.
+    Reopened if another library has ended its context."""
     _Process.check()
     key = (index, barrier, buffers, limits)
     with _opening:
@@ -384,14 +383,15 @@ def shared_device(index: int | None = None, barrier: bool = True, buffers: bool 
 
 
 def devices() -> list[dict[str, Any]]:
-    """What `open_device` could open, each as `Device.describe` says with its index; unusable ones carry ``error``."""
+    """The devices that `open_device` accepts, each as in `Device.describe` with its index; unusable ones have an
+    ``error``."""
     if not sys.platform.startswith("linux"):
         device = open_device()
         found = {"index": None, "default": True, **device.describe()}
         device.release()
         return [found]
     out: list[dict[str, Any]] = []
-    preferred = open_device().describe()  # raises a clear error where there is no OpenGL at all
+    preferred = open_device().describe()  # raises a clear error without any OpenGL
     for index in range(_MOST_DEVICES):
         try:
             device = open_device(index)

@@ -1,4 +1,4 @@
-"""Shaders drawn over squares of a stream: what masks, machines and the window have in common."""
+"""Shaders drawn over squares of a stream: shared by masks, machines and the window."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tiles_source() -> Source:
 
 
 class Shader:
-    """A compiled program, drawn over tiles unless ``vertex`` says where; with its samplers and uniforms."""
+    """A compiled program with its samplers and uniforms, drawn over tiles, or by ``vertex`` over other geometry."""
 
     def __init__(self, device: Device, source: Source, vertex: Source | None = None) -> None:
         self.source, self.vertex = source, vertex or tiles_source()
@@ -42,7 +42,7 @@ class Shader:
         self._number_buffers(device)
 
     def _number_buffers(self, device: Device) -> None:
-        """Give samplers of buffer textures their units: moderngl cannot set them."""
+        """Assign texture units to samplers of buffer textures: moderngl cannot."""
         start, lines = "uniform samplerBuffer ", [*self.vertex.lines, *self.source.lines]
         names = [line.removeprefix(start).rstrip(";") for line, _ in lines if line.startswith(start)]
         if not names:
@@ -57,20 +57,20 @@ class Shader:
                 put(place, self.units.setdefault(name, len(self.units)))
 
     def set(self, name: str, value: Any) -> None:
-        """Set a uniform; one that the compiler removed is ignored."""
+        """Set a uniform; one removed by the compiler is ignored."""
         member = self.members.get(name)
         if isinstance(member, moderngl.Uniform):
             member.value = value
 
     def bind(self, name: str, texture: Any) -> None:
-        """Bind a texture to a sampler; one that the compiler removed is ignored."""
+        """Bind a texture to a sampler; one removed by the compiler is ignored."""
         unit = self.units.get(name)
         if unit is not None:
             texture.use(unit)
 
 
 class Tiles:
-    """Squares of a stream to draw on, as two triangles each: some drivers lack instanced arrays, which 3.3 asks for."""
+    """Squares of a stream, as two triangles each: some drivers lack instanced arrays, part of OpenGL 3.3."""
 
     def __init__(self, device: Device, size: tuple[int, int], edge: int) -> None:
         self.size, self.edge = size, edge
@@ -104,14 +104,14 @@ class Drawing:
         shader.set("clip", (2.0 / tiles.size[0], 2.0 / tiles.size[1]))
 
     def render(self) -> None:
-        """Draw over the tiles that are kept."""
+        """Draw over the kept tiles."""
         if self.tiles.all:
             self.whole.render(moderngl.TRIANGLES, vertices=len(CORNERS))
         elif self.tiles.count:
             self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS) * self.tiles.count)
 
     def render_each(self, queries: Sequence[moderngl.Query]) -> None:
-        """Draw over the tiles that are kept, by rows, each inside a query of its own."""
+        """Draw over the kept tiles, by rows, each inside its own query."""
         assert not self.tiles.all and len(queries) == self.tiles.count
         for number, query in enumerate(queries):
             with query:
@@ -119,7 +119,7 @@ class Drawing:
 
 
 def square(device: Device, shader: Shader) -> Drawing:
-    """A drawing that covers the viewport of what it is drawn to."""
+    """A drawing over the whole viewport."""
     tiles = Tiles(device, (1, 1), 1)
     tiles.keep(None)
     shader.set("depth", 0.5)

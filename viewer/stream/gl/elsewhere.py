@@ -1,7 +1,7 @@
-"""OpenGL contexts of other libraries in this process: what is current in a thread is left, and put back afterwards.
+"""OpenGL contexts of other libraries in this process: the current one is left, and restored afterwards.
 
-On Linux, through EGL and GLX; GLX is asked only where somebody has loaded it. A context of GLX is left first: EGL
-refuses others beside it, in silence where nobody asks. On other systems nothing is put back.
+On Linux, through EGL and GLX, the latter only where already loaded. A context of GLX is left first: EGL refuses to
+coexist with it, silently. On other systems nothing is restored.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _LINUX = sys.platform.startswith("linux")
 
 
 def egl_context() -> int | None:
-    """The handle of the EGL context that is current in this thread; None where none is, and where there is no EGL."""
+    """The handle of this thread's current EGL context; None without one, or without EGL."""
     egl = _egl()
     return egl.eglGetCurrentContext() if egl is not None else None
 
 
 def is_current(handle: int | None) -> bool:
-    """Whether the EGL context is current in this thread; one without a handle is taken to be."""
+    """Whether the EGL context is current in this thread; assumed without a handle."""
     egl = _egl() if handle is not None else None
     if egl is None or egl.eglGetCurrentContext() == handle:
         return True
-    egl.eglBindAPI(_OPENGL_API)  # of each thread; of another API's contexts a driver may tell in place of ours
+    egl.eglBindAPI(_OPENGL_API)  # per thread; drivers may otherwise report another API's context
     return egl.eglGetCurrentContext() == handle
 
 
 def leave() -> Callable[[], None]:
-    """Leave no context of GLX current in this thread; returns what makes current again what is now, if anything."""
+    """Leave the current GLX context of this thread; returns a function that restores it, if there was one."""
     glx = _glx()
     if glx is not None and (context := glx.glXGetCurrentContext()):
         display, drawn = glx.glXGetCurrentDisplay(), glx.glXGetCurrentDrawable()
@@ -53,7 +53,7 @@ def _nothing() -> None:
 
 
 def _ignored(done: int) -> None:
-    """It may have been ended since, which is its owner's affair."""
+    """Ignored: its owner may have ended the context since."""
 
 
 def _egl() -> Any:
@@ -85,7 +85,7 @@ _loaded: dict[str, Any] = {}
 
 
 def _library(name: str, functions: dict[str, tuple[Any, ...]]) -> Any:
-    """A library that has been loaded into the process; None before, and where it lacks a function."""
+    """A library already loaded into the process; None if absent or lacking a function."""
     if name not in _loaded:
         if not _process().dlopen(name.encode(), os.RTLD_NOLOAD | os.RTLD_LAZY):
             return None

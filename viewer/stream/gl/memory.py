@@ -1,8 +1,8 @@
 """Memories on the device: read-only records with 1-D addresses, volumes of floats, and texels of pictures.
 
-A memory lies in a buffer texture where the driver allows one that large: software rasterisers fetch from it about twice
-as fast as from a 2-D texture (``tools/bench.py memory``). Else it lies in 2-D textures, or a 3-D one: OpenGL 3.3 grants
-a buffer texture 65,536 texels only.
+A memory is a buffer texture within the driver's limit: software rasterisers fetch from it about twice as fast as from a
+2-D texture (``tools/bench.py memory``). Beyond it, 2-D or 3-D textures: OpenGL 3.3 guarantees only 65,536 texels of a
+buffer texture.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import float_texture
 
-CHUNK = 1 << 16  # records or voxels that are packed and uploaded at once: a few milliseconds
+CHUNK = 1 << 16  # records or voxels packed and uploaded at once: a few milliseconds
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
-_FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: those that 3.3 has for buffer textures
+_FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: OpenGL 3.3's formats for buffer textures
 _RGBA8 = 0x8058
 
 
 class Memory:
-    """A table or volume in a texture, laid out as the device allows best, or as ``form`` says.
+    """A table or volume in a texture, in the device's best layout, or in that of ``form``.
 
-    Not ``filled`` it holds no values until `fill` has run to its end.
+    Without ``filled`` it has no values until `fill` is complete.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Memory:
             self.bytes = self.texture.bytes
         elif isinstance(source, Texels):
             self.texture, self.bytes = _picture(device, source, self.layout)
-        else:  # drivers whose buffer textures are that small have a GPU, which takes it at once
+        else:  # such small buffer textures mean a GPU, which takes the upload at once
             texels = self._pack(source) if isinstance(source, Table) else np.ascontiguousarray(source.data, np.float32)
             texels = device.stored(texels)
             self.texture = (
@@ -57,7 +57,7 @@ class Memory:
                 pass
 
     def _texels(self) -> tuple[int, int]:
-        """Texels of a buffer texture, and channels of each."""
+        """Texels of a buffer texture, and channels per texel."""
         if isinstance(self.source, Volume):
             return self.source.data.size, 1
         if isinstance(self.source, Texels):
@@ -65,8 +65,8 @@ class Memory:
         return max(1, self.source.record.texels) * max(1, len(self.source.data)), self.layout.channels
 
     def fill(self) -> Iterator[float]:
-        """Upload piece by piece; yields the share that is done."""
-        if not isinstance(self.texture, BufferTexture):  # uploaded when it was made
+        """Upload piece by piece; yields the share done."""
+        if not isinstance(self.texture, BufferTexture):  # uploaded at construction
             yield 1.0
             return
         source = self.source
@@ -86,7 +86,7 @@ class Memory:
             yield min(1.0, (first + CHUNK) / len(flat))
 
     def update(self, first: int, last: int) -> None:
-        """Upload the rows first .. last - 1 of a table anew, which has changed in place."""
+        """Upload the rows first .. last - 1 of a table, changed in place."""
         assert isinstance(self.source, Table)
         texels, count, per_row = max(1, self.source.record.texels), len(self.source.data), self.layout.per_row
         if per_row != IN_BUFFER:  # whole rows of the texture
@@ -101,7 +101,7 @@ class Memory:
             self.texture.write(values, (0, first // per_row, per_row * texels, (last - first) // per_row))
 
     def has_room(self, source: Table | Volume | Texels) -> bool:
-        """Whether another source fits in this texture, or in one that takes its place unnoticed."""
+        """Whether another source fits in this texture, possibly grown, under the same name and layout."""
         if isinstance(source, Table) and isinstance(self.texture, moderngl.Texture):
             return -(-max(1, len(source.data)) // self.layout.per_row) <= self.texture.height
         if isinstance(source, Texels) and not isinstance(self.texture, BufferTexture):
@@ -109,7 +109,7 @@ class Memory:
         return isinstance(source, Table) or source.data.shape == self.source.data.shape
 
     def exchange(self, source: Table | Volume | Texels) -> None:
-        """Hold another source from now on, for which it `has_room`; what differs is uploaded."""
+        """Replace the source by one for which it `has_room`; differences are uploaded."""
         old, self.source = self.source, source
         if isinstance(self.texture, BufferTexture):
             texels, _ = self._texels()
@@ -141,7 +141,7 @@ class Memory:
 
 
 def differing(old: NDArray, new: NDArray) -> slice:
-    """From the first row that differs, bit by bit, to behind the last; all where there are more or fewer."""
+    """From the first row that differs in any bit to behind the last; everything if the lengths differ."""
     if old is new:
         return slice(0, 0)
     if len(old) != len(new) or not len(new):
@@ -159,8 +159,8 @@ def packed_rows(table: Table, first: int, last: int, channels: int = 4) -> NDArr
 
 
 class BufferTexture:
-    """So many texels of 1, 2 or 4 floats, or of 4 bytes that stand for 0 .. 1, as a buffer texture, which moderngl does
-    not wrap: raw calls. It binds like a texture."""
+    """``texels`` texels of 1, 2 or 4 floats, or of 4 bytes for 0 .. 1, as a buffer texture. Raw calls, as moderngl has
+    no wrapper; it binds like a texture."""
 
     def __init__(self, device: Device, texels: int, channels: int, bytes_only: bool = False) -> None:
         unsigned = ctypes.c_uint
@@ -184,14 +184,14 @@ class BufferTexture:
         return buffer
 
     def grow(self, texels: int) -> None:
-        """Room for more texels; those that are there stay, and so does the texture's name."""
+        """Grow to more texels, with the same content and texture name."""
         old, size = self.buffer, self.bytes
         self.buffer = self._attached(texels)
         self.device.context.copy_buffer(self.buffer, old, size)
         old.release()
 
     def write(self, values: NDArray[np.float32] | NDArray[np.uint8], offset: int = 0) -> None:
-        """Fill from a byte on."""
+        """Write from a byte offset on."""
         self.buffer.write(values, offset=offset)
 
     def use(self, unit: int) -> None:
@@ -206,7 +206,7 @@ class BufferTexture:
 
 
 def _picture(device: Device, source: Texels, layout: Layout) -> tuple[moderngl.Texture | moderngl.TextureArray, int]:
-    """The texels in rows of a 2-D texture, or of several in an array, and its bytes."""
+    """The texels in rows of a 2-D texture or array texture, and its bytes."""
     per_row = layout.per_row
     if layout.layers:
         layers = device.context.texture_array((per_row, per_row, layout.layers), 4)

@@ -1,4 +1,4 @@
-"""Passes over whole streams: a fragment program drawn as a square, from streams to another one."""
+"""Passes over whole streams: a fragment program drawn as a square, with streams as input and output."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ def pass_source(
     """The fragment program ``shaders/NAME.glsl``, which defines ``OUTPUT element(int number)``.
 
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
-    are pixels, and go by their column and row in place of their number: ``element(ivec2 at)``, ``fetch_<name>(ivec2
-    at)``.
+    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``.
     """
     source = Source()
     source.add(VERSION, "version")
@@ -39,9 +38,9 @@ def pass_source(
 
 
 def add_fetch(source: Source, stream: str, record: Record, planar: bool = False) -> None:
-    """Append ``RECORD fetch_<stream>(int number)`` over a stream's textures to a source; ``planar``: of a place."""
+    """Append ``RECORD fetch_<stream>(int number)`` over a stream's textures to a source; ``planar``: by position."""
     samplers = "\n".join(f"uniform sampler2D in_{stream}_{k};" for k in range(record.texels))
-    if planar:  # on llvmpipe the sampler's nearest texel takes two thirds of the time of texelFetch
+    if planar:  # on llvmpipe a nearest sample takes two thirds of the time of texelFetch
         texels = ", ".join(f"textureLod(in_{stream}_{k}, place, 0.0)" for k in range(record.texels))
         argument = "ivec2 at"
         place = f"\n    vec2 place = (vec2(at) + 0.5) * (1.0 / vec2(textureSize(in_{stream}_0, 0)));"
@@ -69,7 +68,7 @@ void main() {{
 
 
 class Pass:
-    """A pass that is compiled; the context must be current in every call."""
+    """A compiled pass. Every call needs a current context."""
 
     def __init__(
         self,
@@ -85,7 +84,7 @@ class Pass:
         self.drawing = square(device, Shader(device, pass_source(name, inputs, output, planar, **constants)))
 
     def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
-        """Compute every element of ``output`` from the streams; a stream must not be read and written at once."""
+        """Compute every element of ``output``, which must not be among the input streams."""
         assert output.record == self.output and output not in streams.values()
         shader = self.drawing.shader
         output.framebuffer.use()

@@ -1,4 +1,4 @@
-"""What a driver says that it does and does not: found out by drawing."""
+"""Driver properties measured by drawing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def probe_sources() -> tuple[Source, Source]:
 
 
 def array_stores(context: moderngl.Context) -> bool:
-    """Whether each pixel stores into a local array at an index of its own. The context must be current.
+    """Whether each pixel stores into a local array at its own index. The context must be current.
 
-    Mesa's softpipe (22.3) stores those of four pixels at the index of the first.
+    Mesa's softpipe (22.3) stores those of four pixels at the first one's index.
     """
     vertex, fragment = probe_sources()
     program = context.program(vertex_shader=vertex.text, fragment_shader=fragment.text)

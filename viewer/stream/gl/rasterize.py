@@ -1,7 +1,8 @@
-"""Triangles drawn with a depth buffer into records: the ordinary feed-forward pipeline beside the stream processor.
+"""Triangles rasterised with a depth buffer into records: the ordinary feed-forward pipeline beside the stream
+processor.
 
-A draw has a vertex and a fragment program of its own, both made of the modules that kernels are made of. It fills a
-rectangle of records; `viewer.stream.gl.copy` brings these into a stream in row order, as machines take them.
+A draw has its own vertex and fragment program, made of the same modules as kernels. It fills a rectangle of records;
+`viewer.stream.gl.copy` copies these to a stream in row order for machines.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def draw_source(
     addresses: Addresses,
     rounds: bool = False,
 ) -> Source:
-    """A vertex or fragment program: these modules, and a file that has ``main``; ``records`` are what it names beside
-    those of the modules. rounds: records are packed as floats of the papers' day (`viewer.stream.declare.limits`)."""
+    """A vertex or fragment program of these modules and a file with ``main``; ``records`` are those it uses besides the
+    modules'. rounds: records are packed in the imposed float format (`viewer.stream.declare.limits`)."""
     source = Source()
     source.add(VERSION, "version")
     if rounds:
@@ -52,7 +53,7 @@ def draw_source(
 
 
 def attach_depth(device: Device, target: moderngl.Framebuffer, size: tuple[int, int]) -> ctypes.c_uint:
-    """Attach a depth buffer of float32, which moderngl has none of: 24 bits would not tell near distances apart.
+    """Attach a float32 depth buffer, which moderngl lacks: 24 bits are too coarse for close distances.
 
     Returns the renderbuffer's name.
     """
@@ -70,8 +71,8 @@ def attach_depth(device: Device, target: moderngl.Framebuffer, size: tuple[int, 
 class Rasterizer:
     """A draw of triangles into W x H records, nearest first by ``gl_FragDepth``, 0 .. 1 in float32.
 
-    blank : the record (1,) of texels on which nothing is drawn. samplers : textures by the names of their samplers.
-    Equal depths are a tie that the earlier triangle wins.
+    blank : the record (1,) of texels without a triangle. samplers : textures by sampler name. On equal depths the
+    earlier triangle wins.
     """
 
     def __init__(
@@ -98,10 +99,10 @@ class Rasterizer:
         self._depth = attach_depth(device, self.target, size)
 
     def draw(self, triangles: int, size: tuple[int, int], uniforms: Mapping[str, Any]) -> None:
-        """Draw so many triangles into the lower left rectangle of ``size`` (width, height)."""
+        """Draw ``triangles`` triangles into the lower left rectangle of ``size`` (width, height)."""
         context = self.device.context
         self.target.depth_mask = True
-        self.target.use()  # and leaves the scissors that machines draw with, which would cut the clearing short
+        self.target.use()  # also resets the machines' scissors, which would clip the clear
         self.target.clear(depth=1.0)
         for framebuffer, texel in zip(self.single, self.blank, strict=True):
             framebuffer.use()

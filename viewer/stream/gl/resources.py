@@ -1,7 +1,7 @@
-"""Everything that lies on the device: memories, the arena of cold tables, and streams of any size.
+"""All memory on the device: memories, the arena of cold tables, and streams of any size.
 
-Machines, draws and jobs borrow from here, and own nothing beside their state. What a run leaves in a stream stays on
-the device, for the next run, draw or kernel to read there.
+Machines, draws and jobs borrow from here and own only their state. A run's streams stay on the device for later runs,
+draws and kernels.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Source = Table | Volume | Texels
 
 
 class Resources:
-    """The owner of what lies on a device for one scene. The context must be current in every call.
+    """The owner of a scene's data on a device. Every call needs a current context.
 
-    Memories are told apart by identity, and uploaded once. One may take the place of another (`exchange`) and stand for
-    it from then on: machines that were made with the other one read the new values. Streams have names: asking again
-    for one of the same record and size gives the same stream, for another record or size a new one in its place.
+    Memories are identified by object identity and uploaded once. One may be replaced by another (`exchange`): existing
+    machines then read the new values. Streams have names: the same record and size give the same stream again, another
+    record or size a new one in its place.
     """
 
     def __init__(self, device: Device) -> None:
@@ -35,7 +35,7 @@ class Resources:
         self.arena = Arena(device)
         self.copies = Copies(device)
         self._memories: dict[int, Memory] = {}
-        # By id: one whose place another one has taken, and that one.
+        # By id: a replaced memory, and its replacement.
         self._stands_for: dict[int, tuple[weakref.ref[Source], Source]] = {}
         self._streams: dict[str, Stream] = {}
 
@@ -51,7 +51,7 @@ class Resources:
         return layout(self.device.max_texture, self._current(memory), self.device.max_buffer)
 
     def base(self, table: Table) -> int:
-        """See `viewer.stream.compile.addresses.Addresses`; the table is uploaded if it is not there yet."""
+        """See `viewer.stream.compile.addresses.Addresses`; uploads the table on first use."""
         current = self._current(table)
         assert isinstance(current, Table)
         return self.arena.base(current)
@@ -59,14 +59,14 @@ class Resources:
     # -- memories ----------------------------------------------------------------------------------------------------
 
     def get(self, source: Source) -> Memory:
-        """The texture of a memory that has one of its own."""
+        """The texture of a memory with a texture of its own."""
         source = self._current(source)
         if id(source) not in self._memories:
             self._memories[id(source)] = Memory(self.device, source)
         return self._memories[id(source)]
 
     def _current(self, source: Source) -> Source:
-        """What is in the place of a memory: itself, unless another one has taken it."""
+        """The replacement of a memory, or itself."""
         found = self._stands_for.get(id(source))
         return source if found is None else found[1]
 
@@ -77,7 +77,7 @@ class Resources:
         return id(source) in self._memories
 
     def upload(self, sources: Iterable[Source]) -> Iterator[float]:
-        """Make those that are not there yet, piece by piece; yields the share that is done. It may be abandoned."""
+        """Upload missing memories piece by piece; yields the share done. May be abandoned."""
         missing = [source for source in sources if not self._held(source)]
         total, before = sum(len(source.data) for source in missing), 0
         for source in missing:
@@ -94,7 +94,7 @@ class Resources:
             before += len(source.data)
 
     def update(self, source: Table, first: int, last: int) -> None:
-        """Bring rows first .. last - 1 of a table, which has changed in place, to the device, if it is there at all."""
+        """Upload rows first .. last - 1 of a table, changed in place, if it is on the device."""
         if last <= first or not self._held(source) or self._current(source) is not source:
             return
         if not source.hot:
@@ -103,7 +103,7 @@ class Resources:
             self._memories[id(source)].update(first, last)
 
     def exchangeable(self, old: Source, new: Source) -> bool:
-        """Whether `exchange` can be: the same programs read both, and there is room."""
+        """Whether `exchange` is possible: the same programs read both, and there is room."""
         if old is new:
             return True
         if type(old) is not type(new) or old.name != new.name or self.layout(old) != self.layout(new):
@@ -111,7 +111,7 @@ class Resources:
         if isinstance(old, Table) and isinstance(new, Table):
             if old.record != new.record or old.hot != new.hot:
                 return False
-        elif old.data.shape != new.data.shape:  # of a volume it is part of its source
+        elif old.data.shape != new.data.shape:  # a volume's shape is part of its source
             return False
         if not self._held(old):
             return True
@@ -120,12 +120,12 @@ class Resources:
         return self._memories[id(old)].has_room(new)
 
     def exchange(self, old: Source, new: Source) -> None:
-        """Let ``new`` take the place of ``old``, and bring the rows that differ: programs that read the old one's
-        values read those of the new one from now on. They must be `exchangeable`."""
+        """Replace ``old`` by ``new`` and upload the rows that differ: existing programs read the new values from now
+        on. They must be `exchangeable`."""
         if old is new:
             return
         held = self._held(old)
-        if self._held(new) and self._current(new) is new:  # it was brought ahead
+        if self._held(new) and self._current(new) is new:  # already uploaded
             self.drop([new])
         self._stands_for.pop(id(new), None)
         for key, (reference, current) in list(self._stands_for.items()):
@@ -142,12 +142,12 @@ class Resources:
             memory.exchange(new)
 
     def _collected(self, key: int, gone: weakref.ref[Source]) -> None:
-        """No machine, and nobody else, knows a memory any more whose place another one has taken."""
+        """A replaced memory has no references left, in machines or elsewhere."""
         if key in self._stands_for and self._stands_for[key][0] is gone:
             del self._stands_for[key]
 
     def drop(self, sources: Iterable[Source]) -> None:
-        """Free what these take, of which no machine is left that reads them."""
+        """Free memories that no machine reads any more."""
         for source in sources:
             if self._stands_for.pop(id(source), None) is not None:
                 continue
@@ -161,7 +161,7 @@ class Resources:
     # -- streams -----------------------------------------------------------------------------------------------------
 
     def stream(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
-        """The stream of a name, W x H records; not cleared."""
+        """The stream of a name, W x H records, not cleared."""
         held = self._streams.get(name)
         if held is None or held.record != record or held.size != size:
             self.give_back(name)
@@ -169,7 +169,7 @@ class Resources:
         return held
 
     def give_back(self, name: str) -> None:
-        """Free the stream of a name, if it is there."""
+        """Free the stream of a name, if present."""
         held = self._streams.pop(name, None)
         if held is not None:
             held.release()
@@ -177,11 +177,11 @@ class Resources:
     # -- facts -------------------------------------------------------------------------------------------------------
 
     def bases(self, modules: Iterable[Module]) -> dict[str, int]:
-        """The uniforms by which programs with these modules find their cold tables in the arena."""
+        """The uniforms with the bases of these modules' cold tables in the arena."""
         return {base_name(table): self.base(table) for table in cold_tables(modules)}
 
     def bytes(self) -> dict[str, int]:
-        """Texture bytes of the memories by name; the arena's tables together."""
+        """Texture bytes of memories by name; the arena's tables together."""
         own = {memory.source.name: memory.bytes for memory in self._memories.values()}
         return own | ({"arena": self.arena.bytes} if self.arena.bytes else {})
 

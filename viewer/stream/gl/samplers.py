@@ -1,4 +1,4 @@
-"""The state of samplers, of which software drivers compile a program anew."""
+"""Sampler state, on which software drivers specialise programs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import moderngl
 
 
 def set_samplers(context: moderngl.Context, samplers: int) -> None:
-    """Give all ``samplers`` of fragment programs the state that textures of floats have. The context must be current.
+    """Give all ``samplers`` of fragment programs the state of float textures. The context must be current.
 
-    Mesa leaves the state of a sampler that reads a buffer texture as the last 2-D texture there has set it, or as
-    nothing where there was none, and llvmpipe compiles a program for each: a program that was compiled already took
-    a second for its next pass, once another one had set more samplers. The draw that sets them here is conditional
-    on a query without samples, so that it is not compiled.
+    Mesa leaves a buffer texture's sampler in the state of the last 2-D texture there, if any, and llvmpipe compiles a
+    program for each combination. A compiled program thus took another second at its next pass, once another one had set
+    more samplers. The draw that sets them here is conditional on a query without samples, so that it is never compiled.
     """
     names = [f"texels_{k}" for k in range(samplers)]
     uniforms = "".join(f"uniform sampler2D {name};\n" for name in names)
@@ -29,7 +28,7 @@ def set_samplers(context: moderngl.Context, samplers: int) -> None:
     query = context.query(samples=True)
     with query:
         pass
-    condition = query.crender if not query.samples else None  # reading waits: it would draw before there is a count
+    condition = query.crender if not query.samples else None  # reading blocks: it would draw without a count
     if condition is not None:
         with condition:
             context.vertex_array(program, []).render(moderngl.POINTS, vertices=1)

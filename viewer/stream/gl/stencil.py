@@ -1,4 +1,4 @@
-"""Stencil buffers, which moderngl does not wrap: all raw OpenGL that they need."""
+"""Stencil buffers through raw OpenGL: moderngl has no wrapper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.stream.gl.device import Device
 
 KEEP, REPLACE, INCREASE, INCREASE_AND_WRAP = 0x1E00, 0x1E01, 0x1E02, 0x8507
 ALWAYS, EQUAL = 0x0207, 0x0202
-LARGEST = 255  # of the eight bits that every driver has
+LARGEST = 255  # of the eight bits on every driver
 
 _STENCIL_TEST, _RENDERBUFFER, _FRAMEBUFFER = 0x0B90, 0x8D41, 0x8D40
 _DEPTH24_STENCIL8, _DEPTH_STENCIL_ATTACHMENT, _STENCIL_BUFFER_BIT = 0x88F0, 0x821A, 0x0400
@@ -20,10 +20,10 @@ _STENCIL_INDEX, _UNSIGNED_BYTE, _PACK_ALIGNMENT = 0x1901, 0x1401, 0x0D05
 
 
 class Stencil:
-    """Eight bits for each texel of a framebuffer without a depth buffer; the context must be current in every call."""
+    """Eight bits per texel of a framebuffer without a depth buffer. Every call needs a current context."""
 
     def __init__(self, device: Device, framebuffer: moderngl.Framebuffer) -> None:
-        """Attach one to ``framebuffer``, of its size."""
+        """Attach a stencil buffer to ``framebuffer``, of its size."""
         whole, name = ctypes.c_uint, ctypes.c_uint(0)
         names = ctypes.POINTER(whole)
         self.framebuffer = framebuffer
@@ -48,21 +48,21 @@ class Stencil:
         self.share(framebuffer)
 
     def share(self, framebuffer: moderngl.Framebuffer) -> None:
-        """Attach this buffer to another framebuffer, too, of the same size and without a depth buffer."""
+        """Attach this buffer to another framebuffer of the same size, without a depth buffer."""
         framebuffer.use()
         self._attach(_FRAMEBUFFER, _DEPTH_STENCIL_ATTACHMENT, _RENDERBUFFER, self._name)
 
     def clear(self, value: int = 0) -> None:
-        """The same value everywhere; of the framebuffer in use, which must be this one's."""
+        """Clear to one value; the framebuffer in use must be this one's."""
         self._mask(LARGEST)
         self._clear_value(value)
         self._clear(_STENCIL_BUFFER_BIT)
 
     @contextmanager
     def test(self, function: int, value: int, passed: int, failed: int = KEEP, bits: int = LARGEST) -> Iterator[None]:
-        """Draw where the stencil compares so with ``value``; what becomes of it where the test passes and fails.
+        """Draw where the stencil compares with ``value``. passed, failed : operations after the test.
 
-        bits : those that are written.
+        bits : mask of written bits.
         """
         self.begin(function, value, passed, failed, bits)
         try:
@@ -78,12 +78,12 @@ class Stencil:
         self._op(failed, KEEP, passed)
 
     def end(self) -> None:
-        """Draw everywhere again."""
+        """Disable the stencil test."""
         self._disable(_STENCIL_TEST)
         self._mask(LARGEST)
 
     def read(self) -> bytes:
-        """All values, row by row from the lowest: waits for the device."""
+        """All values, row by row from the lowest; waits for the device."""
         width, height = self.framebuffer.size
         out = ctypes.create_string_buffer(width * height)
         self.framebuffer.use()
@@ -93,7 +93,7 @@ class Stencil:
         return out.raw
 
     def release(self) -> None:
-        """Free it; the framebuffer is of no use afterwards."""
+        """Free the buffer; the framebuffer is unusable afterwards."""
         if self._name is not None:
             self._delete(1, ctypes.byref(ctypes.c_uint(self._name)))
             self._name = None

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 
-LARGEST_STREAM = 1 << 20  # rays in flight: a larger picture is cut
+LARGEST_STREAM = 1 << 20  # rays in flight; larger pictures are split
 
 
 def float_texture(device: Device, size: tuple[int, int], channels: int = 4, data: Any = None) -> moderngl.Texture:
-    """A float32 texture that is read texel by texel."""
+    """A float32 texture for fetches of single texels."""
     texture = device.context.texture(size, channels, data, dtype="f4")
     texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
     texture.repeat_x = texture.repeat_y = False
@@ -24,8 +24,8 @@ def float_texture(device: Device, size: tuple[int, int], channels: int = 4, data
 
 
 def components(array: NDArray, dimensions: int) -> Iterator[NDArray]:
-    """The components of vectors (..., width), or scalars as they are, where ``dimensions`` is that of a scalar's array:
-    loops over one at a time are long, those of NumPy over all at once are as short as a vector."""
+    """The components of vectors (..., width), or the array itself where it has ``dimensions`` dimensions. NumPy loops
+    over one component at a time are long, over all at once only as long as a vector."""
     if array.ndim == dimensions:
         yield array
     else:
@@ -33,7 +33,7 @@ def components(array: NDArray, dimensions: int) -> Iterator[NDArray]:
 
 
 class Stream:
-    """W x H records, one RGBA32F texture for each four scalars. ``back`` textures are made when a machine asks."""
+    """W x H records, one RGBA32F texture per four scalars. ``back`` textures are made on request."""
 
     def __init__(self, device: Device, record: Record, size: tuple[int, int], channels: int = 4) -> None:
         self.device, self.record, self.size, self.channels = device, record, size, channels
@@ -44,7 +44,7 @@ class Stream:
 
     @classmethod
     def over(cls, device: Device, record: Record, texture: moderngl.Texture) -> Stream:
-        """A texture of somebody else's, RGBA32F, as a stream of a record of one texel; it is not released with it."""
+        """A stream of one-texel records over another owner's RGBA32F texture, which it does not release."""
         stream = cls.__new__(cls)
         stream.device, stream.record, stream.size, stream.channels = device, record, texture.size, 4
         stream.textures, stream._back, stream._clearing, stream._framebuffer = [texture], [], {}, None
@@ -52,7 +52,7 @@ class Stream:
 
     @property
     def back(self) -> list[moderngl.Texture]:
-        """A second set of textures, for drivers on which a pass cannot read what it writes."""
+        """A second set of textures, for drivers where a pass cannot read its own output."""
         if not self._back and self.textures:
             self._back = [float_texture(self.device, self.size, self.channels) for _ in self.textures]
         return self._back
@@ -92,7 +92,7 @@ class Stream:
         """(H, W) structured of the record's dtype."""
         out = np.zeros(self.size[::-1], self.record.dtype)
         for name, values in self.fields().items():
-            with np.errstate(invalid="ignore"):  # elements that no run has written may hold anything, on some drivers
+            with np.errstate(invalid="ignore"):  # unwritten elements may hold anything on some drivers
                 for target, source in zip(components(out[name], 2), components(values, 2), strict=True):
                     target[...] = source
         return out
@@ -100,17 +100,17 @@ class Stream:
     def fields(
         self, names: Collection[str] | None = None, out: Mapping[str, NDArray[np.float32]] | None = None
     ) -> dict[str, NDArray[np.float32]]:
-        """Fields by name (all without ``names``), (H, W) or (H, W, width) float32 as they lie in the textures, integers
-        too: views of what is read, which is just the textures that hold them.
+        """Fields by name (by default all), (H, W) or (H, W, width) float32 as stored, integers too: views of the
+        textures read, no others.
 
-        out : contiguous arrays (h, W) or (h, W, width) float32 for the first rows of some of these fields. A field that
-        is all that is asked for of its texture's beginning is read into its array, which is then returned.
+        out : contiguous arrays (h, W) or (h, W, width) float32 for the first rows of some fields. A field that alone is
+        read from the start of its texture goes directly into its array, which is returned.
         """
         runs = [run for run in self.record.runs if names is None or run.field.name in names]
-        widths: dict[int, int] = {}  # of each texture the components up to the last one asked for
+        widths: dict[int, int] = {}  # number of leading components to read from each texture
         for run in runs:
             widths[run.texel] = max(widths.get(run.texel, 0), run.component + run.size)
-        # Only a field that begins its texture ends at its own width.
+        # Only the first field of a texture ends at its own width.
         given = {r.texel: (out or {}).get(r.field.name) for r in runs if widths[r.texel] == r.size == r.field.width}
         texels = {number: self._texels(number, widths[number], given.get(number)) for number in sorted(widths)}
         found: dict[str, NDArray[np.float32]] = {}
@@ -126,8 +126,8 @@ class Stream:
     def _texels(
         self, number: int, width: int | None = None, out: NDArray[np.float32] | None = None
     ) -> NDArray[np.float32]:
-        """(H, W, width) float32: the first components of a texture (all without), packed by the driver; ``out``: its
-        first rows alone, into that."""
+        """(H, W, width) float32: the first components of a texture (by default all), packed by the driver; ``out``: its
+        first rows alone, into that array."""
         width, (columns, rows) = width or self.channels, self.size
         if out is None:
             out = np.empty((rows, columns, width), np.float32)
@@ -139,8 +139,8 @@ class Stream:
         return out.reshape(-1, columns, width)
 
     def clear(self, texels: Sequence[Sequence[float]] = (), rays: int | None = None) -> None:
-        """Give the first ``rays`` elements (all without) in row order the same ``texels``, one for each texture (zeros
-        without), on the device."""
+        """Fill the first ``rays`` elements (by default all) in row order with ``texels``, one per texture (zeros by
+        default), on the device."""
         width, height = self.size
         rows, rest = (height, 0) if rays is None else divmod(rays, width)
         for k, texture in enumerate(self.textures):
@@ -155,7 +155,8 @@ class Stream:
                 target.clear(viewport=(0, rows, rest, 1), color=value)
 
     def release(self) -> None:
-        """Free the textures. Framebuffers go when nothing refers to them: moderngl would bind a released one again."""
+        """Free the textures. Framebuffers are freed with their last reference: moderngl would bind a released one
+        again."""
         self._clearing.clear()
         self._framebuffer = None
         for texture in (*self.textures, *self._back):

@@ -1,1 +1,1 @@
-"""Machines: what runs a program over a stream of rays until every ray is done."""
+"""Machines: each runs a program over a stream of rays until every ray is done."""

@@ -1,7 +1,7 @@
-"""Rays that a run leaves alone: pixels that need no more samples, for one.
+"""Rays excluded from a run, as of pixels that need no more samples.
 
-Early-z discards them before the kernel's program starts, as the masks do (Purcell 2004, section 4.1.2): in the single
-pass by a depth buffer of their own, in the multipass machine because their state is done from the start.
+Early-z discards them before the kernel's program starts, like masks (Purcell 2004, section 4.1.2): in the single pass
+by a separate depth buffer, in the multipass machine by the state done from the start.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Box = tuple[int, int, int, int]  # x, y, width, height
 
 
 def choice_source() -> Source:
-    """The fragment program of both ways."""
+    """The fragment program of both variants."""
     source = Source()
     source.add(VERSION, "version")
     source.include("stream/choose.glsl")
@@ -33,7 +33,8 @@ def choice_source() -> Source:
 
 
 class Choice:
-    """Applies a stream of `CHOICE` to a machine's streams of ``size`` (width, height); the context must be current."""
+    """Applies a stream of `CHOICE` to a machine's streams of ``size`` (width, height). Every call needs a current
+    context."""
 
     def __init__(self, device: Device, size: tuple[int, int]) -> None:
         self.device, self.size = device, size
@@ -44,15 +45,15 @@ class Choice:
         self.depth: moderngl.Texture | None = None
 
     def depths(self) -> moderngl.Texture:
-        """The depth buffer that `lay` fills."""
+        """The depth buffer filled by `lay`."""
         if self.depth is None:
             self.depth = self.device.context.depth_texture(self.size)
             self.target = self.device.context.framebuffer(depth_attachment=self.depth)
         return self.depth
 
     def lay(self, chosen: Stream, bands: Iterable[Box], counted: bool = False) -> int:
-        """Give the chosen rays within the bands the depth `DEPTH`, all others another one; how many are chosen, where
-        they are to be ``counted``."""
+        """Give the chosen rays within the bands the depth `DEPTH`, and all others another; returns the number of chosen
+        rays if ``counted``."""
         self.depths()
         self.target.use()
         self.target.depth_mask = True
@@ -73,7 +74,7 @@ class Choice:
         return found
 
     def finish(self, chosen: Stream, state: Stream) -> None:
-        """Let the rays that are not chosen be done."""
+        """Set the state of excluded rays to done."""
         state.framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         self._draw(chosen, 0)

@@ -1,4 +1,4 @@
-"""What every machine has: streams that it borrows, uniforms, and a run that yields progress."""
+"""Shared parts of machines: borrowed streams, uniforms, and a run with progress."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words o
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: kernel passes so far, rays not yet done (as far as the host knows), rays in all."""
+    """Progress of a run: kernel passes, remaining rays (as known on the host), rays in all."""
 
     passes: int
     active: int
@@ -39,9 +39,9 @@ class Progress:
 class Machine:
     """Runs a linked program over W x H rays.
 
-    streams : inputs and results by name, of this size or (those that are gathered) any other; a machine makes those
-    that it is not lent, and the ones in between. fallback : the program for passes of one kernel each, see `_again`.
-    options : how it runs; ``chosen`` are fields of these by name, over them.
+    streams : inputs and results by name, of this size or (gathered ones) any other; missing and intermediate ones are
+    the machine's own. fallback : the program for single-kernel passes, see `_again`. options : how it runs; ``chosen``
+    are fields of these by name, over them.
     """
 
     name = "machine"
@@ -62,14 +62,14 @@ class Machine:
         self.fallback = fallback or (lambda: linked)
         self.resources = resources or Resources(device)
         self.streams: dict[str, Stream] = dict(streams or {})
-        self._own: dict[str, Stream] = {}  # those that it has made
+        self._own: dict[str, Stream] = {}  # streams made here
         self.counts: dict[str, Stream] = {}
         self.stats = Stats()
         self.shaders: dict[tuple[Step, Form], Shader] = {}
-        self.values: dict[str, Any] = {}  # uniforms set by `set`
+        self.values: dict[str, Any] = {}  # uniforms of `set`
         self.spare: Machine | None = None
-        self.warmed = False  # `warm` has come to its end
-        self.chosen: Stream | None = None  # of `CHOICE`: the rays that the next runs are of; None: all
+        self.warmed = False  # `warm` is complete
+        self.chosen: Stream | None = None  # stream of `CHOICE` with the rays of the next runs; None: all
         self._choice: Choice | None = None
         self._set_up()
 
@@ -78,13 +78,13 @@ class Machine:
         raise NotImplementedError
 
     def _make_streams(self, records: Mapping[str, Record]) -> None:
-        """Make the streams that it has not been lent."""
+        """Make the streams not lent."""
         for name, record in records.items():
             if name not in self.streams:
                 self.streams[name] = self._own[name] = Stream(self.device, record, self.size)
 
     def borrow(self, streams: Mapping[str, Stream]) -> None:
-        """Work on these inputs and results from the next run on. Raises DeviceError where one does not fit."""
+        """Use these inputs and results from the next run on. Raises DeviceError for a mismatch."""
         for name, stream in streams.items():
             wanted = self.linked.records[name]
             gathered = any(name in state.gathers() for state in self.linked.program.states)
@@ -96,44 +96,44 @@ class Machine:
             self._attach()
 
     def _attach(self) -> None:
-        """Bind textures anew: streams have been exchanged."""
+        """Bind the textures of exchanged streams."""
         raise NotImplementedError
 
     def choose(self, chosen: Stream | None) -> None:
-        """Run on the rays alone that a stream of `CHOICE`, of its size, chooses; None: on all."""
+        """Restrict runs to the rays chosen by a stream of `CHOICE`, of its size; None: all rays."""
         assert chosen is None or chosen.size == self.size
         self.chosen = chosen
 
     @property
     def choice(self) -> Choice:
-        """What applies the choice."""
+        """The choice of rays on this device."""
         if self._choice is None:
             self._choice = Choice(self.device, self.size)
         return self._choice
 
     @property
     def rays(self) -> int:
-        """Rays that the streams can hold."""
+        """Capacity of the streams in rays."""
         return self.size[0] * self.size[1]
 
     @property
     def bytes(self) -> int:
-        """Texture memory of the streams that are its own."""
+        """Texture memory of its own streams."""
         return sum(s.bytes for s in (*self._own.values(), *self.counts.values()))
 
     def run(self, count: int | None = None) -> Iterator[Progress]:
-        """Run the first ``count`` rays (all without) in row order; may be abandoned at any yield."""
+        """Run the first ``count`` rays (by default all) in row order; may be abandoned at any yield."""
         raise NotImplementedError
 
     def finish(self, count: int | None = None) -> None:
-        """Run to the end."""
+        """Run to completion."""
         for _ in self.run(count):
             pass
 
     def warm(self) -> Iterator[float]:
-        """Draw every pass for no ray: drivers compile a program when it is first drawn. Yields the share that is done.
+        """Draw every pass for no ray: drivers compile a program on its first draw. Yields the share done.
 
-        Streams hold nothing of use afterwards.
+        The streams' contents are undefined afterwards.
         """
         raise NotImplementedError
 
@@ -146,14 +146,14 @@ class Machine:
         return self.streams[stream].read()
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Set uniforms of modules, for every pass."""
+        """Set uniforms of modules for every pass."""
         self.values |= values
         for shader in self.shaders.values():
             for name, value in values.items():
                 shader.set(name, value)
 
     def release(self) -> None:
-        """Free its own streams (what it has borrowed stays)."""
+        """Free its own streams, not borrowed ones."""
         for stream in (*self._own.values(), *self.counts.values()):
             stream.release()
         if self.spare is not None:
@@ -169,16 +169,17 @@ class Machine:
     # -- for the machines ------------------------------------------------------------------------------------------
 
     def _again(self, make: Callable[..., Machine], rays: int) -> Iterator[Progress]:
-        """Run all on a machine whose passes may end at any turn of a loop, over the same inputs and results.
+        """Repeat the run on a machine whose passes may end at any iteration of a loop, over the same inputs and
+        results.
 
-        llvmpipe ends the loops of a fragment program after 65,535 turns of all of them together, for all the rays that
-        it runs side by side (LP_MAX_TGSI_LOOP_ITERATIONS): a list of 60,000 triangles in one voxel is enough. A pass of
-        one kernel is served again until no ray waits for it; of a program that chains kernels nothing is kept.
+        llvmpipe ends the loops of a fragment program after 65,535 iterations of all of them together, for all rays that
+        run side by side (LP_MAX_TGSI_LOOP_ITERATIONS): a list of 60,000 triangles in one voxel is enough. A
+        single-kernel pass is repeated until no ray waits for it; a program of chained kernels starts over.
         """
         program = self.linked.program
         changed = {s for state in program.states for s in state.writes()} & set(program.inputs)
         if changed and not program.resumes:
-            what = f"the driver cut loops short, and the program has overwritten its input {', '.join(sorted(changed))}"
+            what = f"the driver ended loops early, the program overwrote its input {', '.join(sorted(changed))}"
             raise DeviceError(self.device.name, what, "use --machine multipass --fuse none")
         lent = {name: self.streams[name] for name in (*program.inputs, *program.results)}
         if self.spare is None:
@@ -220,14 +221,14 @@ class Machine:
             stream.clear()
 
     def _count_drawings(self, step: Step, form: Form, tiles: Tiles) -> list[Drawing]:
-        """The programs that count a step's kernel calls, of which each writes as many textures as one pass can."""
+        """The programs that count a step's kernel calls, each for as many textures as one pass can write."""
         if not self.counting:
             return []
         parts = self.linked.count_parts(step)
         return [Drawing(self.device, self._compile(step, replace(form, counts=part)), tiles) for part in parts]
 
     def _count(self, drawing: Drawing, samplers: Sequence[tuple[str, Any]]) -> None:
-        """Add what one of these programs counts to the counts, whose target and mask are bound."""
+        """Add the counts of one of these programs to the totals, with target and mask bound."""
         context = self.device.context
         context.enable(moderngl.BLEND)
         context.blend_func = moderngl.ONE, moderngl.ONE
@@ -255,7 +256,7 @@ class Machine:
                 found.append((f"memory_{memory.name}", self.resources.get(memory).texture))
         cold = [memory for memory in memories if isinstance(memory, Table) and not memory.hot]
         for table in cold:
-            self.resources.base(table)  # uploads what is not there yet
+            self.resources.base(table)  # uploads on first use
         if cold:
             found.append(("memory_arena", self.resources.arena))
         return found

@@ -1,6 +1,6 @@
-"""What drivers without a texture barrier need, on which a pass cannot read what it writes.
+"""Copies for drivers without a texture barrier, where a pass cannot read its own output.
 
-Kernels write a second set of textures, and a copy pass takes it back for the same rays.
+Kernels write to a second set of textures, and a copy pass copies it back for the same rays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from viewer.stream.gl.stream import Stream
 
 
 def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:
-    """The pass that takes what a step's kernel wrote back to where the next one reads it, for the same rays."""
+    """The pass that copies the output of a step's kernel back to the next one's input, for the same rays."""
     names = outputs(linked, step, form)
     source = Source()
     source.add(VERSION, "version")
@@ -47,7 +47,7 @@ def snapshot_source() -> Source:
 
 
 class Snapshot:
-    """The states of all rays before a pass: without a mask they tell the copy pass which rays ran."""
+    """The states of all rays before a pass: without a mask they identify the rays of the copy pass."""
 
     def __init__(self, device: Device, before: Stream, tiles: Tiles) -> None:
         self.before = before
@@ -56,11 +56,11 @@ class Snapshot:
 
     @property
     def texture(self) -> moderngl.Texture:
-        """As `take` has left it."""
+        """The texture, filled by `take`."""
         return self.before.textures[0]
 
     def take(self, state: Stream, prepare: Callable[[moderngl.Framebuffer], None]) -> None:
-        """Of the tiles that are kept. prepare : makes ready to draw to a framebuffer, by the mask."""
+        """Copy the states of the kept tiles. prepare : sets up drawing to a framebuffer under the mask."""
         prepare(self._target)
         self._drawing.shader.bind("in_state", state.textures[0])
         self._drawing.render()

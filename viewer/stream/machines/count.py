@@ -1,7 +1,7 @@
-"""How the multipass machine learns how many rays wait: by occlusion queries, or by a census.
+"""Counts of waiting rays for the multipass machine: by occlusion queries, or by a census.
 
-A query answers for one step and the whole stream, in the hardware's own counter. A census is a small reduction that is
-read back: rays of every step, for each tile of the stream, so that passes can be drawn on the tiles that hold rays.
+A query answers for one step and the whole stream, in the hardware's own counter. A census is a small reduction, read
+back: rays of every step in each tile of the stream, so that passes are drawn only on tiles with rays.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from viewer.stream.machines.common import COUNTS
 from viewer.stream.machines.mask import Mask, step_source
 
 COUNT_MODES = ("query", "census")
-MANY = 0.9  # of the tiles: then one square is drawn faster than they are
+MANY = 0.9  # of the tiles, beyond which one square is faster
 
 
 class Queries:
-    """Occlusion queries, used again once they have been read."""
+    """Occlusion queries, reused once read."""
 
     def __init__(self, device: Device) -> None:
         self.context = device.context
-        self._free: deque[moderngl.Query] = deque()  # one that is asked again at once waits for its last answer
+        self._free: deque[moderngl.Query] = deque()  # reusing one at once would wait for its last answer
 
     def take(self) -> moderngl.Query:
-        """One that nobody waits for."""
+        """An unused query."""
         return self._free.popleft() if self._free else self.context.query(samples=True)
 
     def read(self, query: moderngl.Query) -> int:
-        """Its samples, and it is free; waits until the device has come so far."""
+        """Read a query's samples and free it; waits until the device is done."""
         self._free.append(query)
         return int(query.samples)
 
     def give_back(self, queries: Sequence[moderngl.Query]) -> None:
-        """Nobody will read these."""
+        """Free queries without reading them."""
         self._free += queries
 
 
 def waiting(mask: Mask, queries: Queries, numbers: Sequence[int]) -> list[int]:
-    """Rays that wait for each of these steps, by count passes over one mask. Waits for the device once."""
+    """Rays waiting for each of these steps, by count passes over one mask. Waits for the device once."""
     asked = []
     if mask.lasts:
         mask.select(numbers[0])
@@ -58,7 +58,7 @@ def waiting(mask: Mask, queries: Queries, numbers: Sequence[int]) -> list[int]:
 
 
 class Census:
-    """Rays in each step, for each tile that is drawn: one small reduction, read back."""
+    """Rays in each step, for each drawn tile: one small reduction, read back."""
 
     def __init__(
         self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
@@ -71,11 +71,11 @@ class Census:
             shader.set("size", state.size)
             target = Stream(device, COUNTS, size)
             drawing = Drawing(device, shader, tiles)
-            shader.set("clip", (2.0 / (size[0] * tiles.edge), 2.0 / (size[1] * tiles.edge)))  # a texel for each tile
+            shader.set("clip", (2.0 / (size[0] * tiles.edge), 2.0 / (size[1] * tiles.edge)))  # a texel per tile
             self.parts.append((drawing, target, device.context.framebuffer(target.textures)))
 
     def take(self) -> NDArray[np.int64]:
-        """(rows, columns, 1 + steps): counts per tile, zeros for tiles not drawn; number 0, done, is not counted."""
+        """(rows, columns, 1 + steps): counts per tile, zeros for tiles not drawn; state 0, done, is not counted."""
         context = self.device.context
         found = [np.zeros((self.tiles.rows, self.tiles.columns, 1), np.float32)]
         for drawing, target, framebuffer in self.parts:

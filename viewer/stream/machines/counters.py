@@ -1,4 +1,4 @@
-"""What a run did, as data: passes, fragments, kernel calls, words moved, time."""
+"""Counters of a run, as data: passes, fragments, kernel calls, words moved, time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _SUMMED = ("fragments", "calls", "seconds", "words_read", "words_written")
 
 @dataclass
 class Pass:
-    """One kernel pass. fragments: rays that it ran on (occlusion query); calls: kernel calls, more under unroll;
-    seconds: on the device (timer query); words read and written: 32-bit words of streams and ray state."""
+    """One kernel pass. fragments: its rays (occlusion query); calls: kernel calls, more under unroll; seconds: on the
+    device (timer query); words read and written: 32-bit words of streams and ray state."""
 
     step: str
     fragments: int
@@ -29,9 +29,9 @@ class Pass:
 class KernelTotal:
     """One state's kernel over a run.
 
-    calls: how often it ran. words_random: 32-bit words that it fetched from memories, counted at run time.
-    words_read_per_call, words_written_per_call: words of streams and ray state that a call moves when it is a pass of
-    its own, from the declarations. state_bytes: bytes of a ray that such a pass touches.
+    calls: of the kernel. words_random: 32-bit words that it fetched from memories, counted at run time.
+    words_read_per_call, words_written_per_call: words of streams and ray state per call as a pass of its own, from the
+    declarations. state_bytes: bytes of a ray that such a pass touches.
     """
 
     kernel: str
@@ -44,9 +44,9 @@ class KernelTotal:
 
 @dataclass
 class Stats:
-    """Counters of one or more runs; `add` adds up the runs of a picture that was cut.
+    """Counters of one or more runs; `add` sums the runs of a picture rendered in parts.
 
-    The numbers of passes are always there; ``passes``, ``kernels`` and ``calls`` when the machine was counting.
+    Numbers of passes are always there; ``passes``, ``kernels`` and ``calls`` only if the machine was counting.
     """
 
     rays: int = 0
@@ -54,22 +54,22 @@ class Stats:
     passes: list[Pass] = field(default_factory=list)
     kernels: dict[str, KernelTotal] = field(default_factory=dict)
     mask_passes: int = 0
-    count_passes: int = 0  # that tell how many rays wait: of occlusion queries, or of a census
+    count_passes: int = 0  # count passes of occlusion queries or a census
     waits: int = 0  # for the device to answer
     copy_passes: int = 0
-    tiles: int = 0  # that kernel passes were drawn on one by one
+    tiles: int = 0  # drawn singly by kernel passes
     calls: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)  # per ray and state, of the last run
-    offered: int = 0  # the rays of each run times its passes, summed over the runs that were added
-    facts: dict[str, Any] = field(default_factory=dict)  # scene, machine, driver: what the figures belong to
+    offered: int = 0  # rays times passes, summed over the added runs
+    facts: dict[str, Any] = field(default_factory=dict)  # scene, machine, driver of these figures
 
     @property
     def active_share(self) -> float:
-        """Average share of the stream's rays that a kernel pass ran on."""
+        """Average share of the stream's rays per kernel pass."""
         offered = self._offered()
         return sum(p.fragments for p in self.passes) / offered if offered else 0.0
 
     def _offered(self) -> int:
-        """Rays that the passes could have run on."""
+        """Rays times passes."""
         return self.offered or len(self.passes) * self.rays
 
     def add(self, other: Stats) -> None:

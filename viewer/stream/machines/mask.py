@@ -1,11 +1,11 @@
-"""Masks: how a pass runs on just the rays in its state. Each is one class behind a small interface.
+"""Masks: each restricts a pass to the rays in its state. One class each, behind a small interface.
 
-Purcell et al. 2002, section 3.2, keep a ray's state in the stencil buffer; the dissertation (2004, section 4.1.2) has
-it in the depth buffer, which fragment programs could write; its radiance estimate (section 6.3.3) draws tiles, and no
-tile that an occlusion query has found empty.
+Purcell et al. 2002, section 3.2, keep a ray's state in the stencil buffer; the dissertation (2004, section 4.1.2) in
+the depth buffer, which fragment programs could write; its radiance estimate (section 6.3.3) draws tiles, without those
+that an occlusion query has found empty.
 
-A mask also tells how many rays wait for a step, by an occlusion query around a *count pass*: the two loops of section
-4.1.2 are ``kill``, whose query is around the mask pass itself, and ``depth``.
+A mask also counts the rays waiting for a step, by an occlusion query around a *count pass*: the two loops of section
+4.1.2 are ``kill``, with the query around the mask pass itself, and ``depth``.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.stencil import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Stencil
 from viewer.stream.gl.stream import Stream
 
-# Exact in float32, and rounded alike from the fragment program and from the quad; room for 255 steps.
+# Exact in float32, and rounded alike by the fragment program and the quad; room for 255 steps.
 DEPTH_OF_STEP = 1.0 / 256.0
 
 
 def step_source(
     linked: LinkedProgram, steps: Sequence[Step], name: str, extension: str = "", **constants: float | int
 ) -> Source:
-    """A program of ``shaders/stream`` that asks ``step_of(state)``: 0 is done, then the steps in order."""
+    """A program of ``shaders/stream`` that calls ``step_of(state)``: 0 is done, then the steps in order."""
     source = Source()
     source.add(VERSION, "version")
     if extension:
@@ -51,32 +51,31 @@ def step_source(
 
 
 def stream_sources(linked: LinkedProgram, steps: Sequence[Step]) -> Iterator[tuple[str, Source]]:
-    """Every program that masks draw beside kernels, by name."""
+    """All programs drawn by masks, besides kernels, by name."""
     for mask in MASKS.values():
         for name, source in mask.sources(linked, steps).items():
             yield f"{mask.name} mask: {name}", source
 
 
 def _empty_source() -> Source:
-    """A program that does nothing, for tests that come before it."""
+    """An empty program, for tests before the fragment stage."""
     source = Source()
     source.add(f"{VERSION}\nvoid main() {{}}", "count pass")
     return source
 
 
 class Mask:
-    """No mask: the kernel's program itself discards the other rays (what early-z buys is the difference).
+    """No mask: the kernel's program itself discards the other rays (the difference is the gain of early-z).
 
-    attach(textures): a framebuffer of them that the mask serves. enter(number), leave(): what is drawn to one of those
-    in between is drawn by the mask of a step. select(number) makes ready for the pass of one step by the rays' present
-    states; ``lasts``: for those of all steps. count(number, query) draws nothing that can be seen, and leaves the rays
-    that wait for a step in an occlusion query.
+    attach(textures): a framebuffer for drawing under the mask. enter(number), leave(): draws in between are masked to a
+    step. select(number) prepares the pass of one step from the rays' present states; if ``lasts``, of all steps.
+    count(number, query) draws nothing visible, and counts the rays waiting for a step in an occlusion query.
     """
 
     name = "none"
-    discards = True  # the kernel's program looks at the state itself
+    discards = True  # the kernel's program tests the state itself
     lasts = True
-    by_tiles = False  # kernels are drawn tile by tile, each inside a query
+    by_tiles = False  # kernels are drawn tile by tile, each tile inside a query
 
     def __init__(
         self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
@@ -93,15 +92,15 @@ class Mask:
 
     @classmethod
     def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
-        """Its fragment programs, by what they are for."""
+        """Its fragment programs, by purpose."""
         return {"count": step_source(linked, steps, "mask_kill")}
 
     def _chosen(self, device: Device, sources: dict[str, Source]) -> dict[str, Source]:
-        """Those that the driver takes."""
+        """Those that the driver supports."""
         return sources
 
     def _target(self, device: Device) -> moderngl.Framebuffer:
-        """What its own passes draw to; OpenGL 3.3 wants an attachment even where nothing is written."""
+        """Target of its own passes; OpenGL 3.3 requires an attachment even without output."""
         target = self.context.framebuffer([self.context.renderbuffer(self.state.size, 1)])
         target.color_mask = False, False, False, False
         return target
@@ -113,14 +112,14 @@ class Mask:
         return target
 
     def enter(self, number: int) -> None:
-        """From here on the framebuffer in use is drawn to by the mask of a step, until `leave`."""
+        """Mask draws to the framebuffer in use to a step, until `leave`."""
         self.context.disable(moderngl.DEPTH_TEST)
 
     def leave(self) -> None:
-        """Other passes may draw."""
+        """End the masking."""
 
     def select(self, number: int) -> None:
-        """Nothing to be done."""
+        """Nothing to do."""
 
     def count(self, number: int, query: moderngl.Query) -> None:
         """By a program that discards the other rays."""
@@ -140,13 +139,13 @@ class Mask:
         self.counts += 1
 
     def release(self) -> None:
-        """Free what it draws to."""
+        """Free its target."""
         if self.depth is not None:
             self.depth.release()
 
 
 class DepthMask(Mask):
-    """A ray's step becomes its depth; a kernel's quad at the depth of its step, with GL_EQUAL, meets only its rays.
+    """A ray's step becomes its depth; a kernel's quad at its step's depth, with GL_EQUAL, covers only its rays.
 
     Purcell 2004, section 4.1.2.
     """
@@ -165,7 +164,7 @@ class DepthMask(Mask):
         return {"mask": mask, "count": _empty_source()}
 
     def select(self, number: int) -> None:
-        """Give every ray the depth of its step; the kernel's quad picks one."""
+        """Give every ray its step's depth; the kernel's quad selects one."""
         self._draw()
 
     def count(self, number: int, query: moderngl.Query) -> None:
@@ -174,7 +173,7 @@ class DepthMask(Mask):
         self._count("count", number, query)
 
     def enter(self, number: int) -> None:
-        """The quad's depth has to be the step's."""
+        """Require the step's depth."""
         self.context.enable(moderngl.DEPTH_TEST)
         self.context.depth_func = "=="
 
@@ -191,9 +190,9 @@ class DepthMask(Mask):
 
 
 class KillMask(DepthMask):
-    """A pass for each step that discards the other rays; the depth comes from the quad.
+    """A pass per step that discards the other rays; the depth comes from the quad.
 
-    On some GPUs a program that writes gl_FragDepth switches coarse depth culling off.
+    On some GPUs a program that writes gl_FragDepth disables coarse depth culling.
     """
 
     name = "kill"
@@ -210,7 +209,7 @@ class KillMask(DepthMask):
         self._draw()
 
     def count(self, number: int, query: moderngl.Query) -> None:
-        """By the mask pass itself, which `select` need not repeat."""
+        """By the mask pass itself, which `select` then skips."""
         self._begin(number)
         with query:
             self._draw()
@@ -225,11 +224,11 @@ class KillMask(DepthMask):
 
 
 class StencilMask(Mask):
-    """A ray's step is in the stencil buffer, and a kernel runs where that is its own.
+    """A ray's step is in the stencil buffer, and a kernel runs where it equals its own.
 
-    Purcell et al. 2002, section 3.2, let the kernels set it. A fragment program of OpenGL 3.3 cannot; and one that can,
-    by ARB_shader_stencil_export, is tested only after it has run. So a pass of its own sets it for all rays: at once
-    where the driver has that extension, else a bit at a time.
+    In Purcell et al. 2002, section 3.2, kernels set the stencil. A fragment program of OpenGL 3.3 cannot, and with
+    ARB_shader_stencil_export the test moves after the program. So a separate pass sets it for all rays: at once with
+    that extension, else bit by bit.
     """
 
     name = "stencil"
@@ -256,22 +255,22 @@ class StencilMask(Mask):
         return target
 
     def attach(self, textures: Sequence[moderngl.Texture]) -> moderngl.Framebuffer:
-        """With the stencil buffer of its own passes."""
+        """A framebuffer with the stencil buffer of its own passes."""
         target = super().attach(textures)
         self.stencil.share(target)
         return target
 
     def enter(self, number: int) -> None:
-        """The stencil has to be the step's."""
+        """Require the step's stencil value."""
         self.context.disable(moderngl.DEPTH_TEST)
         self.stencil.begin(EQUAL, number, KEEP)
 
     def leave(self) -> None:
-        """The stencil is tested no more."""
+        """End the stencil test."""
         self.stencil.end()
 
     def select(self, number: int) -> None:
-        """Give every ray the stencil of its step; `enter` picks one."""
+        """Give every ray its step's stencil value; `enter` selects one."""
         self.target.use()
         self.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         if "mask" in self.drawings:
@@ -296,7 +295,7 @@ class StencilMask(Mask):
 
 
 class TileMask(Mask):
-    """No mask inside of a tile, and no tile without rays: see `viewer.stream.machines.tiled`."""
+    """No mask within a tile, and no tile without rays: see `viewer.stream.machines.tiled`."""
 
     name = "tiles"
     by_tiles = True

@@ -1,10 +1,10 @@
 """The multipass machine of Purcell's dissertation (2004, chapters 4 and 5): a kernel is a fragment program over a quad.
 
-A mask keeps each pass to the rays in its state; the host chooses the next pass by a policy, until no ray is left.
-Waiting for the device is what costs. By occlusion queries (`--count query`) every pass of a `Sweep` tells how many rays
-it ran on, and is read a round late; a pass that may find no ray is drawn under conditional rendering. By a *census*
-(`--count census`) rays are counted for each tile of the stream after several rounds, and passes are then drawn on the
-tiles that still hold rays.
+A mask restricts each pass to the rays in its state; the host chooses the next pass by a policy, until no ray is left.
+Waiting for the device is the main cost. With occlusion queries (`--count query`) every pass of a `Sweep` counts its
+rays, read one round late; a pass without any ray for sure is skipped by conditional rendering. With a *census*
+(`--count census`) rays are counted per tile of the stream after several rounds, and passes are then drawn only on tiles
+with rays.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from viewer.stream.machines.policy import Policy, Sweep
 from viewer.stream.machines.step_pass import StepPass
 from viewer.stream.machines.tiled import TileLoop
 
-# Share of the rays still in a loop -> rounds of its steps before the next census, where the policy needs no counts. The
-# fewer rays, the less a round costs beside the wait for a census. Chosen by measurement (tools/bench.py cast).
+# Share of the rays still in a loop -> rounds of its steps before the next census, under policies without counts. With
+# fewer rays a round is cheaper relative to the wait for a census. Measured (tools/bench.py cast).
 ROUNDS = ((0.05, 4), (0.0, 8))
-LATE = 1  # rounds after which a round's queries are read, so that the device is not waited for
+LATE = 1  # rounds before a round's queries are read, to avoid waiting for the device
 
 
 class Multipass(Passes):
@@ -43,7 +43,7 @@ class Multipass(Passes):
 
     @property
     def census(self) -> Census:
-        """Made when it is first needed."""
+        """The census, made on first use."""
         if self._census is None:
             self._census = Census(self.device, self.linked, self.steps, self.state, self.tiles)
         return self._census
@@ -75,7 +75,7 @@ class Multipass(Passes):
         yield Progress(self.stats.kernel_passes, 0, rays)
 
     def warm(self) -> Iterator[float]:
-        """Every kernel's pass behind a mask that lets no ray through, and what counts."""
+        """Draw every kernel's pass behind a mask that excludes all rays, and the counting passes."""
         self.stats = Stats()
         self._start(0)
         self.tiles.keep(None)
@@ -108,7 +108,7 @@ class Multipass(Passes):
         return Progress(self.stats.kernel_passes, self.active, self.stats.rays)
 
     def _choose(self, stage: list[StepPass]) -> Iterator[Progress]:
-        """By a policy that must know how many rays wait before every pass."""
+        """By a policy that needs the counts of waiting rays before every pass."""
         queried = self.count == "query"
         loop = TileLoop(self.tiles, self.queries, len(stage)) if queried and self.mask.by_tiles else None
         while True:
@@ -121,7 +121,7 @@ class Multipass(Passes):
                 return
             chosen = self.policy.choose(rays, self.stats.rays)
             for number, k in enumerate(chosen):
-                masked = queried and self.mask.lasts and number == 0  # the count passes have made the mask
+                masked = queried and self.mask.lasts and number == 0  # already masked by the count passes
                 if loop is None:
                     self._draw(stage[k], masked=masked)
                 else:
@@ -134,11 +134,11 @@ class Multipass(Passes):
         return waiting(self.mask, self.queries, [entry.number for entry in stage])
 
     def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[Progress]:
-        """Round by round, every pass inside a query that is read a round late, until a round has found no ray."""
-        found = [1] * len(stage)  # rays that each step's pass ran on, in the last round that was read
+        """Round by round, every pass inside a query read one round late, until a round without rays."""
+        found = [1] * len(stage)  # rays of each step's pass in the last round read
         asked: deque[list[moderngl.Query]] = deque()
         while any(found):
-            if self.counting:  # which waits for every pass anyway
+            if self.counting:  # counting waits for every pass anyway
                 found = [self._draw(entry) for entry in stage]
                 yield self._progress()
                 continue
@@ -155,8 +155,8 @@ class Multipass(Passes):
             self.queries.give_back(queries)
 
     def _sweep_by_tiles(self, stage: list[StepPass]) -> Iterator[Progress]:
-        """Round by round, every pass on the tiles that may hold rays for it, each inside a query; all of a round's are
-        read together, a round late."""
+        """Round by round, every pass on the tiles that may hold its rays, each inside a query; a round's queries are
+        read together, one round late."""
         loop = TileLoop(self.tiles, self.queries, len(stage))
         while not loop.over:
             drawn = sum(self._draw_tiles(entry, loop, k) for k, entry in enumerate(stage))
@@ -174,7 +174,7 @@ class Multipass(Passes):
         return bool(queries)
 
     def _sweep_by_census(self, stage: list[StepPass]) -> Iterator[Progress]:
-        """Several rounds, then a census, until nobody waits."""
+        """Several rounds, then a census, until no ray waits."""
         rays = self._take_census(stage)
         while any(rays):
             share = sum(rays) / max(1, self.stats.rays)
@@ -185,7 +185,7 @@ class Multipass(Passes):
             rays = self._take_census(stage)
 
     def _take_census(self, stage: list[StepPass]) -> list[int]:
-        """Rays that wait for each step of the stage; keeps the tiles that hold any."""
+        """Rays waiting for each step of the stage; keeps the tiles with any."""
         self.stats.waits += 1
         self.stats.count_passes += 1
         self._settle()

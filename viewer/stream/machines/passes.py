@@ -1,6 +1,6 @@
 """The passes of the multipass machine: a kernel each, drawn as a quad behind the mask of its state.
 
-Purcell 2004, chapters 4 and 5; `viewer.stream.machines.multipass` chooses which pass is drawn next.
+Purcell 2004, chapters 4 and 5; `viewer.stream.machines.multipass` chooses the next pass.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from viewer.stream.machines.step_pass import StepPass
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
 UNLIMITED = 1 << 20
-TURNS = 32  # of a whole program in one pass: few enough to be short, so many that lanes rarely wait for each other
+TURNS = 32  # of a whole program per pass: few enough for short passes, enough that lanes rarely wait for each other
 
 
 class Passes(Machine):
-    """A machine whose rays keep their state in a stream between the passes that it draws.
+    """A machine whose rays keep their state in a stream between passes.
 
     Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
     """
@@ -59,14 +59,14 @@ class Passes(Machine):
             self.snapshot = Snapshot(device, self._own["before"], self.tiles)
 
     def _stored(self, steps: Sequence[Step]) -> dict[str, Record]:
-        """The streams that some step loads or stores; the others live inside fused groups alone."""
+        """The streams loaded or stored by a step; the others exist inside fused groups alone."""
         program = self.linked.program
         used = {s for step in steps for s in (*step.loads, *step.stores)} | {*program.inputs, *program.results}
         return {name: record for name, record in self.linked.records.items() if name in used}
 
     @property
     def unroll(self) -> Unroll:
-        """As given."""
+        """The value as set."""
         return self._unroll
 
     @unroll.setter
@@ -105,11 +105,11 @@ class Passes(Machine):
             self._before = dict.fromkeys((s.name for s in self.linked.counted.states), 0)
 
     def _left(self) -> bool:
-        """Whether a ray is still in some state: a fused pass that the driver cut short."""
+        """Whether a ray is still in some state, as after a fused pass ended early by the driver."""
         return bool(np.frombuffer(self.state.textures[0].read(), np.float32)[::2].any())
 
     def _settle(self) -> None:
-        """What earlier passes wrote is visible to those that read the texels which they write."""
+        """Make earlier writes visible to passes that read the texels which they write."""
         if self.barrier is not None:
             self.barrier()
 
@@ -121,11 +121,11 @@ class Passes(Machine):
         conditional: bool = False,
         each: Sequence[moderngl.Query] = (),
     ) -> int:
-        """Mask (unless it is ``masked`` already), kernel pass inside a ``query``, or a query for ``each`` tile, and the
-        copy behind it where there is no barrier. ``conditional``: only if a count pass finds a ray; the query is then
-        around that.
+        """Mask (unless already ``masked``), kernel pass inside a ``query`` or with a query for ``each`` tile, and the
+        copy back where there is no barrier. ``conditional``: only if a count pass finds a ray; the query is then around
+        the count pass.
 
-        Returns the rays that it ran on, where the machine is counting.
+        Returns the number of rays of the pass, if the machine is counting.
         """
         context = self.device.context
         self._settle()
@@ -165,7 +165,7 @@ class Passes(Machine):
         return fragments
 
     def _calls(self, entry: StepPass) -> int:
-        """Most kernel calls in one pass, or turns of the whole program."""
+        """The limit of kernel calls in one pass, or of iterations of the whole program."""
         if entry.step.turns:
             first = next(iter(self.calls_in_pass.values()), UNLIMITED)
             return TURNS if isinstance(self.unroll, str) else first
@@ -179,10 +179,10 @@ class Passes(Machine):
     def _kernel(
         self, entry: StepPass, query: moderngl.Query | None = None, each: Sequence[moderngl.Query] = ()
     ) -> None:
-        """The pass itself, inside a ``query``, with another one for ``each`` tile.
+        """The pass itself, inside a ``query``, or with one for ``each`` tile.
 
-        To llvmpipe a program inside a query is another one than without, which it would compile when the first such
-        pass is drawn, a second late: there all passes are inside one, `warm`'s and the conditional ones too.
+        llvmpipe compiles a program separately for draws inside and outside queries, which would delay the first such
+        pass by a second: there all passes are inside one, those of `warm` and conditional ones too.
         """
         unread = self.queries.take() if query is None and not each and self.device.software else None
         for number, (drawing, target) in enumerate(entry.parts):

@@ -1,4 +1,4 @@
-"""Policies: which states the multipass machine serves after a mask pass. They know counts, not kernels."""
+"""Policies: the multipass machine's choice of states after a mask pass. They see counts, not kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.base.errors import ViewerError
 class Policy(Protocol):
     """``waiting[k]`` rays wait for the k-th step of a loop, in the program's order; ``total`` rays are in the stream.
 
-    ``counts`` says whether it must know them before every pass, which makes the host wait for the device.
+    ``counts``: the policy needs them before every pass, so that the host waits for the device.
     """
 
     counts: ClassVar[bool]
@@ -24,7 +24,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Sweep:
-    """Every step in turn, in the program's order; needs no counts, so the host need not wait."""
+    """Every step in turn, in the program's order; without counts, so the host need not wait."""
 
     counts: ClassVar[bool] = False
 
@@ -35,7 +35,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Naive:
-    """The latest step in the program's order that any ray waits for."""
+    """The latest step in the program's order with a waiting ray."""
 
     counts: ClassVar[bool] = True
 
@@ -56,7 +56,7 @@ class Threshold:
     counts: ClassVar[bool] = True
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
-        """The latest step with enough rays; where none has, the first; where nobody waits for that, the fullest."""
+        """The latest step with enough rays; else the first, if any wait for it; else the fullest."""
         rays = sum(waiting) if self.of == "active" else total
         for k in range(len(waiting) - 1, 0, -1):
             if waiting[k] and waiting[k] / rays >= self.share:  # 0.07 * 100 is more than 7
@@ -68,7 +68,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class MostWork:
-    """The step that most rays wait for (H. C. Delany, 1988); the earliest among equals."""
+    """The step with the most waiting rays (H. C. Delany, 1988); the earliest among equals."""
 
     counts: ClassVar[bool] = True
 

@@ -15,7 +15,7 @@ from viewer.stream.machines.multipass import Multipass
 
 
 class Singlepass(Machine):
-    """One generated fragment program: a loop over states that loop inside; streams in between are local variables."""
+    """One generated fragment program: a loop over looping states; intermediate streams are local variables."""
 
     name = "singlepass"
 
@@ -37,7 +37,7 @@ class Singlepass(Machine):
         self._attach()
 
     def fit(self, streams: Mapping[str, Stream]) -> None:
-        """Work on these streams, which are all its inputs and results, of whatever one size; nothing is compiled."""
+        """Switch to these streams, all inputs and results in one common size, without compiling."""
         size = next(iter(streams.values())).size
         if size != self.size:
             assert not self.counting and streams.keys() == {*self.linked.program.inputs, *self.linked.program.results}
@@ -59,7 +59,7 @@ class Singlepass(Machine):
         self.copies = self._read_copies() if self.in_place and self.device.texture_barrier is None else []
 
     def _made_targets(self, depth: moderngl.Texture | None) -> tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]]:
-        """What a run and its counts are drawn to, behind a depth buffer or not."""
+        """Framebuffers of a run and of its counts, with or without a depth buffer."""
         parts = self.linked.count_parts(self.step) if self.count_drawings else ()
         counted = [[self.counts[f"count_{k}"].textures[0] for k in part] for part in parts]
         made = [
@@ -70,7 +70,7 @@ class Singlepass(Machine):
         return made[0], made[1:]
 
     def _read_copies(self) -> list[tuple[moderngl.Framebuffer, moderngl.Framebuffer]]:
-        """Have streams that are read and written sampled from copies; (to, from), to be copied before each run."""
+        """Have streams that are both read and written sampled from copies; (to, from) pairs to copy before each run."""
         framebuffer, copies = self.device.context.framebuffer, []
         for stream in (self.streams[name] for name in self.in_place):
             for front, back in zip(stream.textures, stream.back, strict=True):
@@ -79,18 +79,18 @@ class Singlepass(Machine):
         return copies
 
     def run(self, count: int | None = None) -> Iterator[Progress]:
-        """One draw for each band; rays beyond ``count`` are left alone."""
+        """One draw per band; rays beyond ``count`` are left alone."""
         context, barrier = self.device.context, self.device.texture_barrier
         rays = self.rays if count is None else count
         self.stats = Stats(rays=rays)
         if self.counting:
             self._clear_counts()
         for to, source in self.copies:
-            to.use()  # and leave another one's scissors, which would cut the copy
+            to.use()  # resets other scissors, which would clip the copy
             context.copy_framebuffer(to, source)
         for drawing in (self.drawing, *self.count_drawings):
             drawing.shader.set("extent", (self.size[0], rays))
-        # What the driver cuts short is discarded (see `_again`), and so told by the number of samples.
+        # Rays of loops ended by the driver are discarded (see `_again`), and so missing in the number of samples.
         checks = self.counting or self.device.software
         wanted = self._lay(rays, checks)
         query = context.query(samples=True, time=self.counting) if checks else None
@@ -112,7 +112,7 @@ class Singlepass(Machine):
             self.stats.kernel_passes += 1
             left -= band[2] * band[3]
             yield Progress(self.stats.kernel_passes, left, rays)
-            if query is not None:  # to ask is to wait: meanwhile the caller may have given the device more to do
+            if query is not None:  # reading blocks: by now the caller may have given the device more work
                 fragments += query.samples
                 seconds += query.elapsed * 1e-9 if self.counting else 0.0
         if self.counting:
@@ -131,7 +131,7 @@ class Singlepass(Machine):
         """The one program, drawn for no ray."""
         self.drawing.shader.set("extent", (self.size[0], 0))
         self._begin(self.target, (0, 0, 1, 1))
-        if self.counting or self.device.software:  # counting samples is another variant to a driver
+        if self.counting or self.device.software:  # to a driver, counting samples is another variant
             with self.device.context.query(samples=True, time=self.counting):
                 self.drawing.render()
         else:
@@ -142,7 +142,7 @@ class Singlepass(Machine):
         yield 1.0
 
     def _lay(self, rays: int, counted: bool) -> int:
-        """Make ready to draw on the chosen rays; where they are ``counted``, how many of so many there are."""
+        """Prepare drawing on the chosen rays; returns their number if ``counted``."""
         self.target, self.count_targets = self._whole
         if self.chosen is None:
             return rays
@@ -153,7 +153,7 @@ class Singlepass(Machine):
         return wanted
 
     def _begin(self, target: moderngl.Framebuffer, band: tuple[int, int, int, int]) -> None:
-        """Make ready to draw on a rectangle of the streams."""
+        """Prepare drawing on a rectangle of the streams."""
         target.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         if self._chosen is not None and target in (self._chosen[0], *self._chosen[1]):
@@ -164,7 +164,7 @@ class Singlepass(Machine):
         target.scissor = band
 
     def _bands(self, rays: int) -> Iterator[tuple[int, int, int, int]]:
-        """Rectangles (x, y, width, height) that hold the first ``rays`` rays: strips of rows, and what is left."""
+        """Rectangles (x, y, width, height) that cover the first ``rays`` rays: strips of rows, then the rest."""
         width = self.size[0]
         rows, rest = divmod(rays, width)
         for band in range(self.bands):

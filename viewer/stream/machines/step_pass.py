@@ -1,4 +1,4 @@
-"""A step of the multipass machine, compiled: one kernel pass, with what it reads and writes."""
+"""A compiled step of the multipass machine: one kernel pass with its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from viewer.stream.machines.mask import DEPTH_OF_STEP, Mask
 
 
 class StepPass:
-    """The shader, targets and samplers of a step, which has a ``number`` in the mask.
+    """The shader, targets and samplers of a step, with its ``number`` in the mask.
 
-    parts : shaders with what each draws to; one, unless the device's passes write fewer textures than the step: then
-    each writes some, all read what was there before the first (``copies``). copied : what takes each part back.
-    loops : it may be called more often than once in a pass. words : that a ray reads and writes.
+    parts : shaders with their targets; one, unless a step has more textures than the device's passes can write: then
+    each writes some, and all read the state before the first (``copies``). copied : copies each part back. loops : a
+    pass may call it more than once. words : read and written by a ray.
     """
 
     def __init__(self, machine: Machine, mask: Mask, tiles: Tiles, copies: bool, step: Step, number: int) -> None:
@@ -28,7 +28,7 @@ class StepPass:
         names = outputs(machine.linked, step, self.form)
         self.forms = [self.form]
         if len(names) > most:
-            assert copies, "passes that write in place would change what the next part reads"
+            assert copies, "passes that write in place would change the next part's input"
             self.forms = [replace(self.form, stores=tuple(names[k : k + most])) for k in range(0, len(names), most)]
         self.drawings = [Drawing(machine.device, machine._compile(step, form), tiles) for form in self.forms]
         self.counts = machine._count_drawings(step, self.form, tiles)

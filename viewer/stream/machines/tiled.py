@@ -1,8 +1,8 @@
-"""Kernels drawn tile by tile, each tile inside an occlusion query: the published end of a loop for each of them.
+"""Kernels drawn tile by tile, each tile inside an occlusion query: the published loop termination, per tile.
 
-Purcell 2004, sections 6.2.3 and 6.3.3, draws the radiance estimate as points of 16 x 16 pixels and leaves out those in
-which a query has found no pixel at work. There the loop is one kernel; here it may have several, between which rays go
-to and fro: a pass leaves out a tile on which it has found no ray, until another one finds some there.
+Purcell 2004, sections 6.2.3 and 6.3.3, draws the radiance estimate as points of 16 x 16 pixels, without those in which
+a query has found no active pixel. That loop is one kernel; here it may have several, and rays alternate between them: a
+pass skips a tile where it has found no ray, until another pass finds some there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from viewer.stream.machines.count import Queries
 
 @dataclass
 class _Asked:
-    """A pass whose answers are to come. kept : (rows, columns) tiles that it was drawn on, a query for each by rows."""
+    """A pass with pending answers. kept : (rows, columns) its tiles, a query for each by rows."""
 
     number: int
     kept: NDArray[np.bool_]
@@ -28,10 +28,10 @@ class _Asked:
 
 
 class TileLoop:
-    """The tiles of a stream that the passes of a loop are to be drawn on, as far as their queries have been read.
+    """The tiles that each pass of a loop must draw, from the queries read so far.
 
-    Rays change their state in these passes alone, so that the loop is over when every pass, since rays were last found
-    on a tile, has found none there. What is known late only draws more.
+    Only these passes change the rays' state: a loop is over for a tile when every pass, since rays were last found
+    there, has found none. Late answers only cost extra draws.
     """
 
     def __init__(self, tiles: Tiles, queries: Queries, passes: int) -> None:
@@ -45,7 +45,7 @@ class TileLoop:
         return not self._asked and bool(self.empty.all())
 
     def ask(self, number: int) -> list[moderngl.Query]:
-        """Keep the tiles that a pass has to be drawn on; a query for each, by rows: none where there is no tile."""
+        """Keep the tiles that a pass must draw; a query for each, by rows: none without tiles."""
         kept = ~self.empty[number]
         queries = [self.queries.take() for _ in range(np.count_nonzero(kept))]
         if queries:
@@ -54,13 +54,13 @@ class TileLoop:
         return queries
 
     def read(self, but: int = 0) -> int:
-        """Read the queries of all passes ``but`` the latest ones; rays that they ran on. Waits for the device."""
+        """Read the queries of all passes ``but`` the latest ones; returns their rays. Waits for the device."""
         total = 0
         while len(self._asked) > but:
             asked = self._asked.popleft()
             found = np.zeros(asked.kept.shape, np.int64)
             found[asked.kept] = [self.queries.read(query) for query in asked.queries]
             self.empty[asked.number] |= asked.kept & (found == 0)
-            self.empty[:, found > 0] = False  # on from here the rays may wait for any pass of the loop
+            self.empty[:, found > 0] = False  # rays here may now wait for any pass of the loop
             total += int(found.sum())
         return total

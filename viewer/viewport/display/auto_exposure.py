@@ -7,7 +7,7 @@ import math
 import moderngl
 import numpy as np
 
-from viewer.film.exposure import block_edge, suiting
+from viewer.film.exposure import automatic_exposure, block_edge
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.stream import float_texture
@@ -72,4 +72,4 @@ class AutoExposure:
         self._drawing.shader.bind("in_picture", picture)
         self._drawing.shader.set("edge", edge)
         self._drawing.render()
-        return suiting(np.frombuffer(texture.read(), np.float32).reshape(-1, 4)[:, 0].astype(np.float64))
+        return automatic_exposure(np.frombuffer(texture.read(), np.float32).reshape(-1, 4)[:, 0].astype(np.float64))

@@ -1,1 +1,1 @@
-"""Views into the machine: inspector, probe, heat map, false colours."""
+"""Debug views: inspector, probe, heat map, false colours."""

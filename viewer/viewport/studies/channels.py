@@ -1,4 +1,4 @@
-"""What a machine's streams hold, as channels that can be looked at: found from the program and its records alone."""
+"""Viewable channels of a machine's streams, derived from the program and its records alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Call
 from viewer.stream.declare.record import COMPONENTS, Field
 from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import Label, Shown
+from viewer.viewport.studies.false_color import FalseColorPicture, Label
 
 Calls = Mapping[str, NDArray[np.int32]]
 
@@ -25,9 +25,9 @@ UNIT_VECTOR = "unit length"
 class Channel:
     """One viewable picture.
 
-    name  : ``state``, ``steps``, ``traversal.voxel``, ``traversal.voxel.x``. group : stream or other heading that
-    it is found under. kind : ``state``, ``count``, ``identity``, ``quantity``, ``vector`` or ``color``. The rest says
-    where the values are: a field of a stream and perhaps one component of it, or a state whose calls are counted.
+    name  : ``state``, ``steps``, ``traversal.voxel``, ``traversal.voxel.x``. group : its stream or other heading. kind
+    : ``state``, ``count``, ``identity``, ``quantity``, ``vector`` or ``color``. The rest locates the values: a field of
+    a stream, possibly one component, or a state whose calls are counted.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Channel:
     counted: str = ""
 
 
-# Of no field of a stream: it follows from several.
+# Derived from several fields.
 RUNNING = Channel(
     "estimate.radiance",
     "estimate",
@@ -54,7 +54,7 @@ RUNNING = Channel(
 
 def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]:
     """By name: the state, the counts, and every field of the ``stored`` streams, wide ones also by component."""
-    found = [Channel("state", "state", "state", about="what the ray waits for", field="at")]
+    found = [Channel("state", "state", "state", about="the ray's next state", field="at")]
     if any(isinstance(t, Call) for s in linked.program.states for t in s.exits.values()):
         found.append(Channel("return", "state", "state", about="state after a RETURN", field="back"))
     for layer, state in COUNTED_LAYERS.items():
@@ -71,7 +71,7 @@ def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]
 
 
 def gathered_streams(linked: LinkedProgram) -> frozenset[str]:
-    """Streams of any size that kernels read at any place: their elements are no rays."""
+    """Streams of any size gathered by kernels: their elements are not rays."""
     return frozenset(name for state in linked.program.states for name in state.gathers())
 
 
@@ -83,8 +83,8 @@ def running_radiance(elements: NDArray) -> NDArray:
 
 
 def present(elements: NDArray, cells: int) -> NDArray[np.bool_]:
-    """(H, W): the elements of a gathered stream that stand for something: stored photons, entries of a grid of so many
-    ``cells``, and a place for each of these."""
+    """(H, W): the valid elements of a gathered stream: stored photons, entries of a grid of ``cells`` cells, and one
+    place for each cell."""
     names = elements.dtype.names or ()
     if "stored" in names:
         return np.asarray(elements["stored"] > 0)
@@ -106,7 +106,7 @@ def _field_channels(stream: str, field: Field) -> list[Channel]:
 
 
 def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """(H, W): where a ray's element of a stream has been written, by the host or by a kernel call of the ray."""
+    """(H, W): whether a ray's element of a stream has been written, by the host or by one of the ray's kernel calls."""
     found = np.full(shape, stream in linked.program.inputs)
     for state in linked.program.states:
         if stream in state.writes():
@@ -114,20 +114,20 @@ def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, 
     return found
 
 
-def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> Shown:
-    """A picture of states by the numbers that stand for them."""
+def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> FalseColorPicture:
+    """A picture of states from their numbers."""
     colors = false_color.state_colors(tuple(linked.program.by_name))
-    nowhere = "done" if channel.field == "at" else "done, or nobody called"
+    nowhere = "done" if channel.field == "at" else "done, or no call"
     labels = [Label(nowhere, false_color.DONE), *(Label(state, color) for state, color in colors.items())]
     return false_color.names(channel.name, numbers, labels, np.ones(numbers.shape, bool))
 
 
-def show_count(channel: Channel, counts: NDArray[np.integer]) -> Shown:
+def show_count(channel: Channel, counts: NDArray[np.integer]) -> FalseColorPicture:
     """A picture of counts."""
     return false_color.count(channel.name, counts, np.ones(counts.shape, bool), channel.unit)
 
 
-def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> Shown:
+def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
     """A picture of a field's values, (H, W) or (H, W, width), where they are ``valid``."""
     extent = (-1.0, 1.0) if channel.unit == UNIT_VECTOR else None
     if channel.kind == "color":

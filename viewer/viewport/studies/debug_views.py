@@ -1,4 +1,4 @@
-"""What looks inside the renderer, a share of time for each: the inspector, the probed ray, and the heat map."""
+"""Debug views inside the renderer, with a share of time for each: the inspector, the probed ray, and the heat map."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ HEATS = (None, "steps", "tests")
 
 
 class DebugViews:
-    """The studies of the scene on show.
+    """The debug views of the current scene.
 
-    inspector, probe : None while they are closed. heat : the counts that the heat map shows, None for no map. photons :
-    the photon map's, as points and cells.
+    inspector, probe : None while closed. heat : the counts of the heat map, None for no map. photons : the photon
+    map's, as points and cells.
     """
 
     def __init__(self, view: Viewport) -> None:
         self.view = view
         self.photons = PhotonView(view)
         self.inspector: Inspector | None = None
-        self.inspecting = False  # the inspector runs to its end
+        self.inspecting = False  # run the inspector to its end
         self.probe: Probe | None = None
         self.probing: Iterator[Probe] | None = None
         self.heat: str | None = None
-        self.heat_map: Heat | None = None  # the one on show
-        self._coming: Heat | None = None  # one of which there is nothing to show yet
-        self._counted: dict[str, Heat] = {}  # the last complete ones, by what they count
-        self._limits: dict[str, float] = {}  # of the last ones
-        self._steps = 0  # of the session, when the heat map was last counted on
+        self.heat_map: Heat | None = None  # the current one
+        self._coming: Heat | None = None  # the next one, without a picture yet
+        self._counted: dict[str, Heat] = {}  # the last complete ones, by their counts
+        self._limits: dict[str, float] = {}  # of the last maps
+        self._steps = 0  # of the session, at the last counting for the heat map
 
     # -- commands --------------------------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ class DebugViews:
         self.inspector, self.inspecting = None, False
 
     def restart_inspector(self, then: Callable[[], None] = lambda: None) -> None:
-        """Back to the first pass; ``then`` is done once it is there."""
+        """Restart at the first pass; ``then`` is called afterwards."""
         renderer, controller = self.view.shown()
         made, camera = self.inspector or Inspector(renderer), controller.camera
 
@@ -63,7 +63,7 @@ class DebugViews:
             begin()
 
     def step_inspector(self, whole: bool = False) -> None:
-        """Draw one pass, or all that are left."""
+        """Draw one pass, or all remaining ones."""
         if self.inspector is None:
             self.restart_inspector(lambda: self.step_inspector(whole))
         elif whole:
@@ -72,13 +72,13 @@ class DebugViews:
             self.view.say("the frame is complete: no ray is left")
 
     def toggle_probe(self) -> None:
-        """Probe the ray of the pixel under the cursor in the picture on show, or close the probe."""
+        """Probe the ray of the current picture's pixel under the cursor, or close the probe."""
         if self.probe is not None:
             self.probe = self.probing = None
             return
         view = self.view
         renderer, controller = view.shown()
-        # In flight, and where that is paused, the picture on show is a smaller one of an earlier moment.
+        # In motion, and while that is paused, the current picture is a smaller one of an earlier moment.
         camera, pixels = view.session.shown or (controller.camera, view.pixels)
         width, height = view.size
         x, y = view.cursor[0] * pixels[0] / max(1, width), view.cursor[1] * pixels[1] / max(1, height)
@@ -91,7 +91,7 @@ class DebugViews:
         view.compile("the probe's kernels", begin)
 
     def next_heat(self) -> None:
-        """The heat map of steps, of tests, or none."""
+        """Switch the heat map: steps, tests, none."""
         self.heat = HEATS[(HEATS.index(self.heat) + 1) % len(HEATS)]
         kept = self._counted.get(self.heat or "")
         self.heat_map, self._coming = kept if self._mapped(kept) else None, None
@@ -101,19 +101,19 @@ class DebugViews:
 
     @property
     def busy(self) -> bool:
-        """Whether there is something to find out that waits for the first whole picture; more samples wait for it."""
+        """Whether a debug view waits for the first whole picture; further samples wait for it."""
         made = self.heat_map
         heat = self.heat is not None and not (made is not None and self._mapped(made) and made.complete)
         return self.inspecting or self.probing is not None or (heat and self.view.session.complete)
 
     def advance(self, budget: float) -> None:
-        """A share of the inspector's run, the probed ray's and the heat map's, of ``budget`` seconds."""
+        """Advance inspector, probed ray and heat map by their shares of ``budget`` seconds."""
         began = time.perf_counter()
         if self.inspecting:
             self.inspecting = self.inspector is not None and not self.inspector.run_to_end(budget)
             self.view.wake()
         while self.probing is not None and time.perf_counter() - began < budget:
-            coming, self.probing = self.probing, None  # a fault ends it
+            coming, self.probing = self.probing, None  # an error ends it
             for self.probe in coming:
                 self.probing = coming
                 break
@@ -123,14 +123,14 @@ class DebugViews:
 
     @property
     def counting(self) -> float | None:
-        """The share of the heat map that is counted; None where there is none under way."""
+        """The completed share of the heat map; None if none is being counted."""
         made = self.heat_map
         if self.heat is None or (made is not None and made.complete and self._mapped(made)):
             return None
         return made.progress if made is not None and self._mapped(made) else 0.0
 
     def _mapped(self, made: Heat | None) -> bool:
-        """Whether a heat map is of what is on show, or will be at rest."""
+        """Whether a heat map belongs to the current picture, or will at rest."""
         view = self.view
         if made is None or view.controller is None or view.renderer is None:
             return False
@@ -138,9 +138,9 @@ class DebugViews:
         return (made.camera, made.size, made.what, made.settings) == now
 
     def _count_heat(self, budget: float) -> None:
-        """The heat map follows the picture: roughly while the camera moves, and in full when the picture is complete.
+        """Count the heat map after the picture: coarse while the camera moves, in full once the picture is complete.
 
-        The one on show stays until there is something to show of the next.
+        The current one stays until the next has a picture.
         """
         view = self.view
         if self.heat is None or view.renderer is None or view.controller is None:
@@ -148,7 +148,7 @@ class DebugViews:
             return
         made = next((each for each in (self._coming, self.heat_map) if self._mapped(each)), None)
         if made is None and not view.session.complete:
-            made = self._coming  # finished first, or nothing would be seen in flight
+            made = self._coming  # finished first, or nothing would be seen in motion
         if made is None:
             made = self._coming = Heat(
                 view.renderer, view.controller.camera, view.pixels, self.heat, self._limits.get(self.heat)
@@ -158,7 +158,7 @@ class DebugViews:
                 return
         if made.complete or (made.ready and not view.session.complete):
             return
-        if self._steps != view.session.steps:  # its runs in between have used the streams of the tile under way
+        if self._steps != view.session.steps:  # its runs in between have used the streams of the unfinished tile
             self._steps = view.session.steps
             made.interrupted()
         rough = not view.session.complete
@@ -174,7 +174,7 @@ class DebugViews:
     # -- change ----------------------------------------------------------------------------------------------------
 
     def scene_changed(self) -> None:
-        """What was found out about the old scene is of no use."""
+        """Drop all results of the old scene."""
         self.probe = self.probing = self.heat_map = self._coming = None
         self._counted.clear()
         self.photons.forget()
@@ -183,7 +183,7 @@ class DebugViews:
             self.inspector, self.inspecting = None, False
 
     def drop(self, renderer: Renderer | None) -> None:
-        """The renderer's machines go, or all of its scene: nothing may hold on to them."""
+        """Drop references to the renderer's machines, or to all of its scene."""
         self.scene_changed()
         self._limits.clear()
         self.view.forget_compile()
@@ -191,7 +191,7 @@ class DebugViews:
             forget(renderer)
 
     def reloaded(self) -> None:
-        """The shaders are others: the inspector begins anew, and so do heat map and probe."""
+        """Shaders have changed: restart inspector, heat map and probe."""
         self.heat_map = self._coming = self.probing = None
         self._counted.clear()
         self.photons.forget()

@@ -1,6 +1,6 @@
 """False colours: maps for quantities, palettes for names and identities, and the legends that explain them.
 
-Everything here is NumPy; pictures are (H, W, 3) uint8 sRGB. What has no value is `NONE`, darker than any value.
+All in NumPy; pictures are (H, W, 3) uint8 sRGB. Missing values are `NONE`, darker than any value.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ Color = tuple[int, int, int]
 Picture = NDArray[np.uint8]
 
 NONE: Color = (14, 14, 16)  # no value: invalid, or never written
-DONE: Color = (58, 58, 64)  # the end of a ray: near to nothing, and yet something
+DONE: Color = (58, 58, 64)  # the end of a ray: nearly as dark as missing values, yet distinct
 
-FARTHEST = 1e37  # distances from here on stand for "without an end"
-OUTLIERS = 50.0  # a range so many times wider than what 98 % of the values span is cut to that
-MOST_COUNTS, COUNT_OUTLIERS = 99.5, 3.0  # counts that reach so many times beyond this percentile are cut off there
-LISTED = 10  # identities that a legend names
-MOST_LISTED = 1 << 16  # counts beyond have the colour of this one
+FARTHEST = 1e37  # distances from here on count as infinite
+OUTLIERS = 50.0  # a range this many times wider than that of 98 % of the values is cut to the latter
+MOST_COUNTS, COUNT_OUTLIERS = 99.5, 3.0  # counts beyond this multiple of this percentile are cut off
+LISTED = 10  # identities in a legend
+MOST_LISTED = 1 << 16  # larger counts have the colour of this one
 
 
 def _hex(text: str) -> NDArray[np.uint8]:
     return np.array([[int(word[k : k + 2], 16) for k in (0, 2, 4)] for word in text.split()], np.uint8)
 
 
-# Viridis, at every 17th of its 256 entries: even in lightness, so that no kind of colour blindness takes its order away
-# (S. van der Walt and N. Smith, "A better default colormap for Matplotlib", SciPy 2015; CC0).
+# Viridis, at every 17th of its 256 entries: uniform in lightness, so that its order survives every kind of colour
+# blindness (S. van der Walt and N. Smith, "A better default colormap for Matplotlib", SciPy 2015; CC0).
 VIRIDIS = _hex(
     "440154 481a6c 472f7d 414487 39568c 31688e 2a788e 23888e 1f988b 22a884 35b779 54c568 7ad151 a5db36 d2e21b fde725"
 )
 
-# Ten colours told apart with every kind of colour vision (M. A. Petroff, "Accessible color sequences for data
+# Ten colours distinct under every kind of colour vision (M. A. Petroff, "Accessible color sequences for data
 # visualization", arXiv:2107.02270, 2021).
 TEN = _hex("3f90da ffa90e bd1f01 94a4a2 832db6 a96b59 e76300 b9ac70 717581 92dadd")
 
@@ -43,18 +43,18 @@ TEN = _hex("3f90da ffa90e bd1f01 94a4a2 832db6 a96b59 e76300 b9ac70 717581 92dad
 _TEN = TEN.astype(np.float64)
 PALETTE = np.round(np.concatenate([_TEN, 0.5 * _TEN + 127.5, 0.55 * _TEN])).astype(np.uint8)
 
-# Colours of a vector's components: they add up to white.
+# Colours of a vector's components, with sum white.
 AXES = {
     2: np.array([[255, 140, 0], [0, 115, 255]], np.float64),
     3: np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255]], np.float64),
 }
-FLOOR = 0.15  # brightness of a vector's lowest value, which is not nothing
+FLOOR = 0.15  # brightness of a vector's lowest value, distinct from missing
 COMPONENTS = "xyzw"
 
 
 @dataclass(frozen=True)
 class Label:
-    """A colour that stands for one thing."""
+    """A colour and its meaning."""
 
     text: str
     color: Color
@@ -62,7 +62,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Ramp:
-    """Colours (N, 3) uint8 that stand for values from ``low`` to ``high``; ``clipped``: and for what lies beyond."""
+    """Colours (N, 3) uint8 for values from ``low`` to ``high``; ``clipped``: values beyond share the end colours."""
 
     text: str
     low: float
@@ -74,7 +74,7 @@ class Ramp:
 
 @dataclass(frozen=True)
 class Legend:
-    """What the colours of a picture mean."""
+    """The meaning of a picture's colours."""
 
     title: str
     ramps: tuple[Ramp, ...] = ()
@@ -82,7 +82,7 @@ class Legend:
 
 
 @dataclass(frozen=True)
-class Shown:
+class FalseColorPicture:
     """A picture in false colours and its legend."""
 
     picture: Picture
@@ -96,7 +96,7 @@ def to_color(value: NDArray) -> Color:
 
 
 def ramp_colors(t: NDArray[np.floating]) -> Picture:
-    """(...) in [0, 1], else cut off -> (..., 3) uint8 of `VIRIDIS`, interpolated."""
+    """(...) clipped to [0, 1] -> (..., 3) uint8 of `VIRIDIS`, interpolated."""
     at = np.clip(np.asarray(t, np.float64), 0.0, 1.0)
     stops = np.linspace(0.0, 1.0, len(VIRIDIS))
     channels = [np.interp(at, stops, VIRIDIS[:, k].astype(np.float64)) for k in range(3)]
@@ -108,17 +108,17 @@ def state_colors(states: tuple[str, ...]) -> dict[str, Color]:
     return {state: to_color(PALETTE[k % len(PALETTE)]) for k, state in enumerate(states)}
 
 
-def names(title: str, numbers: NDArray[np.integer], labels: list[Label], valid: NDArray[np.bool_]) -> Shown:
+def names(title: str, numbers: NDArray[np.integer], labels: list[Label], valid: NDArray[np.bool_]) -> FalseColorPicture:
     """A picture of ``numbers`` (H, W), each an index of ``labels``."""
     colors = np.array([label.color for label in labels], np.uint8)
     inside = valid & (numbers >= 0) & (numbers < len(labels))
     picture = colors[np.where(inside, numbers, 0)]
     picture[~inside] = NONE
-    return Shown(picture, Legend(title, labels=(*labels, *_nothing(inside))))
+    return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(inside))))
 
 
-def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_]) -> Shown:
-    """A picture of identities (H, W) such as triangle numbers; negative ones are none.
+def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_]) -> FalseColorPicture:
+    """A picture of identities (H, W) such as triangle numbers; negative ones are missing.
 
     A few get a colour each. Many share the palette, scattered, so that neighbours differ; the legend has the commonest.
     """
@@ -138,7 +138,7 @@ def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_
         labels.append(Label(f"{found[k]} ({_share(counts[k], numbers.size)})", to_color(color)))
     if len(found) > LISTED:
         title = f"{title}: the commonest of {len(found):,}"
-    return Shown(picture, Legend(title, labels=(*labels, *_nothing(valid))))
+    return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(valid))))
 
 
 def _scatter(numbers: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -153,19 +153,19 @@ def _share(count: int, total: int) -> str:
 
 def quantity(
     title: str, values: NDArray, valid: NDArray[np.bool_], unit: str, extent: tuple[float, float] | None = None
-) -> Shown:
-    """A picture of numbers (H, W) over their own range, or over ``extent``; infinite ones are none."""
+) -> FalseColorPicture:
+    """A picture of numbers (H, W) over their own range, or over ``extent``; infinite ones are missing."""
     usable = valid & _usable(values)
     low, high, clipped = _range(values[usable]) if extent is None else (*extent, False)
     picture = ramp_colors(_place(values, usable, low, high))
     picture[~usable] = NONE
     ramp = Ramp("", low, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
-    return Shown(picture, Legend(title, (ramp,), _nothing(usable)))
+    return FalseColorPicture(picture, Legend(title, (ramp,), _nothing(usable)))
 
 
 def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
-    """The count that a picture's brightest colour stands for, and whether it stands for higher ones too: the most, or
-    where a few reach far beyond the others, those others'. Negative ones are none."""
+    """The count of a picture's brightest colour, and whether higher ones share it: the maximum, or without a few
+    extreme ones, the maximum of the rest. Negative ones are missing."""
     most = max(0, int(counts.max(initial=0)))
     cut = min(most, MOST_LISTED)
     found = np.bincount(np.clip(counts, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
@@ -176,23 +176,23 @@ def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
 
 def count(
     title: str, counts: NDArray[np.integer], valid: NDArray[np.bool_], unit: str, limit: float | None = None
-) -> Shown:
-    """A picture of counts (H, W), from none to ``limit``, else to the `highest`.
+) -> FalseColorPicture:
+    """A picture of counts (H, W), from 0 to ``limit``, by default the `highest`.
 
-    Negative ones are none. Fast: a window's whole picture is coloured between two looks at its events.
+    Negative ones are missing. Fast: a whole window's picture is coloured between two polls of its events.
     """
     numbers = np.where(valid, counts, -1)
     most = max(0, int(numbers.max(initial=0)))
-    cut = min(most, MOST_LISTED)  # a table of colours for more would be larger than the picture
+    cut = min(most, MOST_LISTED)  # a table for more would be larger than the picture
     high, clipped = highest(numbers) if limit is None else (limit, most > limit)
     colors = np.concatenate([ramp_colors(np.arange(cut + 1) / high), np.array([NONE], np.uint8)])  # -1 is the last
     picture = np.take(colors, np.minimum(numbers, cut), axis=0)
     ramp = Ramp("", 0.0, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
-    return Shown(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(numbers >= 0)))
+    return FalseColorPicture(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(numbers >= 0)))
 
 
 def _percentile(found: NDArray[np.integer], percent: float) -> float:
-    """The percentile of numbers of which there are ``found[k]`` of each k, between two of them in proportion."""
+    """The percentile, linearly interpolated, of numbers with ``found[k]`` occurrences of each k."""
     below = np.cumsum(found)
     if not below[-1]:
         return 0.0
@@ -203,14 +203,14 @@ def _percentile(found: NDArray[np.integer], percent: float) -> float:
 
 def vector(
     title: str, values: NDArray, valid: NDArray[np.bool_], unit: str, extent: tuple[float, float] | None = None
-) -> Shown:
+) -> FalseColorPicture:
     """A picture of vectors (H, W, 2 or more): each of the first two or three components adds a colour of its own.
 
     Raises ViewerError for a single component.
     """
     width = min(values.shape[-1], 3)
     if width < 2:
-        raise ViewerError(title, "is no vector", "show it as a quantity")
+        raise ViewerError(title, "is not a vector", "show it as a quantity")
     usable = valid & np.logical_and.reduce([_usable(values[..., k]) for k in range(width)])
     sum_of = np.zeros((*values.shape[:2], 3))
     ramps = []
@@ -222,16 +222,16 @@ def vector(
         ramps.append(Ramp(COMPONENTS[k], low, high, unit, colors, clipped))
     picture = np.round(np.minimum(sum_of, 255)).astype(np.uint8)
     picture[~usable] = NONE
-    return Shown(picture, Legend(title, tuple(ramps), _nothing(usable)))
+    return FalseColorPicture(picture, Legend(title, tuple(ramps), _nothing(usable)))
 
 
-def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> Shown:
-    """A picture of what is colour already: (H, W, 3) linear sRGB."""
+def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
+    """A picture of colours: (H, W, 3) linear sRGB."""
     from viewer.film.tonemap import srgb8
 
     picture = srgb8(values, exposure=0.0, tonemap="none")
     picture[~valid] = NONE
-    return Shown(picture, Legend(title, labels=_nothing(valid)))
+    return FalseColorPicture(picture, Legend(title, labels=_nothing(valid)))
 
 
 def _usable(values: NDArray) -> NDArray[np.bool_]:
@@ -241,7 +241,7 @@ def _usable(values: NDArray) -> NDArray[np.bool_]:
 
 
 def _range(values: NDArray) -> tuple[float, float, bool]:
-    """Lowest, highest, and whether the range was cut because a few values lie far out."""
+    """Lowest, highest, and whether the range was cut because of a few outliers."""
     if not values.size:
         return 0.0, 0.0, False
     values = values.astype(np.float64)
@@ -253,7 +253,7 @@ def _range(values: NDArray) -> tuple[float, float, bool]:
 
 
 def _place(values: NDArray, usable: NDArray[np.bool_], low: float, high: float) -> NDArray[np.float64]:
-    """Where values lie in their range, 0 .. 1; 0 where it is a single value."""
+    """Position of values in their range, 0 .. 1; 0 for a single value."""
     if high <= low:
         return np.zeros(values.shape)
     return np.clip((np.where(usable, values, low).astype(np.float64) - low) / (high - low), 0.0, 1.0)

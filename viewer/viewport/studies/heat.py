@@ -1,5 +1,5 @@
-"""The heat map: what each ray of the full picture costs, in false colours. Like the picture it is rough at first, then
-filled tile by tile; its colours stand for the same counts all the while."""
+"""The heat map: cost of each ray of the full picture, in false colours. Coarse first, then filled tile by tile, with
+constant colours."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from viewer.renderer.sampling.frame_plan import Event, PhotonMapBuilt, PhotonMap
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.scene.camera import Camera
 from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import Legend, Shown
+from viewer.viewport.studies.false_color import FalseColorPicture, Legend
 
-COARSE = 8  # pixels along the edge of a block that the rough map has one ray for
-ALIKE = 2.0  # times: limits of maps that differ by less are taken for the same
+COARSE = 8  # pixels along the edge of a coarse map's block with one ray
+ALIKE = 2.0  # ratio below which two maps' limits count as equal
 
 
 class Heat:
-    """Steps or tests per ray of a picture of ``size`` (width, height), made tile by tile within budgets of time.
+    """Steps or tests per ray of a picture of ``size`` (width, height), computed tile by tile within time budgets.
 
     what : a key of `viewer.renderer.sampling.picture.COUNTED_LAYERS`. The renderer's own program and machine run. limit
-    : the count that the brightest colour stands for in another map, which is kept where it suits this one.
-    Raises ViewerError for another ``what``.
+    : the count of the brightest colour in another map, kept if it suits this one. Raises ViewerError for another
+    ``what``.
     """
 
     def __init__(
@@ -37,32 +37,31 @@ class Heat:
             raise ViewerError("heat map", f"nothing counts '{what}'", f"one of {', '.join(COUNTED_LAYERS)}")
         self.renderer, self.camera, self.size, self.what = renderer, camera, size, what
         self.settings = renderer.settings
-        self.counts = np.full((size[1], size[0]), -1, np.int32)  # -1: not yet known
+        self.counts = np.full((size[1], size[0]), -1, np.int32)  # -1: unknown
         self.rough = np.full((-(-size[1] // COARSE), -(-size[0] // COARSE)), -1, np.int32)
-        self.limit = limit  # once the rough map is there: the count that the brightest colour stands for
-        self.ready = self.complete = False  # the rough map is there; every ray is counted
-        self.progress = 0.0  # share of the rays that are counted
+        self.limit = limit  # after the coarse map: the count of the brightest colour
+        self.ready = self.complete = False  # the coarse map is complete; every ray is counted
+        self.progress = 0.0  # share of the rays counted
         self._tile = stream_shape(renderer.device)
         self._pace = Pace(self._tile[1])
-        self._cut = False  # a tile is under way
+        self._cut = False  # a tile is unfinished
         self._events = self._begun()
 
     def _begun(self) -> Iterator[Event]:
-        """The rough map, or else the whole one."""
+        """The tiles of the coarse map, or else of the whole one."""
         height, width = (self.counts if self.ready else self.rough).shape
         tiling = Tiling(self._tile, self._pace.next)
         plan = self.renderer.plan((width, height), camera=self.camera, layers=(self.what,), tiling=tiling)
         return self.renderer.sampler.render_tiles(plan)
 
     def interrupted(self) -> None:
-        """Somebody else has used the renderer since: a tile under way is of no use, and counting begins anew over what
-        is counted already."""
+        """The renderer was used elsewhere: drop the unfinished tile, and count again over the present counts."""
         if self._cut:
             self._events, self._cut = self._begun(), False
 
     def advance(self, budget: float = float("inf"), rough: bool = False) -> bool:
-        """Count for ``budget`` seconds, until the map is complete, or the ``rough`` one, of which no tile is left half
-        done; whether it is."""
+        """Count for ``budget`` seconds, until the map is complete, or with ``rough`` the coarse one, whose last tile is
+        always finished; returns whether it is complete."""
         began = time.perf_counter()
         while not (self.complete or (rough and self.ready)):
             started = time.perf_counter()
@@ -85,7 +84,7 @@ class Heat:
         return self.ready if rough else self.complete
 
     def _end(self) -> None:
-        """The rough map is there, or the whole one."""
+        """The coarse or the whole map is complete."""
         if self.ready:
             self.complete, self.progress = True, 1.0
             return
@@ -96,7 +95,7 @@ class Heat:
         self._events = self._begun()
 
     def compile(self) -> None:
-        """Have its kernels compiled, if they are not."""
+        """Compile its kernels, if necessary."""
         for _ in self.renderer.warm(self._tile, counting=True):
             pass
 
@@ -105,8 +104,8 @@ class Heat:
         """Whether its kernels are compiled."""
         return self.renderer.ready(self._tile, counting=True)
 
-    def show(self) -> Shown:
-        """The map so far, and its legend: what is not counted yet is rough, and without that dark."""
+    def show(self) -> FalseColorPicture:
+        """The map so far, and its legend: pixels not counted yet are coarse, or else dark."""
         height, width = self.counts.shape
         rough = self.rough[np.arange(height)[:, None] // COARSE, np.arange(width) // COARSE]
         counts = np.where(self.counts < 0, rough, self.counts)
@@ -122,6 +121,6 @@ def heat(
     """The whole map at once: (H, W, 3) uint8, and its legend."""
     whole = Heat(renderer, camera, size, what)
     whole.advance()
-    whole.limit = None  # its own counts alone tell it
+    whole.limit = None  # only its own counts set it
     shown = whole.show()
     return shown.picture, shown.legend

@@ -1,4 +1,4 @@
-"""The history of one ray as data: what every pass did to it, its way in space, and the table and JSON of both."""
+"""A ray's history as data: the changes by every pass, its path in space, and the table and JSON of both."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.viewport.studies.false_color import FARTHEST
 
-COLUMNS = ("pass", "state", "kernel", "exit", "next", "what changed")
+COLUMNS = ("pass", "state", "kernel", "exit", "next", "changes")
 
 
 @dataclass(frozen=True)
 class Change:
-    """A field of a record that a pass changed; ``before`` is None where the record had never been written."""
+    """A record's field changed by a pass; ``before`` is None for a record never written before."""
 
     stream: str
     field: str
@@ -35,10 +35,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Row:
-    """One pass that the ray took part in, which is one kernel call.
+    """One pass of the ray, which is one kernel call.
 
-    exits  : the exit taken; several where more than one leads the same way. next : the state after, or ``done``.
-    triangle : the number of the triangle tested, if one was.
+    exits  : the exit taken; several if they lead to the same state. next : the state after, or ``done``. triangle : the
+    number of the triangle tested, if any.
     """
 
     number: int
@@ -54,7 +54,7 @@ class Row:
 class Test:
     """A triangle tested: its corners (3, 3) float32, in its segment's space, and whether it became the nearest hit."""
 
-    __test__ = False  # pytest, this is none of yours
+    __test__ = False  # not a test of pytest
 
     triangle: int
     corners: NDArray[np.float32]
@@ -63,8 +63,8 @@ class Test:
 
 @dataclass(frozen=True)
 class Visit:
-    """A step of a traversal: the voxel by its indices or the node by its number, its box (2, 3) float64 in the ray's
-    space, the distances at which the ray is in it, and the triangles that wait to be tested there."""
+    """A traversal step: the voxel by its indices or the node by its number, its box (2, 3) float64 in the ray's space,
+    the ray's entry and exit distances, and the triangles to test there."""
 
     cell: tuple[int, ...]
     box: NDArray[np.float64]
@@ -75,11 +75,11 @@ class Visit:
 
 @dataclass
 class Segment:
-    """One ray of the history: where it goes, the cells that it visits, the triangles that it tests.
+    """One ray of the history: direction, visited cells, tested triangles.
 
-    origin, direction : (3,) float32. t_hit, triangle, barycentric : of the nearest hit, None without.
-    Under a structure of two levels it is in the space of an ``instance``'s object, from which ``to_world`` (4, 4)
-    leads; else in world space, and its direction of unit length.
+    origin, direction : (3,) float32. t_hit, triangle, barycentric : of the nearest hit, None without. Under a two-level
+    structure it is in the space of an ``instance``'s object, with ``to_world`` (4, 4); else in world space, with a unit
+    direction.
     """
 
     origin: NDArray[np.float32]
@@ -104,20 +104,20 @@ class Segment:
 
     @property
     def hit_point(self) -> NDArray[np.float64] | None:
-        """(3,): where the ray ends on a surface; None where it hits nothing."""
+        """(3,): the ray's hit; None for a miss."""
         return None if self.t_hit is None else self.at(self.t_hit)
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """Distances between which the ray was in cells; None for one that misses the scene's box."""
+        """Range of the ray's distances in cells; None if it misses the scene's box."""
         inside = [visit for visit in self.visits if visit.t_enter <= visit.t_exit]
         return (min(v.t_enter for v in inside), max(v.t_exit for v in inside)) if inside else None
 
 
 @dataclass(frozen=True)
 class Surface:
-    """What a pixel shows: the triangle by its number in the scene, the instance by its number and name, the distance
-    in scene units."""
+    """The surface at a pixel: the triangle by its number in the scene, the instance by its number and name, the
+    distance in scene units."""
 
     triangle: int
     instance: int
@@ -131,12 +131,12 @@ class Surface:
 
 @dataclass
 class Probe:
-    """A ray's history. ``complete`` once it is done; until then the rows so far.
+    """A ray's history, ``complete`` or so far.
 
-    surface : what the camera's ray hits first, in whatever program; None before it has, and where it hits nothing.
+    surface : first hit of the camera ray, in any program; None before it, and for a miss.
 
-    calls : kernel calls by state, as the machine counted them; the rows are as many. results : the records that the
-    ray left, by stream. states : the program's, in its order.
+    calls : kernel calls by state, as counted by the machine; equal to the number of rows. results : the ray's final
+    records, by stream. states : the program's, in its order.
     """
 
     pixel: tuple[int, int]
@@ -151,12 +151,12 @@ class Probe:
     complete: bool = False
 
     def counted(self, layer: str) -> int:
-        """Kernel calls that a layer of the picture counts: 'steps' or 'tests'."""
+        """Kernel calls in a layer of the picture: 'steps' or 'tests'."""
         return self.calls.get(COUNTED_LAYERS[layer], 0)
 
     @property
     def steps(self) -> int:
-        """Steps through the structure."""
+        """Traversal steps."""
         return self.counted("steps")
 
     @property
@@ -175,7 +175,7 @@ class Probe:
         return np.stack(found) if found else np.zeros((0, 3, 3), np.float32)
 
     def table(self, first: int = 0) -> list[tuple[str, ...]]:
-        """A row of text for each pass, in the `COLUMNS`; those from ``first`` on, for a history that grows."""
+        """A row of text for each pass, in the `COLUMNS`; from row ``first`` on, for a growing history."""
         out: list[tuple[str, ...]] = []
         for row in self.rows[first:]:
             changed = [change.text() for change in row.changes]
@@ -186,7 +186,7 @@ class Probe:
         return out
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as data that `json.dumps` takes; what is not finite is written as text."""
+        """Everything as data for `json.dumps`; non-finite numbers as text."""
         return {
             "pixel": list(self.pixel),
             "size": list(self.size),

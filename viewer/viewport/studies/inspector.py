@@ -1,4 +1,4 @@
-"""The inspector: the stream processor at work, pass by pass, every stream of it as a picture."""
+"""The inspector: the stream processor pass by pass, each of its streams as a picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viewer.stream.machines.common import Progress
 from viewer.stream.machines.multipass import Multipass
 from viewer.viewport.studies import channels as channel_list
 from viewer.viewport.studies.channels import Channel
-from viewer.viewport.studies.false_color import Color, Legend, Shown, state_colors
+from viewer.viewport.studies.false_color import Color, FalseColorPicture, Legend, state_colors
 from viewer.viewport.studies.heat import Heat, heat
 from viewer.viewport.studies.unfused import fill, program_form, unfused
 
@@ -32,8 +32,8 @@ SIZE = (192, 108)
 
 @dataclass(frozen=True)
 class Served:
-    """One kernel pass: its number from 1, the state it served and that state's kernel, the rays that ran (occlusion
-    query), the rays that waited for each state before it, kernel calls (more than rays under unroll), and seconds."""
+    """One kernel pass: its number from 1, its state and that state's kernel, its rays (occlusion query), the rays
+    waiting for each state before it, kernel calls (more than rays under unroll), and seconds."""
 
     number: int
     state: str
@@ -46,8 +46,8 @@ class Served:
 
 @dataclass(frozen=True)
 class Totals:
-    """A run so far. active_share: average share of the rays that a pass ran on; per_state: the same for each state's
-    passes, as `viewer.stream.machines.counters.Stats.per_step` names them."""
+    """Totals of a run. active_share: average share of the rays per pass; per_state: the same for each state's passes,
+    named as in `viewer.stream.machines.counters.Stats.per_step`."""
 
     rays: int
     passes: int
@@ -58,10 +58,10 @@ class Totals:
 
 
 class Inspector:
-    """Runs the renderer's program on ``multipass --fuse none`` at a small size, whatever machine draws the window.
+    """Runs the renderer's program on ``multipass --fuse none`` at a small size, on any machine of the window.
 
     size   : (width, height) of the streams. policy, unroll : as the options of ``raystream render``; by default the
-    pure machine of the dissertation. `begin` starts a run for a camera, `step` draws one pass.
+    plain machine of the dissertation. `begin` starts a run for a camera, `step` draws one pass.
 
     Raises ViewerError for a value out of range.
     """
@@ -81,11 +81,11 @@ class Inspector:
         self._camera, self._photons = renderer.camera, self._photon_options()  # of the run
         self._start = (0, 0)
         self._waiting = {"done": 0}
-        self._shown: dict[str, Shown] = {}
+        self._shown: dict[str, FalseColorPicture] = {}
         self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
 
-    def configure(self, **choices: Any) -> None:
-        """Choose another size, policy or unroll; they serve from the next `begin` on."""
+    def update(self, **choices: Any) -> None:
+        """Choose another size, policy or unroll, for the next `begin`."""
         for name in choices:
             if name not in ("size", "policy", "unroll"):
                 raise ViewerError(f"option '{name}'", "is not the inspector's", "size, policy or unroll")
@@ -96,7 +96,8 @@ class Inspector:
     # -- a run -----------------------------------------------------------------------------------------------------
 
     def begin(self, camera: Camera) -> None:
-        """Every ray waits for the first state. Compiles the kernels when program, size, policy or unroll are new."""
+        """Start a run: every ray waits for the first state. Compiles the kernels if program, size, policy or unroll
+        changed."""
         with self.renderer.device.current():
             machine = self._ready()
             fill(machine, self.renderer, camera, self.size)
@@ -119,10 +120,10 @@ class Inspector:
         return self._machine
 
     def step(self) -> bool:
-        """Draw one kernel pass; False once no ray is left, and nothing was drawn. Raises ViewerError before `begin`."""
+        """Draw one kernel pass; False, without a draw, once no ray is left. Raises ViewerError before `begin`."""
         machine = self.machine
         if self._run is not None and self._photons != self._photon_options():
-            self.begin(self._camera)  # what it has borrowed of the map may be no more
+            self.begin(self._camera)  # the photon map that it borrowed may be gone
             machine = self.machine
         if self._run is None:
             return False
@@ -148,7 +149,7 @@ class Inspector:
         return dict(zip(("done", *self.machine.linked.program.by_name), map(int, counts), strict=True))
 
     def run_to_end(self, budget_seconds: float = float("inf")) -> bool:
-        """Draw passes for so many seconds; whether the run is over."""
+        """Draw passes for ``budget_seconds``; returns whether the run is complete."""
         began = time.perf_counter()
         while self.step():
             if time.perf_counter() - began >= budget_seconds:
@@ -156,13 +157,13 @@ class Inspector:
         return self.complete
 
     def release(self) -> None:
-        """Free the streams; the next `begin` makes them again."""
+        """Free the streams; the next `begin` makes new ones."""
         if self._machine is not None:
             with self.renderer.device.current():
                 self._machine.release()
         self._machine, self._run = None, None
 
-    # -- what there is to see --------------------------------------------------------------------------------------
+    # -- channels -------------------------------------------------------------------------------------------------
 
     @property
     def machine(self) -> Multipass:
@@ -173,12 +174,12 @@ class Inspector:
 
     @property
     def waiting(self) -> dict[str, int]:
-        """Rays that wait for each state now, and those that are done."""
+        """Rays waiting for each state now, and finished ones."""
         return dict(self._waiting)
 
     @property
     def active(self) -> int:
-        """Rays that are not done."""
+        """Unfinished rays."""
         return self.machine.rays - self._waiting["done"]
 
     @property
@@ -188,7 +189,7 @@ class Inspector:
 
     @property
     def colors(self) -> dict[str, Color]:
-        """The colour of each state: of its passes in a plot, and of its rays in the picture of states."""
+        """Colour of each state: of its passes in a plot, and of its rays in the picture of states."""
         return state_colors(tuple(self.machine.linked.program.by_name))
 
     def totals(self) -> Totals:
@@ -204,19 +205,19 @@ class Inspector:
         )
 
     def channels(self) -> list[Channel]:
-        """What can be shown, the state first."""
+        """Viewable channels, the state first."""
         return list(self.channels_by_name.values())
 
     def picture(self, channel: str) -> NDArray[np.uint8]:
-        """(H, W, 3) uint8: a channel in false colours, as the last pass has left it. Raises ViewerError if unknown."""
+        """(H, W, 3) uint8: a channel in false colours after the last pass. Raises ViewerError if unknown."""
         return self._show(channel).picture
 
     def legend(self, channel: str) -> Legend:
-        """What the colours of `picture` mean."""
+        """The meaning of the colours of `picture`."""
         return self._show(channel).legend
 
     def values(self, channel: str) -> tuple[NDArray, NDArray[np.bool_]]:
-        """A channel's values (H, W) or (H, W, width), and (H, W) where the rays have written them."""
+        """A channel's values (H, W) or (H, W, width), and the mask (H, W) of written ones."""
         if channel not in self._read:
             self._read[channel] = self._values(self._channel(channel))
         return self._read[channel]
@@ -240,10 +241,10 @@ class Inspector:
         return values, channel_list.written(machine.linked, found.stream, calls, (height, width))
 
     def by_ray(self, channel: str) -> bool:
-        """Whether a channel has a value for each ray; else for each element of a stream that kernels gather from."""
+        """Whether a channel has a value per ray; else per element of a gathered stream."""
         return self._channel(channel).stream not in channel_list.gathered_streams(self.machine.linked)
 
-    def _show(self, name: str) -> Shown:
+    def _show(self, name: str) -> FalseColorPicture:
         if name not in self._shown:
             channel = self._channel(name)
             values, valid = self.values(name)

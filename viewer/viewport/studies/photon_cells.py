@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 from viewer.photons.grid import PhotonGrid
 from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import Shown
+from viewer.viewport.studies.false_color import FalseColorPicture
 from viewer.viewport.studies.wires import box_edges
 
 OPACITY = 0.55  # of a cell's edges
 
 
 def occupied(positions: NDArray, grid: PhotonGrid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cells (N, 3) with photons at these positions (P, 3), and how many each has (N,), the fullest first.
+    """Cells (N, 3) with photons at these positions (P, 3), and the count (N,) of each, fullest first.
 
-    Of a hash these are the cells of space, not the buckets that several may share.
+    For a hashed grid these are cells of space, not the buckets that several may share.
     """
     cells = grid.cells_of(positions)
     found, counts = np.unique(cells, axis=0, return_counts=True)
@@ -33,6 +33,6 @@ def cell_wires(cells: NDArray, counts: NDArray, grid: PhotonGrid) -> tuple[NDArr
     return lines, np.repeat(ink, 12, axis=0)
 
 
-def count_colors(counts: NDArray) -> Shown:
+def count_colors(counts: NDArray) -> FalseColorPicture:
     """Colours (1, N, 3) and legend of photons in cells (N,)."""
     return false_color.count("photons in a cell", counts[None], np.ones((1, len(counts)), bool), "photons")

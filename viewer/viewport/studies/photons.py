@@ -1,4 +1,4 @@
-"""What there is to see of a photon map: its photons as points, and the occupied cells of its grid."""
+"""Views of a photon map: its photons as points, and the occupied cells of its grid."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from viewer.programs import programs_with
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
-from viewer.viewport.studies.false_color import Legend, Shown
+from viewer.viewport.studies.false_color import FalseColorPicture, Legend
 from viewer.viewport.studies.photon_cells import cell_wires, count_colors, occupied
 from viewer.viewport.viewport import Viewport
 
-MOST_CELLS = 4000  # drawn, the fullest
+MOST_CELLS = 4000  # largest number drawn, fullest first
 
 
 class PhotonView:
@@ -26,19 +26,19 @@ class PhotonView:
     def __init__(self, view: Viewport) -> None:
         self.view = view
         self.points = self.cells = False
-        self._hits: tuple[tuple[Any, ...], Stream] | None = None  # and what they are of
-        self._wires: tuple[Any, NDArray, NDArray, Shown] | None = None  # by the number of the map that they are of
+        self._hits: tuple[tuple[Any, ...], Stream] | None = None  # with the key of their camera
+        self._wires: tuple[Any, NDArray, NDArray, FalseColorPicture] | None = None  # by the number of their map
 
     # -- commands --------------------------------------------------------------------------------------------------
 
     def toggle_points(self) -> None:
-        """Show the photons, or no more."""
+        """Show or hide the photons."""
         if not self.points:
             self._compile()
         self.points = not self.points
 
     def toggle_cells(self) -> None:
-        """Show the grid's occupied cells, or no more."""
+        """Show or hide the grid's occupied cells."""
         if not self.cells:
             self._mapped()
         self.cells = not self.cells
@@ -52,21 +52,21 @@ class PhotonView:
         return renderer
 
     def _compile(self) -> None:
-        """Compile what finds the surfaces that hide photons, once the window has said so."""
+        """Compile the occlusion rays, after the window has announced it."""
         renderer = self._mapped()
         if not renderer.coarse_hits_ready():
             self.view.compile("the rays that hide photons", lambda: self._surfaces(self._camera()))
 
-    # -- what is drawn ---------------------------------------------------------------------------------------------
+    # -- drawing ----------------------------------------------------------------------------------------------------
 
     def _camera(self) -> Camera | None:
-        """Of the picture on show."""
+        """The camera of the current picture."""
         shown = self.view.session.shown
         return shown[0] if shown is not None else None
 
     @property
     def renderer(self) -> Renderer | None:
-        """Whose photons there are to show; None where there are none."""
+        """The renderer with visible photons; None without any."""
         renderer = self.view.renderer
         mapped = (
             renderer is not None and renderer.settings.picture_program.maps_photons and renderer.photon_map.streams
@@ -74,7 +74,7 @@ class PhotonView:
         return renderer if mapped else None
 
     def scene(self) -> tuple[Camera, Stream | None] | None:
-        """The camera of the picture on show, and what its rays hit; None where no photons are to be shown."""
+        """The camera of the current picture, and its rays' hits; None if no photons are shown."""
         camera = self._camera()
         if not self.points or self.renderer is None or camera is None or self.view.compile_waits:
             return None
@@ -90,7 +90,7 @@ class PhotonView:
         return self._hits[1]
 
     def wires(self) -> tuple[Camera, NDArray[np.float64], NDArray[np.float32]] | None:
-        """Camera, lines (N, 2, 3) and their colours (N, 4); None where no cells are to be shown."""
+        """Camera, lines (N, 2, 3) and their colours (N, 4); None if no cells are shown."""
         renderer, camera = self.renderer, self._camera()
         if not self.cells or renderer is None or camera is None:
             return None
@@ -110,9 +110,9 @@ class PhotonView:
 
     @property
     def legend(self) -> Legend | None:
-        """Of the cells' colours, as last drawn."""
+        """Legend of the cells' colours, as last drawn."""
         return self._wires[3].legend if self._wires is not None else None
 
     def forget(self) -> None:
-        """The scene, or the machines, have changed."""
+        """Drop results: the scene or the machines have changed."""
         self._hits = self._wires = None

@@ -1,4 +1,4 @@
-"""The pixel probe: the whole history of one ray on the dissertation's machine, pass by pass, and its way in space."""
+"""The pixel probe: the whole history of one ray on the dissertation's machine, pass by pass, and its path in space."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ __all__ = ["COLUMNS", "Probe", "forget", "probe", "probing"]
 def probe(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tuple[int, int]) -> Probe:
     """The history of the ray through ``pixel`` (column, row) of the renderer's picture of ``size`` (width, height).
 
-    The ray goes through the middle of the pixel and of the lens: it hits what the pixel mostly shows, where those of a
-    progressive program's samples may pass it by.
+    The ray goes through the centre of the pixel and of the lens: it represents the pixel, which a progressive program's
+    samples may miss.
 
-    Raises ViewerError for a pixel beside the picture.
+    Raises ViewerError for a pixel outside of the picture.
     """
     *_, found = probing(renderer, camera, size, pixel)
     return found
@@ -44,7 +44,7 @@ def probe(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tupl
 def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tuple[int, int]) -> Iterator[Probe]:
     """`probe` in pieces: yields the same Probe after every pass, and may be abandoned at any yield.
 
-    One at a time for a renderer: its streams of one ray, and the kernels compiled for them, are kept until `forget`.
+    One at a time per renderer: its single-ray streams and compiled kernels are kept until `forget`.
     """
     x, y = int(pixel[0]), int(pixel[1])
     if not (0 <= x < size[0] and 0 <= y < size[1]):
@@ -61,7 +61,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
             if next(run, None) is None:
                 break
             done = machine.stats.passes
-            if len(done) == passes or not done[-1].fragments:  # a pass that no ray was in is none of its history
+            if len(done) == passes or not done[-1].fragments:  # passes without the ray are not part of its history
                 passes = len(done)
                 continue
             passes = len(done)
@@ -84,19 +84,19 @@ def _machine(renderer: Renderer) -> Multipass:
 
 
 def forget(renderer: Renderer) -> None:
-    """Compile anew for the next probe: kernels have been edited."""
+    """Recompile for the next probe, as kernels have been edited."""
     for machine in _machines.pop(renderer, {}).values():
         with renderer.device.current():
             machine.release()
 
 
 class _History:
-    """Writes down what each pass did to the ray."""
+    """Records the changes of each pass to the ray."""
 
     def __init__(self, machine: Multipass, renderer: Renderer, empty: Probe) -> None:
         self.machine, self.probe, self.prepared = machine, empty, renderer.prepared
         self.program: Program = machine.linked.program
-        flat = renderer.structure.levels == 1  # of two levels nothing is flattened
+        flat = renderer.structure.levels == 1  # two levels have no flattened scene
         self.triangles: Triangles | None = renderer.triangles if flat else None
         self.two: TwoLevel | None = None if flat else renderer.structure.built
         self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
@@ -106,10 +106,10 @@ class _History:
         self.stores = {step.name: step.stores for step in machine.passes}
         self.untraversed: np.void | None = None
         self.hits = next((name for name, record in machine.linked.records.items() if record == HIT), None)
-        self.looking = True  # the camera's ray is on its way
+        self.looking = True  # before the camera ray's hit
 
     def note(self, name: str) -> None:
-        """After a pass of state ``name`` in which the ray took part."""
+        """Record a pass of state ``name`` with the ray in it."""
         state = self.program.by_name[name]
         before = dict(self.held)
         for stream in self.stores[name]:
@@ -126,7 +126,7 @@ class _History:
         self._draw(state, before, tested, opened=self.states[at] == COUNTED_LAYERS["tests"])
 
     def finish(self) -> None:
-        """The ray is done."""
+        """Complete the history."""
         found = self.probe
         found.calls = {state: int(counts[0, 0]) for state, counts in self.machine.calls().items()}
         found.results = {name: self.machine.read(name)[0, 0] for name in self.program.results}
@@ -135,7 +135,7 @@ class _History:
         found.complete = True
 
     def _surface(self) -> Surface | None:
-        """What the nearest hit is on, at the end of a traversal."""
+        """The surface of the nearest hit, at the end of a traversal."""
         hit = self.held.get(self.hits) if self.hits is not None else None
         if hit is None or hit["triangle"] < 0:
             return None
@@ -194,7 +194,7 @@ class _History:
                 segment.t_hit, segment.triangle, segment.barycentric = float(now["t"]), int(now["triangle"]), (u, v)
 
     def _begun(self, ray: str) -> Segment:
-        """The ray that a traversal begins with; of two levels in the space of the instance's object."""
+        """The ray at the start of a traversal; in two levels in the space of the instance's object."""
         if self.two is None:
             return _segment(self.held[ray])
         instance = int(self.held["top"]["instance"])
@@ -212,12 +212,12 @@ class _History:
             return self.triangles.positions[self.triangles.triangles[triangle]]
         number = int(self.two.objects.of[segment.instance])
         corners = self.two.objects.corners[number][triangle]
-        # What stands in a quadric's place has no area.
+        # A quadric's placeholder has no area.
         return corners if self.two.objects.quadrics[number] is None else corners[[0, 0, 0]]
 
     @staticmethod
     def _stream(state: State, record: Record | ModuleState) -> str | None:
-        """The stream that serves the state's argument of a record; the last where there are several."""
+        """The stream of the state's argument of a record; the last of several."""
         found = [state.stream_of(a.name) for a in state.kernel.arguments if a.record == record]
         return found[-1] if found else None
 

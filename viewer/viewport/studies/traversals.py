@@ -1,4 +1,4 @@
-"""A ray's traversal, read from its structure's record: the box that it visits, the triangle that it tests next."""
+"""A ray's traversal, read from its structure's record: the visited box, the next triangle to test."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Traversals(Protocol):
     """Reads the traversal records of one structure."""
 
     def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
-        """The step that made ``after`` of ``before``, the next one of its ray's; ``opened``: tests follow."""
+        """The traversal step from ``before`` to ``after``; ``opened``: tests follow."""
         ...
 
     def candidate(self, before: np.void) -> int:
-        """The triangle that the test after ``before`` takes."""
+        """The triangle of the test after ``before``."""
         ...
 
 
 class GridTraversals:
-    """The uniform grid's (`viewer.accel.grid.grid`), from the very arrays that its module uploads."""
+    """Those of the uniform grid (`viewer.accel.grid.grid`), from the same arrays that its module uploads."""
 
     def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
         self.numbers = numbers
@@ -42,7 +42,7 @@ class GridTraversals:
         return self.low + np.stack([cell, cell + 1]) * self.voxel
 
     def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
-        """The voxel that ``before`` names is visited; ``after`` has its exit and its list."""
+        """Visits the voxel in ``before``; ``after`` has its exit and its list."""
         cell = before["voxel"].astype(np.int64)
         box, t_enter = self.box(cell), float(before["t_exit"])
         if not ray.visits:
@@ -51,7 +51,7 @@ class GridTraversals:
         return Visit(tuple(map(int, cell)), box, t_enter, float(after["t_exit"]), self._length(int(after["list"])))
 
     def candidate(self, before: np.void) -> int:
-        """The entry that the traversal's list stands at; a list's last is written -n - 1."""
+        """The current entry of the traversal's list; a list's last is stored as -n - 1."""
         entry = int(self.entries[before["list"]])
         return int(self.numbers[-entry - 1 if entry < 0 else entry])
 
@@ -65,15 +65,15 @@ class GridTraversals:
 
 
 class BvhTraversals:
-    """The bounding volume hierarchy's without a stack (`viewer.accel.bvh.tree`): the state is one node's number."""
+    """Those of the stackless bounding volume hierarchy (`viewer.accel.bvh.tree`): the state is one node's number."""
 
     def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
         self.numbers = numbers
         self.nodes = next(m for m in module.memories if isinstance(m, Table) and m.name == "bvh_nodes").data
 
     def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
-        """The node that ``before`` names is visited; ``after`` has a leaf's triangles. A box that the ray misses, or
-        that begins behind the nearest hit, has an exit before its entry, and nothing to test."""
+        """Visits the node in ``before``; ``after`` has a leaf's triangles. A missed box, or one beyond the nearest hit,
+        has an exit before its entry, and nothing to test."""
         number = int(before["node"])
         node = self.nodes[number]
         box = np.stack([node["low"], node["high"]]).astype(np.float64)
@@ -85,7 +85,7 @@ class BvhTraversals:
         t_enter, t_exit = max(0.0, float(np.nanmax(ends[0]))), min(nearest, float(np.nanmin(ends[1])))
         if not opened:
             return Visit((number,), box, t_enter, t_exit, 0)
-        # The traversal has decided in float32: a flat box may be missed by a rounding in float64.
+        # Traversal decides in float32: float64 may miss a flat box by rounding.
         return Visit((number,), box, t_enter, max(t_enter, t_exit), int(after["stop"]) - int(after["candidate"]))
 
     def candidate(self, before: np.void) -> int:
@@ -94,12 +94,12 @@ class BvhTraversals:
 
 
 def traversals(modules: Sequence[Module]) -> Traversals | None:
-    """The reader for the structure among the modules; None for one whose records nobody here can read."""
+    """The reader of the structure among the modules; None for unknown records."""
     tables = {m.name: m.data for module in modules for m in module.memories if isinstance(m, Table)}
     if "triangles" not in tables:
         return None
     numbers = tables["triangles"]["number"]
-    if "quadrics" in tables:  # in whose rows the number is -n - 1
+    if "quadrics" in tables:  # whose rows have the number -n - 1
         numbers = np.where(numbers < 0, tables["quadrics"]["number"][np.maximum(-1 - numbers, 0)], numbers)
     for record, reader in READERS:
         found = next((m for m in modules if m.module_state == record), None)
@@ -108,8 +108,8 @@ def traversals(modules: Sequence[Module]) -> Traversals | None:
     return None
 
 
-# Records that a structure keeps between calls, and who reads them.
+# Traversal records, and their readers.
 READERS: tuple[tuple[Record, Callable[[Module, NDArray[np.integer]], Traversals]], ...] = (
     (grid.TRAVERSAL, GridTraversals),
-    (bvh.NODE_WALK, BvhTraversals),
+    (bvh.NODE_TRAVERSAL, BvhTraversals),
 )

@@ -1,4 +1,4 @@
-"""The dissertation's machine for looking at: ``multipass --fuse none``, counting, one kernel pass at a time."""
+"""The dissertation's machine for debug views: ``multipass --fuse none``, counting, one kernel pass at a time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from viewer.stream.machines.policy import Policy
 from viewer.stream.machines.policy import policy as make_policy
 
 
-class OneByOne:
-    """What another policy chooses, a step at a time, so that the machine stops after every pass."""
+class SingleStep:
+    """Another policy's choices, one step at a time, so that the machine stops after every pass."""
 
     counts: ClassVar[bool] = True
 
@@ -29,7 +29,7 @@ class OneByOne:
         self._ahead: list[int] = []
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
-        """The next step of the round that somebody waits for."""
+        """The next step of the round with a waiting ray."""
         while True:
             while self._ahead:
                 step = self._ahead.pop(0)
@@ -39,15 +39,15 @@ class OneByOne:
 
 
 def program_form(renderer: Renderer) -> tuple[Any, ...]:
-    """What tells machines for the renderer's program apart, beside their size and schedule."""
+    """The key of machines for the renderer's program, besides size and schedule."""
     settings = renderer.settings
     return settings.program, settings.sampler, *settings.form().items()
 
 
 def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:
-    """The machine for the renderer's program over streams of ``size`` (width, height), whatever draws its pictures.
+    """The machine for the renderer's program over streams of ``size`` (width, height), independent of the window's own.
 
-    Every pass is compiled, so that none is slow when it is stepped to.
+    Every pass is compiled in advance, so that no step is slow.
     """
     machine = Multipass(
         renderer.device,
@@ -56,7 +56,7 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
         renderer.resources,
         counting=True,
         fuse="none",
-        policy=OneByOne(make_policy(policy.name, policy.share, policy.of)),
+        policy=SingleStep(make_policy(policy.name, policy.share, policy.of)),
         unroll="auto" if unroll.counts is None else unroll.counts,
     )
     for _ in machine.warm():
@@ -65,7 +65,7 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
 
 
 def _by_rays(renderer: Renderer) -> Program:
-    """The renderer's program, its first hits found by rays, whose passes can be looked at."""
+    """The renderer's program with first hits by rays, whose passes are visible."""
     return renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
 
 
@@ -78,9 +78,9 @@ def fill(
     top: int = 0,
     centred: bool = False,
 ) -> None:
-    """Point the machine's rays at the pixels of the renderer's picture of ``size``, from column ``left`` and row
-    ``top`` on; of a progressive program at the first sample. ``centred``: through the middles of pixel and lens,
-    whatever the filter and the aperture, as all layers of a picture are.
+    """Set the machine's rays to the pixels of the renderer's picture of ``size``, from column ``left`` and row ``top``
+    on, at the first sample of a progressive program. ``centred``: through the centres of pixel and lens, regardless of
+    filter and aperture, like all layers of a picture.
 
     Raises ViewerError for a program that does not start from pixels.
     """
@@ -95,7 +95,7 @@ def fill(
     photons = renderer.photon_map.streams
     if "photons" in inputs:
         if not photons:
-            raise ViewerError("program photon", "its photon map is not there", "let a picture be made first")
+            raise ViewerError("program photon", "its photon map is missing", "render a picture first")
         machine.borrow(photons)
         machine.set(renderer.photon_map.uniforms(renderer.settings, camera, size[1]))
     for name in inputs:

@@ -12,11 +12,11 @@ from viewer.accel.grid.build import Grid
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.scene.camera import Camera
 
-NEAR = 1e-4  # of the distance to the target: nearer parts of a line are cut off
+NEAR = 1e-4  # of the distance to the target: nearer parts of a line are clipped
 MOST_BOXES = 255  # of a tree: eight levels
-MOST_LINES = 200  # of a grid's face along one axis: more would cover the picture
+MOST_LINES = 200  # of a grid's face along one axis; more would hide the picture
 
-# The twelve edges of a box whose corners are numbered by the bits (x, y, z).
+# The twelve edges of a box with corners numbered by the bits (x, y, z).
 _EDGES = np.array([(a, a | 1 << k) for a in range(8) for k in range(3) if not a >> k & 1])
 
 
@@ -62,8 +62,8 @@ def tree_lines(tree: Bvh) -> NDArray[np.float64]:
 
 
 def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
-    """(N, 2, 3) float64: what there is to see of a structure, of two levels the largest instances' boxes; nothing of
-    one that is not known here."""
+    """(N, 2, 3) float64: the lines of a structure, for two levels the largest instances' boxes; none for unknown
+    ones."""
     if isinstance(built, TwoLevel):
         full = np.flatnonzero((built.low <= built.high).all(axis=1))
         sizes = (built.high[full] - built.low[full]).max(axis=1)
@@ -77,7 +77,8 @@ def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
 def project_points(
     camera: Camera, size: tuple[int, int], points: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(N, 2) float64 window coordinates of (N, 3) world-space points, and (N,) whether they are before the camera."""
+    """(N, 2) float64 window coordinates of (N, 3) world-space points, and (N,) whether they are in front of the
+    camera."""
     right, up, forward = camera.basis()
     relative = np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(camera.origin)
     depth = relative @ forward
@@ -88,7 +89,7 @@ def project_points(
 
 
 def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[np.float64]:
-    """(M, 2, 2) float64 window coordinates of (N, 2, 3) world-space lines; what is behind the camera is cut off."""
+    """(M, 2, 2) float64 window coordinates of (N, 2, 3) world-space lines, clipped to the front of the camera."""
     right, up, forward = camera.basis()
     relative = np.asarray(lines, np.float64).reshape(-1, 2, 3) - np.asarray(camera.origin)
     view = np.stack([relative @ right, relative @ up, relative @ forward], axis=-1)

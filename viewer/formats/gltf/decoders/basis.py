@@ -24,8 +24,8 @@ def sniff(data: bytes) -> bool:
 def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMAGE) -> Image:
     """The largest level of a KTX 2 file.
 
-    Raises MissingExtra without the decoder, and ViewerError for what is damaged, is no picture of two dimensions, or
-    holds more than ``most`` texels, which are not decoded.
+    Raises MissingExtra without the decoder, and ViewerError, before decoding, for damaged data, other than 2-D
+    pictures, and more than ``most`` texels.
     """
     library = decoder(BASISU, where)
     size_of(data, where, most)
@@ -33,13 +33,13 @@ def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMA
         texture = library.open(data)
         texels = texture.transcode("rgba8").data
     except (ValueError, IndexError, MemoryError, library.BasisuError) as error:
-        raise ViewerError(where, f"no KTX 2 image that can be read: {error}", "the image is damaged") from None
+        raise ViewerError(where, f"unreadable KTX 2 image: {error}", "the image is damaged") from None
     return Image(np.ascontiguousarray(texels, np.uint8), name)
 
 
 def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, int]:
-    """Width and height, from the header (KTX 2.0, section 3), before the decoder takes memory for them. Raises
-    ViewerError where its sizes do not fit the data, or are of more than ``most`` texels."""
+    """Width and height from the header (KTX 2.0, section 3), checked before the decoder allocates memory. Raises
+    ViewerError for sizes that do not fit the data, or exceed ``most`` texels."""
     if len(data) < _HEADER:
         raise ViewerError(where, f"{len(data)} bytes, shorter than the header of KTX 2", "the image is damaged")
     width, height, depth, layers, faces, levels = struct.unpack_from("<6I", data, 20)
@@ -50,7 +50,7 @@ def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, in
         raise ViewerError(where, f"{width:,} x {height:,} texels, more than {most:,}", "use a smaller image")
     count = max(levels, 1)
     if count > 32 or len(data) < _HEADER + count * _LEVEL:
-        raise ViewerError(where, f"{levels:,} levels, whose index is not there", "the image is damaged")
+        raise ViewerError(where, f"{levels:,} levels, but no index of them", "the image is damaged")
     for level in range(count):
         offset, stored, length = struct.unpack_from("<3Q", data, _HEADER + level * _LEVEL)
         # Blocks of 4 x 4 texels take 16 bytes at most; ETC1S says 0.

@@ -12,7 +12,7 @@ from viewer.formats.gltf.json import Object
 
 NAME = "KHR_draco_mesh_compression"
 
-# Memory of the decoder: of a face with its corners and their table, of a vertex in each attribute.
+# Memory of the decoder: per face with its corners and their table, per vertex and attribute.
 _FACE_BYTES = 64
 _VERTEX_BYTES = 16
 _METADATA = 0x8000  # of the header's flags
@@ -28,9 +28,9 @@ class Geometry:
 
 
 def decode(extension: Object, data: bytes, attributes: list[str]) -> Geometry:
-    """The geometry of a primitive; of its ``attributes`` those that the extension names.
+    """The geometry of a primitive, with those of ``attributes`` in the extension.
 
-    Raises MissingExtra without the decoder, ViewerError for damaged data and numbers of attributes that are not there.
+    Raises MissingExtra without the decoder, ViewerError for damaged data and unknown attribute numbers.
     """
     library = decoder(DRACO, extension.where)
     try:
@@ -55,9 +55,9 @@ def decode(extension: Object, data: bytes, attributes: list[str]) -> Geometry:
 
 
 def decoded_size(extension: Object, data: bytes) -> int:
-    """About how many bytes `decode` takes, from the counts in the data's head (Draco bitstream 2.2).
+    """Approximate memory of `decode` in bytes, from the counts in the data's header (Draco bitstream 2.2).
 
-    Raises ViewerError for what is no such data.
+    Raises ViewerError for other data.
     """
     try:
         faces, vertices = _Head(data).counts()
@@ -67,13 +67,13 @@ def decoded_size(extension: Object, data: bytes) -> int:
 
 
 class _Head:
-    """Reads the head of Draco's data, behind which the geometry begins."""
+    """Reads the header of Draco data."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 
     def counts(self) -> tuple[int, int]:
-        """Faces and vertices that the decoder makes room for."""
+        """Faces and vertices that the decoder allocates."""
         if self._take(5) != b"DRACO":
             raise ValueError("it does not begin with 'DRACO'")
         major, minor, kind, method = self._take(4)
@@ -88,11 +88,11 @@ class _Head:
             self._metadata(0)
         if method == 0:  # sequential
             return self._varint(), self._varint()
-        self._take(1)  # how Edgebreaker's symbols are coded
+        self._take(1)  # coding of Edgebreaker's symbols
         vertices, faces = self._varint(), self._varint()
         self._take(1)
         self._varint()
-        return faces, vertices + self._varint()  # with those that splits add
+        return faces, vertices + self._varint()  # plus vertices added by splits
 
     def _metadata(self, depth: int) -> None:
         if depth > _DEEPEST:

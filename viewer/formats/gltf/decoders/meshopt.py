@@ -10,15 +10,15 @@ from viewer.formats.gltf.json import Object
 # The extensions' names, and the filters of each; the one ratified later goes first.
 _FILTERS = ("NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL")
 NAMES = {"KHR_meshopt_compression": (*_FILTERS, "COLOR"), "EXT_meshopt_compression": _FILTERS}
-# Strides that a filter works on; of the others any multiple of 4.
+# Strides supported by each filter; any multiple of 4 for the others.
 _STRIDES = {"OCTAHEDRAL": (4, 8), "QUATERNION": (8,), "COLOR": (4, 8)}
 _MOST = 1 << 40
 
 
 class Packed:
-    """The description of a compressed buffer view, checked as the extensions demand; raises ViewerError.
+    """The description of a compressed buffer view, checked against the extensions' rules; raises ViewerError.
 
-    count elements of ``stride`` bytes each; ``mode`` and ``filter`` as the file names them.
+    count elements of ``stride`` bytes each; ``mode`` and ``filter`` as in the file.
     """
 
     def __init__(self, view: Object, extension: Object, filters: tuple[str, ...]) -> None:
@@ -36,9 +36,9 @@ class Packed:
         elif self.stride not in (2, 4) or self.filter != "NONE":
             raise extension.fail("byteStride", f"{self.stride} with filter {self.filter}", "indices have 2 or 4, NONE")
         if self.mode == "TRIANGLES" and self.count % 3:
-            raise extension.fail("count", f"{self.count:,} indices, which are no triangles")
+            raise extension.fail("count", f"{self.count:,} indices, not a multiple of 3")
         if self.stride not in _STRIDES.get(self.filter, (self.stride,)):
-            raise extension.fail("byteStride", f"{self.stride}, which filter {self.filter} does not work on")
+            raise extension.fail("byteStride", f"{self.stride}, which filter {self.filter} does not support")
         if view.integer("byteLength") != self.size:
             raise extension.fail(
                 "count", f"{self.size:,} bytes, but the buffer view has {view.integer('byteLength'):,}"
@@ -62,7 +62,7 @@ class Packed:
 
 
 def packed_view(view: Object) -> tuple[Object, tuple[str, ...]] | None:
-    """The extension's object of a buffer view and its filters; None where the view is not compressed."""
+    """The extension's object of a buffer view and its filters; None for an uncompressed view."""
     for name, filters in NAMES.items():
         extension = view.extension(name)
         if extension is not None:

@@ -1,1 +1,1 @@
-"""Forms, furniture and rooms that built-in scenes are put together from."""
+"""Forms, furniture and rooms: building blocks of built-in scenes."""

@@ -1,4 +1,4 @@
-"""Further parts that built-in scenes are put together from: smooth surfaces, extruded outlines, cushions."""
+"""Further building blocks of built-in scenes: smooth surfaces, extruded outlines, cushions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def joined(parts: Iterable[Part]) -> Part:
 
 
 def transformed(part: Part, matrix: ArrayLike) -> Part:
-    """The part under an affine map (4, 4), of any scales; one that mirrors turns its triangles round."""
+    """The part under an affine map (4, 4), of any scales; a mirroring one reverses the triangles."""
     matrix = np.asarray(matrix, np.float64)
     linear = matrix[:3, :3]
     mirrors = np.linalg.det(linear) < 0
@@ -70,11 +70,11 @@ def placed(
 
 
 def surface(points: ArrayLike, closed: tuple[bool, bool] = (False, False)) -> Part:
-    """A smooth surface through a net of points (N, M, 3); seen from outside its columns follow its rows
-    counter-clockwise, so that d/dn x d/dm points outwards.
+    """A smooth surface through a net of points (N, M, 3); from outside its columns follow its rows counter-clockwise,
+    so that d/dn x d/dm points outwards.
 
-    closed : whether the last row leads to the first, and the last column. Triangles without area, as at poles, are left
-    out; points that coincide become one.
+    closed : whether rows and columns wrap around. Triangles without area, as at poles, are dropped; coincident points
+    are merged.
     """
     net = np.asarray(points, np.float64)
     rows, columns = net.shape[:2]
@@ -91,8 +91,8 @@ def surface(points: ArrayLike, closed: tuple[bool, bool] = (False, False)) -> Pa
 
 
 def smooth(positions: ArrayLike, triangles: NDArray[np.int64]) -> Part:
-    """Triangles over shared points with the points' normals, weighed by the faces' areas; those without area, and
-    points without a triangle, are left out."""
+    """Triangles over shared points with normals, averaged by the faces' areas; triangles without area and unused points
+    are dropped."""
     points = np.asarray(positions, np.float64)
     corners = points[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -150,10 +150,10 @@ def extruded(outline: ArrayLike, depth: float) -> Part:
 
 
 def sweep(path: ArrayLike, section: ArrayLike, scale: ArrayLike = 1.0, up: ArrayLike = (0.0, 1.0, 0.0)) -> Part:
-    """A section (M, 2), counter-clockwise, carried along a path (K, 3), smooth and open at both ends.
+    """A section (M, 2), counter-clockwise, swept along a path (K, 3), smooth and open at both ends.
 
-    The section's first axis lies across the path and ``up``, its second one nearest to ``up``. scale : one number, or
-    one or two per point.
+    The section's first axis is perpendicular to the path and ``up``, its second one nearest to ``up``. scale : one
+    number, or one or two per point.
     """
     points, outline = np.asarray(path, np.float64), np.asarray(section, np.float64)
     along = unit(np.gradient(points, axis=0))
@@ -177,7 +177,7 @@ def ring(count: int, power: float = 1.0) -> Array:
 
 
 def curve(knots: ArrayLike, count: int) -> Array:
-    """(count, D) points of the Catmull-Rom curve through knots (K, D), even in its parameter."""
+    """(count, D) points of the Catmull-Rom curve through knots (K, D), uniform in its parameter."""
     given = np.asarray(knots, np.float64)
     ends = np.concatenate([[2 * given[0] - given[1]], given, [2 * given[-1] - given[-2]]])
     at = np.linspace(0.0, len(given) - 1.0, count)
@@ -188,7 +188,7 @@ def curve(knots: ArrayLike, count: int) -> Array:
 
 
 def boards(count: int, edges: tuple[float, float], rows: int, rng: np.random.Generator) -> tuple[Part, Array]:
-    """``count`` boards in rows along X that cover a rectangle around the origin, facing up: 2 count triangles; and a
+    """``count`` boards in rows along X over a rectangle around the origin, facing up: 2 count triangles; and a
     brightness per vertex, about 1."""
     each = np.full(rows, count // rows)
     each[: count % rows] += 1

@@ -1,4 +1,4 @@
-"""Furniture of offices: pieces in metres that stand on y = 0 around the origin and look towards +Z."""
+"""Furniture of offices: pieces in metres, standing on y = 0 around the origin, facing +Z."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def keyboard() -> list[Piece]:
     y = 0.016 - 0.12 * z
     low = np.stack([x - 0.0095, y - 0.004, z - 0.0095], axis=-1)
     keys = boxes(low, low + [0.019, 0.009, 0.019])
-    sides = keys.positions.reshape(-1, 6, 4, 3)[:, [3, 5]]  # top and front: the rest stays out of sight
+    sides = keys.positions.reshape(-1, 6, 4, 3)[:, [3, 5]]  # top and front: the rest is never visible
     base = [(-0.18, 0.0, 0.068), (0.18, 0.0, 0.068), (0.18, 0.008, 0.068), (-0.18, 0.008, 0.068)]
     top = [(-0.18, 0.008, 0.068), (0.18, 0.008, 0.068), (0.18, 0.024, -0.068), (-0.18, 0.024, -0.068)]
     return [Piece(quads(sides.reshape(-1, 4, 3)), (0.45, 0.45, 0.42), PAINT), Piece(quads([base, top]), BLACK, PAINT)]
@@ -135,7 +135,7 @@ def books(rng: np.random.Generator, wide: float, tall: float, deep: float) -> li
     if not low:
         return []
     part = boxes(low, high)
-    sides = part.positions.reshape(-1, 6, 4, 3)[:, [0, 1, 3, 5]]  # bottom and back stay out of sight
+    sides = part.positions.reshape(-1, 6, 4, 3)[:, [0, 1, 3, 5]]  # bottom and back are never visible
     tint = np.repeat(np.clip(colors, 0, 1), 4 * sides.shape[1], axis=0)
     return [Piece(quads(sides.reshape(-1, 4, 3)), tint, PAINT)]
 
@@ -225,7 +225,7 @@ def radiator() -> list[Piece]:
 
 @cache
 def blinds(drop: float) -> list[Piece]:
-    """Tilted slats, 3 wide, that hang ``drop`` metres from y = 0."""
+    """Tilted slats, 3 wide, hanging ``drop`` metres from y = 0."""
     y = -0.05 * (1.0 + np.arange(max(round(drop / 0.05), 1)))
     zero = 0 * y
     corners = [(zero - 1.5, y, zero), (zero + 1.5, y, zero), (zero + 1.5, y + 0.014, zero - 0.036)]
@@ -237,7 +237,7 @@ def blinds(drop: float) -> list[Piece]:
 
 @cache
 def ceiling_lamp(length: float = 1.2) -> list[Piece]:
-    """A panel 0.3 wide along Z that hangs from y = 0 and shines downwards."""
+    """A panel 0.3 wide along Z, hanging from y = 0 and shining downwards."""
     half = length / 2
     case = box((-0.15, -0.07, -half), (0.15, -0.01, half), "-y")
     rods = boxes(
@@ -274,7 +274,7 @@ def round_table(radius: float = 0.45, tall: float = 0.45) -> list[Piece]:
 
 
 def papers(rng: np.random.Generator, count: int = 6) -> list[Piece]:
-    """Sheets that lie about."""
+    """Scattered sheets."""
     corners = []
     for k in range(count):
         angle, x, z = rng.uniform(0, np.pi), rng.uniform(-0.18, 0.18), rng.uniform(-0.18, 0.18)

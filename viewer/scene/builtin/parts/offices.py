@@ -58,7 +58,7 @@ def collected(name: str, pieces: Iterable[Piece]) -> Mesh:
 
 
 def _workplace(rng: np.random.Generator, cloth: int, length: float = 1.6, drawers: bool = True) -> list[Piece]:
-    """A desk with what stands on it, its chair at z = -0.75: who sits there looks towards +Z."""
+    """A desk with the things on it, its chair at z = -0.75 facing +Z."""
     top, wood = 0.741, (BIRCH, OAK, WALNUT)[rng.integers(3)]
     pieces = placed(desk(length, wood, drawers), turn=180.0)
     pieces += placed(monitor(), (rng.uniform(-0.15, 0.15), top, 0.16), 180.0 + rng.uniform(-12, 12))
@@ -70,7 +70,7 @@ def _workplace(rng: np.random.Generator, cloth: int, length: float = 1.6, drawer
 
 
 def office(variant: int, mirror: bool) -> Mesh:
-    """A room of one bay: the window at z = 0, the door at z = 5 and x = 1.3, or -1.3 of one that is mirrored."""
+    """A room of one bay: the window at z = 0, the door at z = 5 and x = 1.3, or -1.3 if mirrored."""
     rng = np.random.default_rng([1995, variant])
     pieces = placed(radiator(), (0.0, 0.05, 0.02))
     pieces += placed(blinds(float(rng.choice([0.3, 0.6, 0.9, 1.2]))), (0.0, 2.74, -0.1))
@@ -113,7 +113,7 @@ def office(variant: int, mirror: bool) -> Mesh:
 
 
 def laboratory(variant: int) -> Mesh:
-    """Two columns of desks, 7.4 by 23.6 around the origin, that look towards -Z, and shelves along a wall."""
+    """Two columns of desks, 7.4 by 23.6 around the origin, facing -Z, and shelves along a wall."""
     rng = np.random.default_rng([1996, variant])
     pieces: list[Piece] = []
     for x in (-2.0, 1.4):
@@ -161,7 +161,7 @@ def library() -> Mesh:
 
 
 def lobby() -> Mesh:
-    """A desk to report at, benches, trees in tubs, and lamps that hang into the atrium."""
+    """A reception desk, benches, trees in tubs, and lamps hanging into the atrium."""
     rng = np.random.default_rng(1999)
     pieces = [
         Piece(box((-2.6, 0.0, 8.4), (2.6, 1.1, 8.7)), WALNUT, WOOD),

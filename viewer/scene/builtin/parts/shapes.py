@@ -1,4 +1,4 @@
-"""Parts that the built-in scenes are put together from: positions, normals and triangles in float64."""
+"""Building blocks of built-in scenes: positions, normals and triangles in float64."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def boxes(low: ArrayLike, high: ArrayLike) -> Part:
 
 
 def tube(points: ArrayLike, radii: ArrayLike, sides: int) -> Part:
-    """A smooth open tube along a line of points (K, 3) with a radius at each; its normals look outwards."""
+    """A smooth open tube along points (K, 3) with a radius at each; normals point outwards."""
     path, radius = np.asarray(points, np.float64), np.asarray(radii, np.float64)
     along = unit(np.gradient(path, axis=0))
     # One axis for the whole tube keeps it from twisting.
@@ -128,9 +128,9 @@ def tube(points: ArrayLike, radii: ArrayLike, sides: int) -> Part:
 
 
 def revolve(profile: ArrayLike, segments: int) -> Part:
-    """A profile (K, 2) of (radius, height) turned about +Y: round around, with an edge at every profile point.
+    """A profile (K, 2) of (radius, height) revolved about +Y: smooth around, with an edge at every profile point.
 
-    Walked with the solid on its left (upwards on the outside), faces look outwards. Radius 0 closes it.
+    With the solid on the profile's left (upwards on the outside), faces point outwards. Radius 0 closes it.
     """
     outline = np.asarray(profile, np.float64)
     angle = 2 * np.pi * np.arange(segments) / segments

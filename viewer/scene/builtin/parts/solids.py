@@ -56,7 +56,7 @@ def _triangular(points: ArrayLike) -> tuple[Array, Faces]:
 
 
 def _dual(vertices: Array, faces: Faces) -> tuple[Array, Faces]:
-    """The solid whose corners are the middles of the faces and whose faces surround the corners."""
+    """The dual solid: its corners are the centres of the faces, its faces surround the corners."""
     middles = unit([vertices[list(face)].mean(axis=0) for face in faces])
     around = []
     for number, axis in enumerate(vertices):

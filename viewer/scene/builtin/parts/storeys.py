@@ -1,5 +1,5 @@
-"""The parts of the furnished building (`viewer.scene.builtin.building`) that hold its rooms: facade, walls, floors,
-stairs, roof. Units are metres; +Y is up, and the middle of the plan is at 0.
+"""Parts of the furnished building (`viewer.scene.builtin.building`) around its rooms: facade, walls, floors, stairs,
+roof. Units are metres; +Y is up, and the centre of the plan is at 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ X, Z = 24.8, 19.6  # outer faces of the walls, from the middle
 WALL, DEEP = 0.4, 5.0  # of the facade; rooms along it
 LONG, SHORT = 12, 7  # bays along X, along Z
 CORE_X, CORE_Z = 17.2, 12.0  # within the corridors
-WELL_X, WELL_Z, GALLERY = 7.0, 5.0, 2.2  # of the atrium, half; and how wide it is walked around
+WELL_X, WELL_Z, GALLERY = 7.0, 5.0, 2.2  # half size of the atrium; width of the gallery around it
 CLEAR = 3.1  # height of rooms
 SLAB = 0.25
 
@@ -32,13 +32,13 @@ CARPET, TILE, DARK = (0.16, 0.19, 0.24), (0.45, 0.43, 0.40), (0.07, 0.075, 0.08)
 TINTS = ((0.70, 0.62, 0.44), (0.46, 0.58, 0.60), (0.66, 0.44, 0.36), (0.52, 0.60, 0.42))
 
 
-# Bays of the front in which the entrance is, by their numbers in `bays`.
+# Bays of the front entrance, by their numbers in `bays`.
 ENTRANCE = (5, 6)
 
 
 def bays() -> Iterator[tuple[float, float, float, bool]]:
-    """Of each room along the facade: the middle of its window's foot (x, z), its turn, and whether its door is on its
-    own left: the room's +Z leads away from the window."""
+    """For each room along the facade: the middle of its window's foot (x, z), its rotation, and whether its door is on
+    its own left: the room's +Z points away from the window."""
     for end in (1, -1):
         for k in range(LONG):
             x = (k - (LONG - 1) / 2) * BAY * end
@@ -91,7 +91,7 @@ def _facade(without: Iterable[int] = ()) -> list[Piece]:
 
 
 def _walls() -> list[Piece]:
-    """Between the rooms, and between rooms and corridors, with doors ajar."""
+    """Walls between rooms, and between rooms and corridors, with doors ajar."""
     pieces: list[Piece] = []
     rng = np.random.default_rng(SEED + 1)
     edge, half, thick = BAY / 2, 0.47, 0.15
@@ -137,7 +137,7 @@ def _walls() -> list[Piece]:
 
 
 def _plate(color: ArrayLike, carpet: ArrayLike, well: bool) -> list[Piece]:
-    """A floor and, at its own height, the ceiling of the storey below; open in the middle where there is a well."""
+    """A floor and, at its own height, the ceiling of the storey below; with an opening in the middle for a ``well``."""
     x, z, pieces = X - WALL, Z - WALL, []
     strips = [((-x, -z), (x, -WELL_Z)), ((-x, WELL_Z), (x, z)), ((-x, -WELL_Z), (-WELL_X, WELL_Z))]
     strips.append(((WELL_X, -WELL_Z), (x, WELL_Z)))
@@ -175,7 +175,7 @@ def _plate(color: ArrayLike, carpet: ArrayLike, well: bool) -> list[Piece]:
         ]
         rim = [Part(part.positions, -part.normals, part.triangles[:, ::-1]) for part in rim]
         pieces.append(Piece(joined(rim), STONE, PAINT))
-    # A paler way along the corridors.
+    # A paler strip along the corridors.
     for s in (-1, 1):
         outer = CORE_Z + 2.05
         low, high = sorted((s * CORE_Z, s * outer))
@@ -243,7 +243,7 @@ def _corridor_lamps() -> list[Piece]:
 
 
 def gallery() -> Mesh:
-    """The railing around the well, but for where the stairs arrive."""
+    """The railing around the well, except where the stairs arrive."""
     rails, posts = [], []
     gap = 0.9  # half, where a bridge arrives
     lines = [((-WELL_X, s * WELL_Z), (WELL_X, s * WELL_Z)) for s in (-1, 1)]
@@ -287,14 +287,14 @@ def stairs() -> Mesh:
 
 
 def _slope(x: Array, start: float, length: float) -> Array:
-    """The height of a flight of stairs at x, rounded where it begins and ends."""
+    """The height of a flight of stairs at x, rounded at both ends."""
     rounding = 0.12
     bend = [rounding * np.logaddexp(0.0, (x - at) / rounding) for at in (start, start + length)]
     return np.asarray((bend[0] - bend[1]) * STOREY / length)
 
 
 def shell() -> Mesh:
-    """Plinth, roof, parapet, and a lantern of beams over the atrium, all that the box ends with."""
+    """Plinth, roof, parapet, and a lantern of beams over the atrium: the top and bottom of the bounding box."""
     ex, top, ez = EDGES[0] / 2, EDGES[1], EDGES[2] / 2
     roof = PLINTH + STOREYS * STOREY
     pieces = [Piece(box((-ex, 0.0, -ez), (ex, PLINTH - 0.002, ez)), STONE, PAINT)]

@@ -1,7 +1,7 @@
 """The Utah teapot from its 32 bicubic patches (Martin Newell, 1975), tessellated with analytic normals.
 
-Neighbouring patches share the vertices along their common edge, so that no ray slips through; a vertex where surfaces
-meet at an angle (the handle's lower end touches the body) is split and keeps a normal for each.
+Neighbouring patches share the vertices along their common edge, so that no ray slips through; a vertex on a crease (the
+handle's lower end touches the body) is split, with a normal for each side.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from viewer.base import paths
 from viewer.base.errors import ViewerError
 from viewer.scene.builtin.parts.shapes import Array, Index, Part, unit
 
-# Normals that differ by less are one smooth surface.
+# Normals closer than this belong to one smooth surface.
 CREASE = np.cos(np.radians(30.0))
-# A derivative shorter than this (of a body 3 units wide) is a patch edge that has shrunk to a point.
+# A derivative shorter than this (on a body 3 units wide) belongs to a patch edge collapsed to a point.
 POLE = 1e-6
 
 
@@ -44,7 +44,7 @@ def patches() -> Array:
 
 
 def teapot(divisions: int) -> Part:
-    """The teapot as triangles, ``divisions`` squared quadrilaterals of two triangles a patch; smooth normals."""
+    """The teapot as triangles, ``divisions`` squared quadrilaterals of two triangles per patch; smooth normals."""
     control = patches()
     parameter = np.arange(divisions + 1) / divisions
     positions, normals = _surface(control, parameter)
@@ -52,7 +52,7 @@ def teapot(divisions: int) -> Part:
     if inside_out:
         normals = -normals
     number, first = _shared_vertices(control, divisions)
-    # One position for all the patches that meet in a vertex.
+    # One position for all patches at a shared vertex.
     positions = positions.reshape(-1, 3)[first[number]]
     side = divisions + 1
     corner = (side * np.arange(divisions)[:, None] + np.arange(divisions)).ravel()
@@ -80,7 +80,7 @@ def _bernstein(t: Array) -> tuple[Array, Array]:
 def _surface(control: Array, parameter: Array) -> tuple[Array, Array]:
     """Points and unit normals (P, N, N, 3) of all patches; u, the second index, follows the rows of control points.
 
-    Where the first row has shrunk to a point, the derivative along v vanishes. Nearby it is the mixed derivative times
+    Where the first row collapses to a point, the derivative along v vanishes. Nearby it is the mixed derivative times
     the distance from that row, which gives the limit of the normal.
     """
     value, slope = _bernstein(parameter)
@@ -95,17 +95,17 @@ def _surface(control: Array, parameter: Array) -> tuple[Array, Array]:
 
 
 def _volume(points: Array) -> float:
-    """Signed volume under the quadrilaterals; its sign tells which way they face."""
+    """Signed volume under the quadrilaterals; its sign is their orientation."""
     a, b, c = points[:, :-1, :-1], points[:, 1:, :-1], points[:, 1:, 1:]
     d = points[:, :-1, 1:]
     return float((np.cross(a, b) * c).sum() + (np.cross(a, c) * d).sum())
 
 
 def _shared_vertices(control: Array, divisions: int) -> tuple[Index, Index]:
-    """(vertex number of every patch point, patch point to take the position of every vertex from).
+    """(vertex number of every patch point, patch point with the position of every vertex).
 
-    Points on the edge of a patch are known by the edge's four control points and their place on it, corners by their
-    control point, so that it does not matter how two patches round the same point.
+    Points on a patch's edge are identified by the edge's four control points and their place on it, corners by their
+    control point: rounding in the two patches does not matter.
     """
     side = divisions + 1
     count = len(control)
@@ -124,7 +124,7 @@ def _shared_vertices(control: Array, divisions: int) -> tuple[Index, Index]:
         backwards = (edge[:, 0] > edge[:, 3]) | ((edge[:, 0] == edge[:, 3]) & (edge[:, 1] > edge[:, 2]))
         keys[where][..., :4] = np.where(backwards[:, None], edge[:, ::-1], edge)[:, None]
         keys[where][..., 4] = np.where(backwards[:, None], divisions - step, step)
-        point = (edge == edge[:, :1]).all(axis=1)  # an edge that is one point
+        point = (edge == edge[:, :1]).all(axis=1)  # an edge collapsed to a point
         keys[where][point] = np.array([-2, 0, 0, 0, 0])
         keys[where][point, :, 1] = edge[point, :1]
     for row in (0, -1):
