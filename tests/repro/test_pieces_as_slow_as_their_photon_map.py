@@ -3,11 +3,11 @@ pieces, of which each turn of the window then began but one."""
 
 from __future__ import annotations
 
-from viewer.renderer.preview.scheduler import LEAST_ROWS, Pace
+from viewer.renderer.preview.scheduler import LEAST_ROWS, TileRows
 
 
 def test_a_slow_step_is_forgotten() -> None:
-    pace = Pace(256)
+    pace = TileRows(256)
     pace.note(0.5)
     steps = 0
     while pace.expected > 0.01:
@@ -25,7 +25,7 @@ def test_a_map_is_no_piece(device: object) -> None:
 
     noted: list[bool] = []
 
-    class Watched(Pace):
+    class Watched(TileRows):
         def note(self, seconds: float) -> None:
             noted.append(renderer.mapping)
             super().note(seconds)
@@ -34,7 +34,7 @@ def test_a_map_is_no_piece(device: object) -> None:
         viewer.load("cornell"), device=device, program="photon", machine="singlepass", photons=64, photon_bounces=1
     )
     session = Session(renderer, (8, 6))
-    session._pace = Watched(LEAST_ROWS)
+    session.scheduler.tile_rows = Watched(LEAST_ROWS)
     session.finish()
     session.release()
     maps = renderer.photon_maps

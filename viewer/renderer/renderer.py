@@ -173,7 +173,7 @@ class Renderer(Tracer):
 
         Layers are averages over all samples; without them the denoiser makes do with fewer.
         """
-        film, clean = session.developing.buffer, self.settings.denoise not in UNASKED
+        film, clean = session.device_film.buffer, self.settings.denoise not in UNASKED
         if film is None or not (layers or clean):
             return None
         samples = session.samples if layers else min(session.samples, MOST_FEATURES)

@@ -52,7 +52,7 @@ class Bitmaps:
         if not soon and running is not None and session.running and not session.previewing:
             self.canvas.grow(running)
         look = view.stops, view.tonemap, view.pixels
-        of = (session.pictures + session.carried, *look, self.canvas.changes)
+        of = (session.pictures + session.warped, *look, self.canvas.changes)
         rests, rested = self.at_rest, self._rested
         self._rested = rests
         if of == self._shown and rests <= rested:

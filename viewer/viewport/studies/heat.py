@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.renderer.device.tile_job import FinishedTile
-from viewer.renderer.preview.scheduler import Pace, stream_shape
+from viewer.renderer.preview.scheduler import TileRows, stream_shape
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.scene.camera import Camera
@@ -43,7 +43,7 @@ class Heat:
         self.ready = self.complete = False  # the rough map is there; every ray is counted
         self.progress = 0.0  # share of the rays that are counted
         self._tile = stream_shape(renderer.device)
-        self._pace = Pace(self._tile[1])
+        self._rows = TileRows(self._tile[1])
         self._cut = False  # a tile is under way
         self._pieces = self._begun()
 
@@ -51,7 +51,7 @@ class Heat:
         """The pieces of the rough map, or else of the whole one."""
         height, width = (self.counts if self.ready else self.rough).shape
         return self.renderer.slices(
-            (width, height), (self.what,), tile=self._tile, rows=self._pace.next, camera=self.camera
+            (width, height), (self.what,), tile=self._tile, rows=self._rows.next, camera=self.camera
         )
 
     def interrupted(self) -> None:
@@ -68,7 +68,7 @@ class Heat:
             started = time.perf_counter()
             piece = next(self._pieces, None)
             if not self.renderer.mapping:  # whose seconds no row of the picture has
-                self._pace.note(time.perf_counter() - started)
+                self._rows.note(time.perf_counter() - started)
             if piece is None:
                 self._end()
                 continue
@@ -81,7 +81,7 @@ class Heat:
                 tile = counts[part.rows, part.columns]
                 calls = part.machine.stats.calls[COUNTED_LAYERS[self.what]]
                 tile[...] = calls.reshape(-1)[: tile.size].reshape(tile.shape)
-            if time.perf_counter() - began + self._pace.expected >= budget and not (rough and self._cut):
+            if time.perf_counter() - began + self._rows.expected >= budget and not (rough and self._cut):
                 break
         return self.ready if rough else self.complete
 
