@@ -11,9 +11,9 @@ import pytest
 from viewer.denoise import oidn
 from viewer.denoise.reprojection import Changes
 from viewer.film.error.stop import Stop
+from viewer.renderer.preview import scheduler
 from viewer.renderer.preview.gbuffer import Cost
 from viewer.renderer.preview.motion import changes
-from viewer.renderer.preview import scheduler
 from viewer.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session

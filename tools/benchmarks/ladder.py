@@ -151,7 +151,7 @@ def aside(home: Camera, indoors: bool, diagonal: float, share: float) -> Camera:
 def judged(
     subject: Subject, size: tuple[int, int], shots: list[Shot], samples: int
 ) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
-    """FLIP of every picture, and a row of the sheet: the last picture in motion, those of `STEPS`, the converged one."""
+    """FLIP of every picture, and a row of the sheet: in motion, at `STEPS`, converged."""
     truth = converged(subject, size, samples, denoise="oidn" if oidn_there() else "shader")
     looks, best, worst = [], math.inf, 0.0
     for shot in shots:

@@ -95,6 +95,10 @@ class Upsampling:
         self._camera = camera
         return picture
 
+    def picture(self, camera: Camera) -> Stream | None:
+        """The picture made last, where it is of that view."""
+        return self._picture if self._camera == camera else None
+
     def distance(self, camera: Camera) -> float:
         """How far another camera is from that of the picture made last, scene units."""
         assert self._camera is not None, "no picture to warp"

@@ -22,8 +22,8 @@ def _no_steps() -> Steps:
 class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
-    denoised : what is shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon maps
-    (mapping) and for upsampling.
+    denoised : what is shown is; alone : by the film's own samples. tracing : its tiles are still traced. spent :
+    seconds so far; of these for photon maps (mapping) and for upsampling.
     """
 
     frame: Frame
@@ -31,6 +31,7 @@ class FrameJob:
     film: FilmBuffer | None
     first: int = 0
     denoised: bool = False
+    alone: bool = False
     tracing: bool = True
     spent: float = 0.0
     mapping: float = 0.0

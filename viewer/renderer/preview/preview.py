@@ -24,8 +24,8 @@ from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.gbuffer import FasterFeatures
 from viewer.renderer.preview.gbuffer_tracer import QuickFeatures
 from viewer.renderer.preview.motion import changes, of_motion
+from viewer.renderer.preview.presenter import Presenter
 from viewer.renderer.preview.scheduler import (
-    FADING,
     FINER,
     FIRST_CAMERA_RATE,
     GROWTH,
@@ -34,6 +34,7 @@ from viewer.renderer.preview.scheduler import (
     LIGHT_OF_DRAWN,
     MOST_FEATURES,
     MOST_TOGETHER,
+    Frame,
     Scheduler,
 )
 from viewer.renderer.sampling.denoising import denoised
@@ -59,6 +60,7 @@ class Preview:
         self.gbuffer = FasterFeatures(tracer, self._features)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
         self._passes: tuple[Wavelets, History, Upsampling] | None = None
+        self._presenter: Presenter | None = None
         self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
@@ -85,6 +87,7 @@ class Preview:
             wavelets, history, upsampling = self._compiled()
             wavelets.warm(history)
             upsampling.warm()
+            self._presents().warm()
 
     def _compiled(self) -> tuple[Wavelets, History, Upsampling]:
         """The passes; the context must be current."""
@@ -92,6 +95,10 @@ class Preview:
             device = self.tracer.device
             self._passes = Wavelets(device), History(device), Upsampling(device)
         return self._passes
+
+    def _presents(self) -> Presenter:
+        self._presenter = self._presenter or Presenter(self.tracer.device)
+        return self._presenter
 
     # -- what the scheduler is told --------------------------------------------------------------------------------
 
@@ -124,45 +131,47 @@ class Preview:
         """
         film, frame = job.film, job.frame
         assert film is not None
-        size = self._begin(job, film, whole, 1.0) if frame.queued else film.size
+        size = self._begin(job, film, whole) if frame.queued else film.size
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
         if not frame.queued and not self.due(film, frame.samples) and frame.samples < most:
             return None
         job.tracing = False
-        past = 1.0 if frame.in_motion else max(0.0, 1 - frame.samples / FADING)
-        if not frame.in_motion and (frame.samples >= most or frame.added == 0):
-            past = 0.0
-        size = size if frame.queued else self._begin(job, film, whole, past)
+        job.alone = not frame.in_motion and (frame.samples >= most or frame.added == 0)
+        size = size if frame.queued else self._begin(job, film, whole)
         picture = None
         for step in self._steps(job, film, size):
             picture = step
             yield 1.0, None
         return picture
 
-    def picture(self, job: FrameJob, whole: tuple[int, int], past: float = 1.0) -> Iterator[Stream | None]:
+    def picture(self, job: FrameJob, whole: tuple[int, int]) -> Iterator[Stream | None]:
         """A film's picture, step by step; the last step gives it, a stream of `SHOWN`, which holds until the next one.
 
         whole : (width, height) of the picture on the screen, to which a preview's smaller film is upsampled as far as
-        its budget goes. past : how much of the pictures before counts, 0 .. 1.
+        its budget goes.
         """
         assert job.film is not None
-        yield from self._steps(job, job.film, self._begin(job, job.film, whole, past))
+        yield from self._steps(job, job.film, self._begin(job, job.film, whole))
 
     def _steps(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int]) -> Iterator[Stream | None]:
         features = yield from self._fill_gbuffer(job, film, size)
         yield from self._reconstruct(job, film, features)
 
-    def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int], past: float) -> tuple[int, int]:
+    def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
         with self.tracer.device.current():
             _, history, _ = self._compiled()
+            presenter = self._presents()
+            if film is not self._film:
+                self._remember(job, presenter)
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("own", film.size)
             self._turn(history)
-        history.share, history.seeks = past if self.reprojects else 0.0, job.frame.in_motion
-        self.blended = history.used
-        size = self._affordable(film.size, whole, job.frame.budget) if job.frame.preview else film.size
+        # Previews are blended before they are filtered; a film's samples are its own until they have been.
+        history.share, history.seeks = float(job.frame.in_motion and self.reprojects), job.frame.in_motion
+        self.blended = history.used or (presenter.knows and not job.alone)
+        size = self._affordable(film.size, whole, job.frame) if job.frame.preview else film.size
         if size != film.size:
             self._fit("finer", size, clear=not (self._rasterises and job.frame.in_motion))
         return size
@@ -221,7 +230,7 @@ class Preview:
 
     def _reconstruction(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
         """The passes, a step each; the context must be current."""
-        wavelets, history, upsampling = self._compiled()
+        (wavelets, history, upsampling), presenter = self._compiled(), self._presents()
         own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
 
         def rasterise() -> None:  # while the host looks for light in the cache
@@ -230,18 +239,37 @@ class Preview:
 
         lit = wavelets.demodulate(film, own, camera)
         yield None
+        if not in_motion and not job.alone and presenter.knows:
+            lit = presenter.hold(lit, camera)
+            yield None
         lit = history.blend(lit, own.blocks[0].stream, camera, max(film.samples, 1), rasterise)
         yield None
         light = yield from wavelets.filter(lit, camera, film.samples)
-        yield upsampling.draw(lit, light, features.blocks[0].stream, camera, fills=in_motion)
+        if presenter.knows and not job.alone:
+            pixels = film.size[0] * film.size[1] / (features.size[0] * features.size[1])
+            light = presenter.blend(lit, light, camera, max(film.samples, 1) * pixels)
+            yield None
+        yield upsampling.draw(lit, light, features.blocks[0].stream, camera, fills=in_motion and not job.frame.at_rest)
 
-    def _affordable(self, least: tuple[int, int], whole: tuple[int, int], budget: float) -> tuple[int, int]:
-        """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of ``budget`` seconds;
-        at least `FINER` times as wide."""
+    def _remember(self, job: FrameJob, presenter: Presenter) -> None:
+        """Another film begins: at rest the picture made last is the light that is known of its view."""
+        presenter.forget()
+        picture = self._compiled()[2].picture(job.camera.with_lens(0.0))
+        if picture is None or (job.frame.preview and not job.frame.at_rest):
+            return
+        found = [held for held in self._held.values() if held.size == picture.size and held.samples]
+        if found:
+            presenter.remember(picture, found[-1].blocks[0].stream)
+
+    def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: Frame) -> tuple[int, int]:
+        """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
+        at least `FINER` times as wide, and at rest the whole."""
         pixels = whole[0] * whole[1]
         with self.tracer.device.current():
             self._rasterises = self.gbuffer.chosen(pixels)
-        scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * budget, FIRST_CAMERA_RATE)
+        if frame.at_rest:
+            return whole
+        scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
             scale = max(min(scale, self.gbuffer.scale(pixels)), LEAST_DRAWN)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
@@ -359,8 +387,9 @@ class Preview:
     def release(self) -> None:
         """Free buffers and streams."""
         with self.tracer.device.current():
-            for held in (*self._held.values(), self._features, self.gbuffer, *(self._passes or ()), self._last):
+            made = self._presenter, *(self._passes or ()), self._last
+            for held in (*self._held.values(), self._features, self.gbuffer, *made):
                 if held is not None:
                     held.release()
         self._held.clear()
-        self._passes = self._last = self._film = self._seen = None
+        self._passes = self._presenter = self._last = self._film = self._seen = None

@@ -7,7 +7,7 @@ a hundred times as fast has larger previews, not quicker ones. All constants of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from viewer.stream.gl.device import Device
 
@@ -34,6 +34,12 @@ QUICK = (1024, 16)  # streams (width, height) of such a film: llvmpipe's threads
 TIMED_EVERY = 16  # pictures of a moving camera: the passes of the others are queued, which tells no times
 SLOWER = 1.5  # times as long as the last one that was timed: the next one is timed, too
 
+# -- at rest: rungs, each of twice as many pixels across as the one before; all of them cost a third of the film's first
+# sample
+FIRST_RUNG = 0.25  # seconds that the first rung at rest may take: there before the eye has settled
+RUNG = 2.0  # times as wide as the one before is the next one at least
+LAST_RUNG = 0.5  # of the whole width: the next one is the film's first sample
+
 # -- upsampling of a preview's light
 FIRST_CAMERA_RATE = 2e6  # camera rays a second, and pixels upsampled, before any have been seen
 LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture that it is upsampled to
@@ -50,7 +56,6 @@ COSTLY = 2.0  # times as long as it takes: no more than half of the time is for 
 # -- samples of a film
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
 GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
-FADING = 16  # samples of a picture at rest, from which on what was seen on the way there has no part in it
 MOST_FEATURES = 16  # samples whose features are worth their time
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
@@ -175,7 +180,7 @@ class OnShow:
     setting. complete : it is the whole one, with ``samples`` of each pixel. most : samples of each pixel by the rules.
     seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
     reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture
-    of this scene can be warped to the camera.
+    of this scene can be warped to the camera. scale : of the light of the picture on show.
     """
 
     size: tuple[int, int]
@@ -189,6 +194,7 @@ class OnShow:
     reconstructs: bool = False
     light: float = LIGHT
     warps: bool = False
+    scale: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -197,7 +203,8 @@ class Frame:
 
     size : (width, height), pixels; scale : its width by the whole picture's. samples : that every pixel will have;
     added : new ones. in_motion : they are for this picture alone, see `viewer.renderer.preview.motion.of_motion`.
-    together : its passes are one step. queued : the host waits for none of them. budget : seconds.
+    at_rest : it is upsampled to every pixel. together : its passes are one step. queued : the host waits for none of
+    them. budget : seconds.
     """
 
     size: tuple[int, int]
@@ -206,6 +213,7 @@ class Frame:
     added: int
     preview: bool = False
     in_motion: bool = False
+    at_rest: bool = False
     together: bool = False
     queued: bool = False
     budget: float = 0.0
@@ -246,6 +254,11 @@ class Scheduler:
             added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)
             return Frame(size, 1.0, on_show.samples + added, added)
         if not on_show.changed:
+            scale = self._rung(on_show, pixels)
+            if scale < 1:
+                return replace(
+                    self._preview(on_show, scale, 1, True, budget), at_rest=True, together=False, queued=False
+                )
             return Frame(size, 1.0, 1, 1, budget=budget)
         budget, share, scales = max(budget, 1e-3), 1.0, SCALES
         if on_show.reconstructs:
@@ -256,7 +269,8 @@ class Scheduler:
         samples = 1
         if on_show.progressive and scale == 1:  # there may be time for more than one
             samples = self._more((self.light.rate or self.rate) * share * budget, pixels, on_show.most)
-        in_motion = on_show.reconstructs and on_show.progressive and (on_show.moving or scale < 1)
+        # At rest a film may begin at once, unless pictures before have told more than its first samples will.
+        in_motion = on_show.reconstructs and on_show.progressive and (on_show.moving or scale < 1 or on_show.warps)
         return self._preview(on_show, scale, samples, in_motion, budget)
 
     def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> Frame:
@@ -264,7 +278,27 @@ class Scheduler:
         size = max(1, round(width * scale)), max(1, round(height * scale))
         together = in_motion and size[0] * size[1] <= min(MOST_TOGETHER, TOGETHER * (self.light.rate or 0.0))
         queued = together and not self.queue.timing_due
-        return Frame(size, scale, samples, samples, True, in_motion, together, queued, budget)
+        return Frame(
+            size,
+            scale,
+            samples,
+            samples,
+            preview=True,
+            in_motion=in_motion,
+            together=together,
+            queued=queued,
+            budget=budget,
+        )
+
+    def _rung(self, on_show: OnShow, pixels: int) -> float:
+        """The scale of the next picture at rest, of more light than the one on show; 1: the film's first sample."""
+        if not (on_show.reconstructs and on_show.progressive) or RUNG * on_show.scale > LAST_RUNG:
+            return 1.0
+        rate = self.light.rate or self.rate
+        affordable = next((s for s in SMALLER if pixels * s * s <= rate * FIRST_RUNG), 0.0)
+        if affordable == 1:
+            return 1.0
+        return min(max(affordable, RUNG * on_show.scale), LAST_RUNG)
 
     def _more(self, affordable: float, pixels: int, most: int) -> int:
         """Samples to add to each pixel."""

@@ -33,9 +33,9 @@ from viewer.renderer.sampling.denoising import check_denoiser
 from viewer.renderer.sampling.picture import Picture, Report, collect
 from viewer.renderer.sampling.picture_metadata import picture
 from viewer.renderer.sampling.sampler import Tracer
-from viewer.renderer.session.presenter import Presenter
 from viewer.renderer.session.progress import ProgressEstimate
 from viewer.renderer.session.session_film import SessionFilm, free
+from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.renderer.session.warmup import Warmup
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
@@ -86,7 +86,7 @@ class Session:
         self.tile: tuple[int, int] | None = None
         self.scheduler = Scheduler(interactive=screen is not None)
         self.device_film = SessionFilm()  # of the picture on show, where samples are added to it
-        self.presenter = Presenter(screen) if screen is not None else None
+        self.on_screen = ShownPicture(screen) if screen is not None else None
         self._preview: Preview | None = None
         self._warmup: Warmup | None = None
         self._progress: ProgressEstimate | None = None  # of who waits in `finish`
@@ -151,12 +151,12 @@ class Session:
     @property
     def shown(self) -> tuple[Camera, tuple[int, int]] | None:
         """Camera and size of the picture on show."""
-        return self.presenter.shown if self.presenter is not None else None
+        return self.on_screen.shown if self.on_screen is not None else None
 
     @property
     def warped(self) -> int:
         """Pictures so far that were warped to the camera between two that were traced."""
-        return self.presenter.warped if self.presenter is not None else 0
+        return self.on_screen.warped if self.on_screen is not None else 0
 
     @property
     def preview(self) -> Preview | None:
@@ -178,8 +178,8 @@ class Session:
     @exclusive
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
-        if self.presenter is not None:
-            return self.presenter.linear()
+        if self.on_screen is not None:
+            return self.on_screen.linear()
         film = self.film()
         return self._cast if film is None else film.linear
 
@@ -261,11 +261,11 @@ class Session:
 
     @exclusive
     def restart(self) -> None:
-        """Begin the picture anew. A preview in progress is finished first: it is nearly there."""
+        """Begin the picture anew. A preview in motion is finished first: it is nearly there."""
         self._changed, self.complete, self.converged, self.progress = True, False, False, 0.0
         self.samples, self.error, self.total_seconds, self.reason = 0, math.inf, 0.0, ""
         self._failed, self._began = False, time.perf_counter()
-        if self._job is not None and not self._job.frame.preview:
+        if self._job is not None and (not self._job.frame.preview or self._job.frame.at_rest):
             self._drop()
         self.device_film.release()
 
@@ -297,11 +297,11 @@ class Session:
     def _show_film(self) -> None:
         """The picture on the screen is the film's own, or of a film that is complete the one of Open Image Denoise."""
         film, preview = self.device_film.buffer, self._preview
-        if film is None or preview is None or self.presenter is None:
+        if film is None or preview is None or self.on_screen is None:
             return
         with film.device.current():
             clean = preview.last(film) if self.converged and self._tracer.settings.denoise == "oidn" else None
-            self.presenter.picture(clean or film.blocks[0].stream)
+            self.on_screen.picture(clean or film.blocks[0].stream)
 
     # -- work ------------------------------------------------------------------------------------------------------
 
@@ -391,11 +391,11 @@ class Session:
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
         first = preview.numbers(frame.samples) if preview is not None and frame.in_motion else 0
         job = FrameJob(frame, tracer.camera, film, first)
-        if self.presenter is not None:
+        if self.on_screen is not None:
             if not self.complete:
-                self.presenter.begin(job)
+                self.on_screen.begin(job)
             if not frame.preview:
-                self.presenter.shown = job.camera, self.size
+                self.on_screen.shown = job.camera, self.size
         job.steps = tiles = self._tiles(job)
         if preview is not None and film is not None:
             job.denoised = True
@@ -417,6 +417,7 @@ class Session:
             preview is not None,
             preview.light if preview is not None else 1.0,
             preview is not None and preview.warps,
+            self.scale,
         )
 
     def _tiles(self, job: FrameJob) -> Steps:
@@ -446,8 +447,8 @@ class Session:
     def _reconstructed(self, job: FrameJob, preview: Preview, tiles: Steps) -> Steps:
         """The steps of a frame that is shown denoised."""
         made = yield from preview.frame(job, tiles, self.size, self.stop.spp)
-        if made is not None and self.presenter is not None:
-            self.presenter.picture(made)
+        if made is not None and self.on_screen is not None:
+            self.on_screen.picture(made)
 
     def _step(self, job: FrameJob) -> None:
         """One step of a frame: a pass of a machine, or a tile that is done."""
@@ -472,16 +473,16 @@ class Session:
     def _take(self, job: FrameJob, tile: FinishedTile) -> None:
         """A tile is done."""
         tracer = self._tracer
-        if self.presenter is not None and not job.denoised:
-            self.presenter.tile(tile)
+        if self.on_screen is not None and not job.denoised:
+            self.on_screen.tile(tile)
         elif not tracer.progressive:
             collect(tile, tracer.device, tracer.prepared, self._cast, self.layers)
         self.stats.add(tile.machine.stats)
 
     def _end(self, job: FrameJob) -> None:
         frame = job.frame
-        if self.presenter is not None:
-            self.presenter.end(job)
+        if self.on_screen is not None:
+            self.on_screen.end(job)
         self._job, self.scale, self.seconds = None, frame.scale, max(job.spent, 1e-6)
         self.pictures += 1
         self.scheduler.note_frame(frame, self.seconds, job.mapping + job.upsampling)
@@ -520,23 +521,23 @@ class Session:
 
     def _warp(self) -> None:
         """Show the last picture as the moving camera sees it by now, where that is due."""
-        preview, presenter, job = self.preview, self.presenter, self._job
-        if not self._moving or preview is None or presenter is None or not preview.warps:
+        preview, on_screen, job = self.preview, self.on_screen, self._job
+        if not self._moving or preview is None or on_screen is None or not preview.warps:
             return
         if job is not None and not job.frame.preview:
             return
-        if presenter.shown is not None and presenter.shown[0] == self._tracer.camera:
+        if on_screen.shown is not None and on_screen.shown[0] == self._tracer.camera:
             return
-        if self.scheduler.warps(self.pictures, presenter.seconds, preview.distance):
-            self.scheduler.note_warp(self.pictures, presenter.warp(preview, self.size))
+        if self.scheduler.warps(self.pictures, on_screen.seconds, preview.distance):
+            self.scheduler.note_warp(self.pictures, on_screen.warp(preview, self.size))
 
     def _drop(self) -> None:
         """The frame in progress is of no use."""
         job, self._job = self._job, None
         if job is None:
             return
-        if job.frame.preview and self.presenter is not None:
-            self.presenter.drop()
+        if job.frame.preview and self.on_screen is not None:
+            self.on_screen.drop()
         job.steps.close()
         if job.film is not None and job.film is not self.device_film.buffer:
             free(job.film)

@@ -1,4 +1,4 @@
-"""What the eye gets of a session: which picture is on the screen, of which camera, and since when."""
+"""A session's side of its screen: which picture is shown, of which camera, and since when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
 
 
-class Presenter:
+class ShownPicture:
     """Shows pictures on a screen; the context need not be current.
 
     shown : camera and size of the picture on show. warped : pictures so far that were warped to the camera.
