@@ -59,6 +59,25 @@ def test_a_preview_is_drawn_up_by_features_of_more_pixels(session: Session) -> N
     assert SIZE[0] >= session.linear().shape[1] > 2 * session.shown[1][0]
 
 
+def test_a_rung_at_rest_makes_way_for_the_hand(session: Session, renderer: Renderer) -> None:
+    """A picture of more light than a flight's takes longer than one of these may."""
+    start = renderer.camera
+    session.scheduler.light.note(3000)
+    run(session, moving=True)
+    scale = session.scale
+    while session._job is None or not session._job.frame.at_rest:
+        session.advance(0.0)
+    assert session.running and session._job.frame.scale >= 2 * scale
+    session.update(camera=aside(renderer, 5.0))
+    assert not session.running
+    session.update(camera=start)
+    run(session, 20)
+    film = session.film()
+    assert session.converged and film is not None  # its bits are not those that were held back on the screen
+    renderer.update(denoise="none")
+    np.testing.assert_array_equal(film.linear, renderer.render(SIZE, spp=4).linear)
+
+
 def test_at_rest_the_picture_is_denoised_and_the_film_is_not(session: Session, renderer: Renderer) -> None:
     run(session, 20)
     assert session.converged and session.samples == 4
