@@ -164,8 +164,8 @@ DOORS = {
 }
 PUBLIC = {"_replace", "_asdict", "_fields"}  # of a NamedTuple
 # What is left.
-LEFT_CHAINS = {"viewer.renderer.session.beginning", "viewer.renderer.session.session"}
-LEFT_WRITERS = {"viewer.renderer.session.beginning", "viewer.renderer.session.session"}
+LEFT_CHAINS: set[str] = set()
+LEFT_WRITERS: set[str] = set()
 LEFT_PRIVATE = {"viewer.cli.compare"}
 
 

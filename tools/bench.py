@@ -24,7 +24,7 @@ from viewer.base.errors import ViewerError
 
 NAMES = ("cast", "path", "raster", "accel", "policies", "memory", "masks", "window")
 NAMES += ("bvh-build", "instances", "samplers", "fresh", "converge", "host", "photon", "progressive", "bias", "live")
-NAMES += ("materials", "denoise", "readable", "flight", "adaptive", "lights", "farm")
+NAMES += ("materials", "denoise", "readable", "ladder", "flight", "adaptive", "lights", "farm")
 
 
 def benchmark(name: str) -> ModuleType:

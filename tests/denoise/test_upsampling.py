@@ -1,4 +1,4 @@
-"""Drawing light up to a picture of more pixels, filling it up, and carrying a picture to another camera."""
+"""Upsampling light to a picture of more pixels, filling it up, and warping a picture to another camera."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_picture_is_carried_to_another_camera(upsampling: Upsampling, other: C
         upsampling.release()
         upsampling._picture, upsampling._camera = stream(device, SHOWN, before), CAMERA
         target = Stream(device, SHOWN, size)
-        upsampling.carry(other, target)
+        upsampling.warp(other, target)
         found = target.read()
         target.release()
     expected = world(other, size)
@@ -171,10 +171,10 @@ def test_what_lies_behind_or_nowhere_is_defined(upsampling: Upsampling) -> None:
         upsampling._picture, upsampling._camera = stream(device, SHOWN, before), CAMERA
         target = Stream(device, SHOWN, (32, 20))
         for other in (replace(CAMERA, origin=(0.0, 0.0, 0.5)), replace(CAMERA, target=(0.0, 0.0, 9.0))):
-            upsampling.carry(other, target)
+            upsampling.warp(other, target)
             found = target.read()
             assert np.isfinite(found["rgb"]).all() and np.isfinite(found["nearness"]).all()
-        upsampling.carry(replace(CAMERA, origin=(0.5, 0.0, 4.0), target=(0.5, 0.0, 0.0)), target)
+        upsampling.warp(replace(CAMERA, origin=(0.5, 0.0, 4.0), target=(0.5, 0.0, 0.0)), target)
         sky = target.read()
         target.release()
     np.testing.assert_allclose(sky["rgb"][:6], before["rgb"][:6], atol=1e-5)  # at infinity nothing moves

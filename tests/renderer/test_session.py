@@ -59,8 +59,8 @@ class Paper:
         self.coming[...] = texels
         self.said.append("denoised")
 
-    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
-        raise AssertionError("only denoised pictures are carried")
+    def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        raise AssertionError("only denoised pictures are warped")
 
     def end(self) -> None:
         self.shown = self.coming

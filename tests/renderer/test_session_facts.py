@@ -13,8 +13,7 @@ import viewer
 from viewer import Renderer
 from viewer.film.error.stop import Stop
 from viewer.renderer.device.tiles import tiles
-from viewer.renderer.preview.scheduler import LONGEST, Pace, Rhythm
-from viewer.renderer.session import beginning
+from viewer.renderer.preview.scheduler import LONGEST, Batches, TileRows
 from viewer.renderer.session import session as session_module
 from viewer.renderer.session.session import Session
 
@@ -34,15 +33,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a tenth of a millisecond whenever somebody looks at it."""
     ticks = count()
     slow = SimpleNamespace(perf_counter=lambda: next(ticks) * 1e-4)
-    for module in (session_module, beginning):
-        monkeypatch.setattr(module, "time", slow)
+    monkeypatch.setattr(session_module, "time", slow)
 
 
 def runs(session: Session, rate: float) -> list[int]:
     """The samples after each run, at so many samples a second."""
     found = []
     while not session.idle:
-        session.rate = rate
+        session.scheduler.rate = rate
         session.advance(0.0)
         while session.running:
             session.advance(0.0)
@@ -67,7 +65,7 @@ def test_a_run_is_so_many_times_as_long_as_the_one_before(
 ) -> None:
     """At most sixteen samples, and no more than are wanted."""
     session = Session(renderer, SIZE, Stop(40))
-    session.rhythm = Rhythm(1e9, growth, 1.0)
+    session.scheduler.batches = Batches(1e9, growth, 1.0)
     assert runs(session, 1e9) == expected
     session.release()
 
@@ -78,10 +76,10 @@ def test_a_run_is_no_longer_than_the_time_that_is_left(
 ) -> None:
     """At eight samples a second, and two seconds for a run: the first is one sample, the next what the time allows."""
     session = Session(renderer, SIZE, Stop(64, seconds=seconds))
-    session.rate = 8.0 * PIXELS
+    session.scheduler.rate = 8.0 * PIXELS
     seen = []
     while len(seen) < 2:
-        session.rate = 8.0 * PIXELS
+        session.scheduler.rate = 8.0 * PIXELS
         session.advance(0.0)
         if not session.running:
             seen.append(session.samples)
@@ -115,7 +113,7 @@ def test_another_error_is_looked_at_at_once(renderer: Renderer) -> None:
 
 def test_cheap_rows_leave_room_for_the_dearest() -> None:
     """As many as would take the longest step that is allowed, if they cost as much as the dearest seen twice."""
-    pace, dear = Pace(128), LONGEST / 12.5
+    pace, dear = TileRows(128), LONGEST / 12.5
     for _ in range(3):
         pace.note(pace.next() * dear)
     assert pace.next() == 8  # the least

@@ -11,13 +11,13 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.film.device_film import FilmBuffer
-from viewer.renderer.preview.scheduler import LEAST_ROWS, Pace
+from viewer.renderer.preview.scheduler import LEAST_ROWS, TileRows
 from viewer.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
 from viewer.renderer.session.session import Session
 
 
 def test_a_slow_step_is_forgotten() -> None:
-    pace = Pace(256)
+    pace = TileRows(256)
     pace.note(0.5)
     steps = 0
     while pace.expected > 0.01:
@@ -31,7 +31,7 @@ def test_a_map_is_no_piece(device: Any, monkeypatch: pytest.MonkeyPatch) -> None
     events: list[Event] = []
     noted: list[Event] = []
 
-    class Watched(Pace):
+    class Watched(TileRows):
         def note(self, seconds: float) -> None:
             noted.append(events[-1])
             super().note(seconds)
@@ -48,7 +48,7 @@ def test_a_map_is_no_piece(device: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(renderer.sampler, "render_tiles", watched)
     session = Session(renderer, (8, 6))
-    session._pace = Watched(LEAST_ROWS)
+    session.scheduler.tile_rows = Watched(LEAST_ROWS)
     session.finish()
     session.release()
     mapped = [event for event in events if isinstance(event, PhotonMapProgress | PhotonMapBuilt)]

@@ -29,7 +29,9 @@ def test_stopped_amid_a_round(device: Any, tmp_path, monkeypatch) -> None:
     clock = itertools.count(0.0, 10.0).__next__  # saving is worth its time, and never due
     state = Checkpoint(tmp_path / "a.exr", sample_settings(renderer), every=1e9, clock=clock)
     session = Session(renderer, SIZE, Stop(33), state=state)
-    session.rhythm = replace(session.rhythm, seconds=1e9)  # one sample, then as many as may be, at any speed
+    session.scheduler.batches = replace(
+        session.scheduler.batches, seconds=1e9
+    )  # one sample, then as many as may be, at any speed
     told: list[tuple[float, str]] = []
 
     def watch(share: float, text: str) -> None:

@@ -75,7 +75,7 @@ def test_in_flight_it_is_of_the_picture_on_show(device: Any) -> None:
     session.finish(converged=False)
     assert session.shown == (renderer.camera, (96, 72))
     shown = renderer.camera
-    session.previews.rate = 1.0  # as small as it can be
+    session.scheduler.light.rate = 1.0  # as small as it can be
     session.update(seed=1)
     session.advance(1e-6, moving=True)
     while session.previewing:

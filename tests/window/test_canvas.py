@@ -11,7 +11,7 @@ import pytest
 
 import viewer
 from viewer.base.errors import ViewerError
-from viewer.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, Pace, stream_shape
+from viewer.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, TileRows, stream_shape
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
 from viewer.renderer.session.session import Session
@@ -99,19 +99,25 @@ def test_only_previews_while_moving(session: Session) -> None:
 
 def test_the_scale_follows_the_rate(session: Session) -> None:
     session.finish(converged=False)
-    choose = lambda: session.previews.choose(SIZE[0] * SIZE[1], 0.02, session.rate)  # noqa: E731
+    choose = lambda: session.scheduler.light.choose(SIZE[0] * SIZE[1], 0.02, session.rate)  # noqa: E731
     chosen = []
     for rate in (1e3, 1e5, 1e6, 1e9):
-        session.previews.rate = rate
+        session.scheduler.light.rate = rate
         chosen.append(choose())
     assert chosen[0] == SCALES[-1] and chosen[-1] == 1.0 and chosen == sorted(chosen)
     pixels = SIZE[0] * SIZE[1]
     assert chosen[2] ** 2 * pixels <= 1e6 * 0.02 < (chosen[2] * 2**0.25) ** 2 * pixels
     for share in (1.05, 0.65):  # of the budget, at a rate a little other: the scale stays, or the picture would shimmer
-        session.previews.rate, session.previews.scale = chosen[2] ** 2 * pixels / (0.02 * share), chosen[2]
+        session.scheduler.light.rate, session.scheduler.light.scale = (
+            chosen[2] ** 2 * pixels / (0.02 * share),
+            chosen[2],
+        )
         assert choose() == chosen[2]
     for share, factor in ((1.15, 2**-0.25), (0.55, 2**0.25)):  # too slow, or too small: the next scale
-        session.previews.rate, session.previews.scale = chosen[2] ** 2 * pixels / (0.02 * share), chosen[2]
+        session.scheduler.light.rate, session.scheduler.light.scale = (
+            chosen[2] ** 2 * pixels / (0.02 * share),
+            chosen[2],
+        )
         assert choose() == pytest.approx(factor * chosen[2])
 
 
@@ -121,8 +127,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     assert session.renderer is not None
     sampler = session.renderer.sampler
     clock, render_tiles = [0.0], sampler.render_tiles
-    for module in ("session", "beginning"):
-        monkeypatch.setattr(f"viewer.renderer.session.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    monkeypatch.setattr("viewer.renderer.session.session.time", SimpleNamespace(perf_counter=lambda: clock[0]))
 
     def timed(plan: FramePlan, film: Any = None) -> Any:
         assert plan.tiling is not None
@@ -134,7 +139,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     session.reset_timing()  # of real steps
     for budget, steps in ((0.0, 1), (0.002, 1), (0.008, 2), (0.0149, 4), (0.0301, 10)):
         session.restart()
-        session._again = False  # the full picture at once
+        session._changed = False  # the full picture at once
         before = session.steps
         session.advance(budget)
         assert session.steps - before == steps
@@ -177,7 +182,7 @@ def test_what_cannot_be_made_leaves_the_last_picture(session: Session, monkeypat
 
 
 def test_pace() -> None:
-    pace = Pace(128)
+    pace = TileRows(128)
     rows = pace.next()
     pace.note(STEP / 8)
     assert pace.next() == 2 * rows  # twice at most
@@ -193,14 +198,14 @@ def test_pace() -> None:
         pace.next()
         pace.forget()
     assert pace.next() == 128
-    assert Pace(1).next() == 1
+    assert TileRows(1).next() == 1
 
 
 def test_pace_leaves_room_for_dear_rows() -> None:
     """Below a cheap sky come dear trees: no piece is so large that it would take too long there, once they were seen.
     One stop of a busy machine is not taken for trees."""
     dear, cheap = LONGEST / 12, LONGEST / 1000  # seconds of a row
-    pace = Pace(128)
+    pace = TileRows(128)
     for picture in range(5):
         slowest = 0.0
         for _ in range(4):  # columns
@@ -213,7 +218,7 @@ def test_pace_leaves_room_for_dear_rows() -> None:
         pace.forget()
         if picture:
             assert slowest <= 1.3 * LONGEST  # a picture's dearness fades until the next one's trees
-    pace = Pace(128)
+    pace = TileRows(128)
     for _ in range(4):
         pace.note(STEP * pace.next() / 128)
     assert pace.next() == 128

@@ -11,12 +11,12 @@ import pytest
 from viewer.denoise import oidn
 from viewer.denoise.reprojection import Changes
 from viewer.film.error.stop import Stop
+from viewer.renderer.preview import scheduler
 from viewer.renderer.preview.gbuffer import Cost
 from viewer.renderer.preview.motion import changes
-from viewer.renderer.preview.scheduler import QUICK, TIMED_EVERY
+from viewer.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.renderer.session import beginning
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
 from viewer.viewport.display.picture_texture import PictureTexture
@@ -52,11 +52,30 @@ def noise(picture: np.ndarray) -> float:
 
 
 def test_a_preview_is_drawn_up_by_features_of_more_pixels(session: Session) -> None:
-    session.previews.note(3000)  # samples a second: a budget of 10 ms is for 30 of them
-    session._denoiser.drawn.note(1e6)  # type: ignore[union-attr]  # and for all pixels to be drawn up
+    session.scheduler.light.note(3000)  # samples a second: a budget of 10 ms is for 30 of them
+    session.scheduler.upsampled.note(1e6)  # and for all pixels to be upsampled
     run(session, moving=True)
     assert session.shown is not None and session.shown[1][0] < SIZE[0]
     assert SIZE[0] >= session.linear().shape[1] > 2 * session.shown[1][0]
+
+
+def test_a_rung_at_rest_makes_way_for_the_hand(session: Session, renderer: Renderer) -> None:
+    """A picture of more light than a flight's takes longer than one of these may."""
+    start = renderer.camera
+    session.scheduler.light.note(3000)
+    run(session, moving=True)
+    scale = session.scale
+    while session._job is None or not session._job.frame.at_rest:
+        session.advance(0.0)
+    assert session.running and session._job.frame.scale >= 2 * scale
+    session.update(camera=aside(renderer, 5.0))
+    assert not session.running
+    session.update(camera=start)
+    run(session, 20)
+    film = session.film()
+    assert session.converged and film is not None  # its bits are not those that were held back on the screen
+    renderer.update(denoise="none")
+    np.testing.assert_array_equal(film.linear, renderer.render(SIZE, spp=4).linear)
 
 
 def test_at_rest_the_picture_is_denoised_and_the_film_is_not(session: Session, renderer: Renderer) -> None:
@@ -87,7 +106,7 @@ def test_open_image_denoise_comes_last(session: Session) -> None:
     pytest.importorskip(oidn.PACKAGE)
     session.update(denoise="oidn")
     run(session, 20)
-    film, features = session.film(), session._denoiser._held["own"]  # type: ignore[union-attr]
+    film, features = session.film(), session._preview._held["own"]  # type: ignore[union-attr]
     assert film is not None and session.converged
     sums = features.read()
     count = sums["count"][..., None]
@@ -127,20 +146,20 @@ def aside(renderer: Renderer, by: float) -> Camera:
 
 def flown(session: Session, renderer: Renderer, pictures: int, reprojects: bool) -> list[np.ndarray]:
     """Pictures of a camera that moves to its right, of a light of 24 x 18 pixels drawn up to all of them."""
-    denoiser, start = session._denoiser, renderer.camera
-    assert denoiser is not None
-    denoiser.reprojects = reprojects
+    preview, start = session.preview, renderer.camera
+    assert preview is not None
+    preview.reprojects = reprojects
     shown = []
     for _ in range(pictures):
-        rate = 460 / (denoiser.light * beginning.FLOWN)
-        session.previews.rate, session.previews.scale = rate, 0.375  # whatever the machine's speed
-        denoiser.drawn.rate, denoiser.drawn.scale = 1e9, 1.0
+        rate = 460 / (preview.light * IN_FLIGHT)
+        session.scheduler.light.rate, session.scheduler.light.scale = rate, 0.375  # whatever the machine's speed
+        session.scheduler.upsampled.rate, session.scheduler.upsampled.scale = 1e9, 1.0
         session.update(camera=aside(renderer, 2.0))
         run(session, moving=True)
         assert session.shown is not None and session.shown[1] == (24, 18)
         shown.append(session.linear())
     session.update(camera=start)
-    denoiser.reprojects = True
+    preview.reprojects = True
     return shown
 
 
@@ -148,19 +167,23 @@ def always(session: Session, queued: bool, drawn: bool, monkeypatch: pytest.Monk
     """Have all pictures of a moving camera queued, or none, and their features drawn, or found by rays; gives a list
     that grows by whether each was queued."""
     run(session, moving=True)  # compiles, and times what is drawn
-    denoiser, made = session._denoiser, list[bool]()
-    assert denoiser is not None
-    monkeypatch.setattr(beginning, "TOGETHER", 1.0)
-    monkeypatch.setattr(denoiser.faster, "now", lambda: 0.0)
-    denoiser.faster.drawing, denoiser.faster.rays = (Cost(), Cost(1.0)) if drawn else (Cost(1.0), Cost())
+    preview, made = session.preview, list[bool]()
+    assert preview is not None
+    monkeypatch.setattr(scheduler, "TOGETHER", 1.0)
+    monkeypatch.setattr(preview.gbuffer, "now", lambda: 0.0)
+    preview.gbuffer.drawing, preview.gbuffer.rays = (Cost(), Cost(1.0)) if drawn else (Cost(1.0), Cost())
     monkeypatch.setattr(
-        session.timing, "note", lambda *_: setattr(session.timing, "queued", 0 if queued else TIMED_EVERY)
+        session.scheduler.queue,
+        "note",
+        lambda *_: setattr(session.scheduler.queue, "since", 0 if queued else TIMED_EVERY),
     )
-    session.timing.note(0.0, True)
-    filtered = denoiser._filtered
-    monkeypatch.setattr(denoiser, "_filtered", lambda job, *rest: made.append(job.queued) or filtered(job, *rest))
+    session.scheduler.queue.note(0.0, True)
+    reconstruct = preview._reconstruct
+    monkeypatch.setattr(
+        preview, "_reconstruct", lambda job, *rest: made.append(job.frame.queued) or reconstruct(job, *rest)
+    )
     flown(session, session.renderer, 2, True)  # type: ignore[arg-type]  # pictures that show the size of things
-    denoiser.faster.pictures = 0
+    preview.gbuffer.pictures = 0
     return made
 
 
@@ -175,7 +198,7 @@ def test_queued_pictures_are_those_that_are_made_pass_by_pass(
             made = always(session, queued, drawn, monkeypatch)
             pictures.append(flown(session, renderer, 4, True))
             assert made[-4:] == 4 * [queued]
-            assert (session._denoiser.faster.pictures > 0) == drawn  # type: ignore[union-attr]
+            assert (session._preview.gbuffer.pictures > 0) == drawn  # type: ignore[union-attr]
             session.release()
     for queued_one, timed in zip(*pictures, strict=True):
         np.testing.assert_array_equal(queued_one, timed)
@@ -186,7 +209,7 @@ def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypa
     with device.current():
         session = Session(renderer, SIZE, Stop(16), screen=PictureTexture(device))
         run(session, 20)
-        assert session.converged and session._quick is not None and renderer.ready(QUICK, settings=session._quick)
+        assert session.converged and session._warmup.quick_ready
         seen: list[tuple[int, int]] = []
         render_tiles = renderer.sampler.render_tiles
 
@@ -196,7 +219,7 @@ def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypa
             return render_tiles(plan, film)
 
         monkeypatch.setattr(renderer.sampler, "render_tiles", watched)
-        monkeypatch.setattr(beginning, "TOGETHER", 1.0)
+        monkeypatch.setattr(scheduler, "TOGETHER", 1.0)
         flown(session, renderer, 2, True)
         assert seen[-1] == QUICK
         session.release()
@@ -218,59 +241,57 @@ def test_pictures_of_a_moving_camera_keep_what_those_before_have_shown(session: 
 def test_between_two_pictures_the_last_one_follows_the_camera(
     session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(beginning, "CARRYING", 0.0)  # whatever the machine's speed
-    monkeypatch.setattr(beginning, "COSTLY", 0.0)
-    monkeypatch.setattr(beginning, "FARTHEST", 0.5)
+    monkeypatch.setattr(scheduler, "WARPING", 0.0)  # whatever the machine's speed
+    monkeypatch.setattr(scheduler, "COSTLY", 0.0)
+    monkeypatch.setattr(scheduler, "FARTHEST", 0.5)
     run(session, 20)
     before, start, pictures = session.linear(), renderer.camera, session.pictures
     for number in range(1, 4):
         session.update(camera=aside(renderer, 20.0))
         session.advance(0.0, moving=True)
-        assert session.pictures == pictures and session.carried == number
+        assert session.pictures == pictures and session.warped == number
         assert session.shown == (renderer.camera, SIZE)
-    carried = session.linear()
+    warped = session.linear()
     session.update(camera=aside(renderer, 1.0))
     session.advance(0.0, moving=True)
-    assert session.carried == beginning.MOST_CARRIED  # the next one's turn
+    assert session.warped == scheduler.MOST_WARPED  # the next one's turn
     run(session, moving=True)
     session.advance(0.0, moving=True)
     assert session.shown is not None and session.shown[0] == renderer.camera
-    waiting = session.carried  # of a camera that stands still, or at rest, nothing is
+    waiting = session.warped  # of a camera that stands still, or at rest, nothing is
     run(session, 20)
-    assert session.carried == waiting and session.converged
+    assert session.warped == waiting and session.converged
     moved, lamp = session.linear(), 2.0
     session.update(camera=start)
     # The lamp is where it is seen from there: but for what the margin hides, and a pixel's part of its edges.
     assert ((before[..., 0] > lamp) != (moved[..., 0] > lamp)).sum() > 2 * (
-        (carried[..., 0] > lamp) != (moved[..., 0] > lamp)
+        (warped[..., 0] > lamp) != (moved[..., 0] > lamp)
     ).sum()
 
 
-def test_from_far_away_nothing_is_carried(
-    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_from_far_away_nothing_is_warped(session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would show what the last picture has not seen."""
-    monkeypatch.setattr(beginning, "CARRYING", 0.0)
-    monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    monkeypatch.setattr(scheduler, "WARPING", 0.0)
+    monkeypatch.setattr(scheduler, "COSTLY", 0.0)
     run(session, 20)
     start = renderer.camera
     session.update(camera=aside(renderer, 40.0))
     session.advance(0.0, moving=True)
-    assert session.carried == 0
+    assert session.warped == 0
     session.update(camera=start)
 
 
-def test_an_edited_scene_is_not_carried(session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edited_scene_is_not_warped(session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was seen of the one before would stay where it was."""
-    monkeypatch.setattr(beginning, "CARRYING", 0.0)
-    monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    monkeypatch.setattr(scheduler, "WARPING", 0.0)
+    monkeypatch.setattr(scheduler, "COSTLY", 0.0)
     run(session, 20)
     scene = renderer.scene
     matrix = scene.instances[0].transform.copy()
     matrix[0, 3] += 10.0
     session.update(scene.moved(np.array([0]), matrix[None]), camera=aside(renderer, 5.0))
     session.advance(0.0, moving=True)
-    assert session.carried == 0
+    assert session.warped == 0
     session.update(scene)
 
 
@@ -283,7 +304,7 @@ def test_previews_that_follow_each_other_take_other_samples(session: Session, re
         while session._job is None:
             session.advance(0.0, True)
         numbers.append(session._job.first)
-        assert session._job.fleeting
+        assert session._job.frame.in_motion
         run(session, moving=True)
         assert not session.complete  # whatever its size: at rest the film begins anew
     assert len(set(numbers)) == 3
@@ -299,8 +320,8 @@ def test_after_a_flight_the_converged_picture_is_of_its_own_samples(session: Ses
     session.update(camera=start)
     run(session, moving=True)
     run(session, 1)
-    assert session.complete and session.samples < 4 and session._denoiser is not None
-    assert session._denoiser.blended  # at first
+    assert session.complete and session.samples < 4 and session.preview is not None
+    assert session.preview.blended  # at first
     run(session, 20)
     again = session.film()
     assert session.converged and film is not None and again is not None

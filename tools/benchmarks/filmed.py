@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from viewer import load
 from viewer.film.device_film import FilmBuffer
-from viewer.renderer.preview.denoiser import ScreenDenoiser
-from viewer.renderer.preview.frame import Round
+from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.motion import of_motion
+from viewer.renderer.preview.preview import Preview
+from viewer.renderer.preview.scheduler import Frame, Scheduler
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
@@ -77,10 +78,10 @@ class Flown:
     def __init__(self, renderer: Renderer, size: tuple[int, int], part: int, past: bool) -> None:
         self.renderer, self.size, self.number = renderer, size, 0
         self.small = size[0] // part, size[1] // part
-        self.denoiser = ScreenDenoiser(renderer)
-        self.denoiser.reprojects = past
-        self.denoiser.drawn.note(1e12)  # features of every pixel
-        self.denoiser.faster.longest = math.inf
+        self.preview = Preview(renderer, Scheduler())
+        self.preview.reprojects = past
+        self.preview.scheduler.upsampled.note(1e12)  # features of every pixel
+        self.preview.gbuffer.longest = math.inf
         self.scale = 1 / part
         self._film: FilmBuffer | None = None
 
@@ -96,8 +97,8 @@ class Flown:
             renderer.plan(self.small, samples=1, settings=settings, camera=pinhole, first_sample=number), film
         ):
             pass
-        job = Round(iter(()), True, self.scale, self.small, renderer.camera, film, 1, 1, fleeting=True, first=number)  # type: ignore[arg-type]
-        *_, made = self.denoiser.follow(job, film, self.size, 1.0)
+        frame = Frame(self.small, self.scale, 1, 1, preview=True, in_motion=True, budget=1.0)
+        *_, made = self.preview.picture(FrameJob(frame, renderer.camera, film, first=number), self.size)
         assert made is not None
         with renderer.device.current():
             shot = made.fields()["rgb"].copy()
@@ -107,7 +108,7 @@ class Flown:
 
     def release(self) -> None:
         """Free everything but the renderer."""
-        self.denoiser.release()
+        self.preview.release()
         with self.renderer.device.current():
             if self._film is not None:
                 self._film.release()

@@ -166,7 +166,7 @@ def _steered(controller: Any, before: float, now: float) -> None:
 
 def _shown(session: Any) -> int:
     """Pictures shown so far: traced, or warped to the camera."""
-    return int(session.pictures + session.carried)
+    return int(session.pictures + session.warped)
 
 
 def _by() -> str:
@@ -229,7 +229,7 @@ def _table(data: dict[str, Any]) -> Table:
     note = (
         f"Windows on {data['display']}. Seconds from the start of the application, loading, building and compiling "
         f"included, the driver's own cache of shaders filled by an earlier run; -: not within {LONGEST:g} s or "
-        f"{AT_REST} samples. CPU: of all threads. Traced: the others are carried to the camera from those. Scale: "
+        f"{AT_REST} samples. CPU: of all threads. Traced: the others are warped to the camera from those. Scale: "
         f"share of the window's width at which light is traced. Load when it began: {data['load'][0]:.1f}."
     )
     return Table("until it can be read", columns, rows, note)

@@ -39,6 +39,7 @@ from viewer.programs import (
 )
 from viewer.renderer.device.rasterized import raster_sources
 from viewer.renderer.preview.gbuffer_raster import drawn_features_source
+from viewer.renderer.preview.presenter import presenter_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.light import KINDS as LIGHTS
@@ -183,7 +184,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     yield "film: pixels", pixels_source()
     for name, source in wavelet_sources():
         yield f"denoiser: {name}", source
-    for name, source in upsampling_sources():
+    for name, source in (*upsampling_sources(), *presenter_sources()):
         yield f"upsampling: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)

@@ -8,7 +8,7 @@ All is a flow from pixel to pixel, which keeps all light; where there is no nois
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 
@@ -76,60 +76,58 @@ class Wavelets:
 
         film, features : of one size, in one block, of the same samples (of features not all, where these are many).
         """
-        steps = self.steps(film, features, camera)
+        lit, size = self.demodulate(film, features, camera), film.size
+        steps = self._pooled_light(lit, camera, film.samples, alone=film.samples == 1)
         while True:
             try:
                 next(steps)
             except StopIteration as end:
-                made: Stream = end.value
-                return made
+                pooled, light = end.value
+                break
+        picture = self._stream("picture", size)
+        inputs = {"features": features.blocks[0].stream, "lit": lit, "pooled": pooled, "light": light}
+        self._passes["compose"].draw(inputs, picture, **view_uniforms(camera, size))
+        return picture
 
-    def steps(
-        self,
-        film: FilmBuffer,
-        features: Buffer,
-        camera: Camera,
-        history: History | None = None,
-        finish: Callable[[Stream, Stream], Stream] | None = None,
-        meanwhile: Callable[[], None] | None = None,
-    ) -> Generator[None, None, Stream]:
-        """`denoise` pass by pass. history : with which the light is blended before it is filtered. finish : makes the
-        picture of surfaces and light, `LIT` and `IRRADIANCE`; without it the picture has the film's size. meanwhile :
-        see `History.blend`."""
-        size = film.size
-        lattice = -(-size[0] // 2), -(-size[1] // 2)
+    def demodulate(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
+        """Light without texture, and its variance: a stream of `LIT`, which holds until the next call."""
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
-        view = view_uniforms(camera, size)
-        lit = self._stream("lit", size)
+        view, lit = view_uniforms(camera, film.size), self._stream("lit", film.size)
         half, told = self._halves(film)
         if half is None:
             self._passes["lit"].draw(own, lit, **view, efficiency=film.efficiency)
         else:
             self._passes["lit_by_halves"].draw({**own, "half": half}, lit, **view, told=told)
-        yield
-        if history is not None:
-            lit = history.blend(lit, own["features"], camera, max(film.samples, 1), meanwhile)
-            yield
+        return lit
+
+    def filter(self, lit: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:
+        """The light of every pixel, pass by pass: a stream of `IRRADIANCE`. lit : `LIT` or `HISTORY`, of so many
+        samples."""
+        pooled, light = yield from self._pooled_light(lit, camera, samples)
+        smooth = self._stream("light", lit.size)
+        self._passes["smooth"].draw(
+            {"lit": lit, "pooled": pooled, "light": light}, smooth, **view_uniforms(camera, lit.size)
+        )
+        return smooth
+
+    def _pooled_light(
+        self, lit: Stream, camera: Camera, samples: int, alone: bool = False
+    ) -> Generator[None, None, tuple[Stream, Stream]]:
+        """The lattice's points, and their light filtered. alone : a pixel's variance is not known."""
+        size = lit.size
+        lattice, view = (-(-size[0] // 2), -(-size[1] // 2)), view_uniforms(camera, size)
         pooled = self._stream("pooled", lattice)
-        alone = history is None and film.samples == 1
         self._passes["pool_single" if alone else "pool"].draw({"lit": lit}, pooled, **view)
         yield
         wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
         light = pooled
         for step in range(STEPS):
-            values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(film.samples)}
+            values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(samples)}
             target = self._stream(("even", "odd")[step % 2], lattice)
             self._passes["wavelet"].draw({"pooled": pooled, "light": light}, target, **values)
             light = target
             yield
-        filtered = {"lit": lit, "pooled": pooled, "light": light}
-        if finish is not None:
-            light = self._stream("light", size)
-            self._passes["smooth"].draw(filtered, light, **view)
-            return finish(lit, light)
-        picture = self._stream("picture", size)
-        self._passes["compose"].draw({"features": own["features"], **filtered}, picture, **view)
-        return picture
+        return pooled, light
 
     def _halves(self, film: FilmBuffer) -> tuple[Stream | None, int]:
         """A stream of `HALF` by which the variance of a film's pixels is told, and 1 where that is what its sums are;
@@ -155,7 +153,8 @@ class Wavelets:
         film.samples = 1
         if history is not None:
             history.seeks = True
-            for _ in self.steps(film, features, camera, history):
+            lit = self.demodulate(film, features, camera)
+            for _ in self.filter(history.blend(lit, features.blocks[0].stream, camera, 1), camera, 1):
                 pass
             history.seeks = False
         for buffer in (film, features):

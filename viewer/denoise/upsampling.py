@@ -1,9 +1,9 @@
-"""Pictures of more pixels than their light, sharp by the features of every pixel; and pictures carried to a camera that
+"""Pictures of more pixels than their light, sharp by the features of every pixel; and pictures warped to a camera that
 has moved on, until the next one is there.
 
 Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), see ``shaders/film/upsample/upsample.glsl``; of few
 samples without what surfaces get on average by the way they face, which each pixel's own normal then tells. A picture
-knows its depths, by which another camera's is made of it: ``shaders/film/upsample/carry.glsl``.
+knows its depths, by which another camera's is made of it: ``shaders/film/upsample/warp.glsl``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "fill": ({"past": HISTORY, "lit": LIT, "light": IRRADIANCE}, IRRADIANCE),
     "compose": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, SHOWN),
     "upsample": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, SHOWN),
-    "carry": ({"shown": SHOWN}, SHOWN),
+    "warp": ({"shown": SHOWN}, SHOWN),
 }
 
 
@@ -59,13 +59,13 @@ class Upsampling:
 
     @property
     def there(self) -> bool:
-        """Whether there is a picture to carry."""
+        """Whether there is a picture to warp."""
         return self._camera is not None
 
     @property
     def size(self) -> tuple[int, int]:
         """Of that picture, (width, height)."""
-        assert self._picture is not None, "no picture to carry"
+        assert self._picture is not None, "no picture to warp"
         return self._picture.size
 
     def draw(self, lit: Stream, light: Stream, features: Stream, camera: Camera, fills: bool = False) -> Stream:
@@ -95,20 +95,24 @@ class Upsampling:
         self._camera = camera
         return picture
 
+    def picture(self, camera: Camera) -> Stream | None:
+        """The picture made last, where it is of that view."""
+        return self._picture if self._camera == camera else None
+
     def distance(self, camera: Camera) -> float:
         """How far another camera is from that of the picture made last, scene units."""
-        assert self._camera is not None, "no picture to carry"
+        assert self._camera is not None, "no picture to warp"
         return float(np.linalg.norm(np.subtract(camera.origin, self._camera.origin)))
 
-    def carry(self, camera: Camera, target: Stream) -> None:
+    def warp(self, camera: Camera, target: Stream) -> None:
         """Draw the picture made last as another camera sees it, to a stream of `SHOWN` of any size."""
         picture = self._picture
-        assert picture is not None and self._camera is not None, "no picture to carry"
+        assert picture is not None and self._camera is not None, "no picture to warp"
         texture = picture.textures[0]
         # For this pass alone: to Mesa's drivers what is left bound makes variants of the shaders that come next.
         texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
-        values = carrying(self._camera, picture.size, camera, target.size)
-        self._passes["carry"].draw({"shown": picture}, target, **values)
+        values = warping(self._camera, picture.size, camera, target.size)
+        self._passes["warp"].draw({"shown": picture}, target, **values)
         texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
 
     def warm(self) -> None:
@@ -119,7 +123,7 @@ class Upsampling:
         for features in held:
             self.draw(lit, light, features, camera, fills=True)
         target = Stream(self.device, SHOWN, small)
-        self.carry(camera, target)
+        self.warp(camera, target)
         for stream in (lit, light, target, *held):
             stream.release()
         self.forget()
@@ -145,8 +149,8 @@ class Upsampling:
         self._free_filled()
 
 
-def carrying(past: Camera, past_size: tuple[int, int], now: Camera, size: tuple[int, int]) -> Mapping[str, Any]:
-    """Uniforms of ``carry.glsl``: a picture of ``past_size`` (width, height) seen by the camera ``past``, to one of
+def warping(past: Camera, past_size: tuple[int, int], now: Camera, size: tuple[int, int]) -> Mapping[str, Any]:
+    """Uniforms of ``warp.glsl``: a picture of ``past_size`` (width, height) seen by the camera ``past``, to one of
     ``size`` seen by ``now``."""
     corner, across, down = (np.array(axis) for axis in view_uniforms(past, past_size).values())
     forward, before = (np.asarray(camera.basis()[2], np.float64) for camera in (now, past))

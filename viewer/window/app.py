@@ -161,7 +161,7 @@ class App:
         late = busy and now - self._drawn >= rest
         # While something moves, a draw without a new picture would take the time that the next one needs.
         held = turn.moving and session.running and now - self._drawn < self._draw_cost / DRAWING
-        if (view.awake and not held) or late or session.pictures + session.carried != self._pictures:
+        if (view.awake and not held) or late or session.pictures + session.warped != self._pictures:
             self._draw(turn.dt)
             view.drawn()
         self.turn_seconds = time.monotonic() - began
@@ -191,7 +191,7 @@ class App:
         self.window.swap()
         self.canvas.settle()
         self.draws += 1
-        self._pictures, self._drawn = self.session.pictures + self.session.carried, began
+        self._pictures, self._drawn = self.session.pictures + self.session.warped, began
         took = time.monotonic() - began
         self._draw_seconds += 0.2 * (min(took, TURN) - self._draw_seconds)
         self._draw_cost += 0.2 * (took - self._draw_cost)

@@ -1,39 +1,47 @@
-"""A round of a session: a preview, a picture, or more samples for the one on show."""
+"""A frame in progress."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from viewer.film.device_film import FilmBuffer
 from viewer.renderer.device.tile_job import Tile
+from viewer.renderer.preview.scheduler import Frame
 from viewer.renderer.sampling.frame_plan import Event
 from viewer.scene.camera import Camera
 
+Steps = Generator[Event, None, None]
+
+
+def _no_steps() -> Steps:
+    """Of a frame that is traced already."""
+    yield from ()
+
 
 @dataclass
-class Round:
-    """What is under way: its events, whether it is a preview, its share of the session's width and height, its size,
-    the camera, the film that it adds to, the samples that every pixel will have, the new ones, the seconds it has
-    taken, those of them for photon maps and for drawing a preview up, whether what is shown is denoised, whether its
-    pieces are still traced, whether its samples are for this one picture of a moving camera alone, what their numbers
-    begin with, whether its passes are queued: the host waits for none, and prepares the next ones meanwhile, and the
-    tile that a machine works on."""
+class FrameJob:
+    """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
-    events: Generator[Event, None, None]
-    preview: bool
-    scale: float
-    size: tuple[int, int]
+    denoised : what is shown is; alone : by the film's own samples. tracing : its tiles are still traced. spent :
+    seconds so far; of these for photon maps (mapping) and for upsampling.
+    """
+
+    frame: Frame
     camera: Camera
     film: FilmBuffer | None
-    samples: int
-    added: int
+    first: int = 0
+    denoised: bool = False
+    alone: bool = False
+    tracing: bool = True
     spent: float = 0.0
     mapping: float = 0.0
-    drawing: float = 0.0
-    denoised: bool = False
-    tracing: bool = True
-    fleeting: bool = False
-    first: int = 0
-    queued: bool = False
-    under_way: Tile | None = None
+    upsampling: float = 0.0
+    under_way: Tile | None = None  # that a machine works on
+    steps: Steps = field(default_factory=_no_steps)
+
+    @property
+    def eye(self) -> Camera:
+        """Its camera; of one that moves all is sharp: through a lens one sample of a pixel shows dots, not what is
+        there."""
+        return self.camera.with_lens(0.0) if self.frame.in_motion else self.camera

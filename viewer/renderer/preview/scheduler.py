@@ -1,32 +1,64 @@
-"""How large the pieces of a picture and its previews are, so that a window answers in between."""
+"""What a session computes next, and how much of it: by what has been measured, and what is on show.
+
+Pure arithmetic: no OpenGL, no clock of its own. Seconds are budgets, sizes follow from them, so that a machine that is
+a hundred times as fast has larger previews, not quicker ones. All constants of pace are here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from viewer.stream.gl.device import Device
 
+# -- tiles: a window has to answer between two of them
 SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software driver, and of a GPU
-STEP = 0.009  # seconds that a step of a run may take
+STEP = 0.009  # seconds that a step of a run may take: half of a frame at 60 Hz
 LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
 FIRST_ROWS = 16
 CALMING = 0.7  # of the seconds that a step is expected to take, from step to step
+LEAST_ROWS = 8  # fewer cost more beside their rays
+
+# -- previews
 DENOISED = 0.04  # seconds that a preview may take where it is denoised: fewer pictures, but ones that can be read
-CARRYING = 0.03  # seconds after which a picture is carried to where the camera is, until the next one is complete
-FLOWN = 0.12  # seconds that a preview may take where pictures are carried in between
+IN_FLIGHT = 0.12  # seconds that a preview may take where the one before is warped to the camera meanwhile
 SCALES = tuple(2 ** (-k / 4) for k in range(13))  # of the picture's width and height, while the camera moves
-SMALLER = (*SCALES, 2**-3.25, 2**-3.5)  # and where light is kept from picture to picture, and drawn up
+SMALLER = (*SCALES, 2**-3.25, 2**-3.5)  # and where light is kept from picture to picture, and upsampled
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 SMOOTHING = 0.4  # weight of the newest picture in a rate
-MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
-LEAST_ROWS = 8  # fewer cost more beside their rays
+FIRST_RATE = 1e6  # samples a second, before any has been seen
 MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
 TOGETHER = 0.05  # seconds that such a step may take
 QUICK = (1024, 16)  # streams (width, height) of such a film: llvmpipe's threads share few rays by tiles of 64 columns
 TIMED_EVERY = 16  # pictures of a moving camera: the passes of the others are queued, which tells no times
 SLOWER = 1.5  # times as long as the last one that was timed: the next one is timed, too
+
+# -- at rest: rungs, each of twice as many pixels across as the one before; all of them cost a third of the film's first
+# sample
+FIRST_RUNG = 0.25  # seconds that the first rung at rest may take: there before the eye has settled
+RUNG = 2.0  # times as wide as the one before is the next one at least
+LAST_RUNG = 0.5  # of the whole width: the next one is the film's first sample
+
+# -- upsampling of a preview's light
+FIRST_CAMERA_RATE = 2e6  # camera rays a second, and pixels upsampled, before any have been seen
+LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture that it is upsampled to
+LIGHT_OF_DRAWN = 0.25  # and where features are rasterised, whose price does not fall with the picture's size
+LEAST_DRAWN = 0.5  # of the window's width a preview has at least where its features are rasterised
+FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
+
+# -- warping: the last picture as the camera sees it by now, until the next one is complete
+WARPING = 0.03  # seconds after which a picture is warped: 30 pictures a second
+MOST_WARPED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
+FARTHEST = 0.008  # of the scene's diagonal: beyond, too much is seen that the picture does not show
+COSTLY = 2.0  # times as long as it takes: no more than half of the time is for warping
+
+# -- samples of a film
+MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
+GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
+MOST_FEATURES = 16  # samples whose features are worth their time
+SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
+LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
 
 
 def stream_shape(device: Device) -> tuple[int, int]:
@@ -35,7 +67,7 @@ def stream_shape(device: Device) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Rhythm:
+class Batches:
     """How samples are added: the seconds that a run may take, how many times more of them than last time, and the
     weight of the last picture in the rate."""
 
@@ -44,14 +76,14 @@ class Rhythm:
     smoothing: float
 
 
-INTERACTIVE = Rhythm(0.1, 2, SMOOTHING)  # no step takes much longer than the one before
-HEADLESS = Rhythm(2.0, MOST_IN_RUN, 1.0)
+INTERACTIVE = Batches(0.1, 2, SMOOTHING)  # no step takes much longer than the one before
+HEADLESS = Batches(2.0, MOST_IN_RUN, 1.0)
 
 
-class Pace:
-    """Chooses the rows of the next piece by the slowest step of the last one, with room for dearer rows.
+class TileRows:
+    """Chooses the rows of the next tile by the slowest step of the last one, with room for dearer rows.
 
-    What lies below costs about the same, until the sky ends and the trees begin: no piece is made so large that it
+    What lies below costs about the same, until the sky ends and the trees begin: no tile is made so large that it
     would take `LONGEST` if its rows were the dearest seen.
     """
 
@@ -59,10 +91,10 @@ class Pace:
         self.most = most
         self.rows = min(FIRST_ROWS, most)
         self._slowest = self._expected = 0.0
-        self._before = self._dearest = 0.0  # seconds of a step for each row: of the last piece, and of the dearest
+        self._before = self._dearest = 0.0  # seconds of a step for each row: of the last tile, and of the dearest
 
     def note(self, seconds: float) -> None:
-        """A step of the piece under way took so long."""
+        """A step of the tile in progress took so long."""
         self._slowest = max(self._slowest, seconds)
         self._expected = max(seconds, CALMING * self._expected)
 
@@ -76,7 +108,7 @@ class Pace:
         self._dearest *= FORGET
 
     def next(self) -> int:
-        """Rows of the next piece."""
+        """Rows of the next tile."""
         if self._slowest > 0:
             seen = self._slowest / self.rows
             # Two in a row: a busy machine stops a step now and then.
@@ -91,7 +123,7 @@ class Pace:
         return self.rows
 
 
-class Previews:
+class PreviewScale:
     """Chooses the scale of previews by the rate of the last ones: samples a second, None before the first."""
 
     def __init__(self) -> None:
@@ -118,23 +150,189 @@ class Previews:
 
 
 @dataclass
-class Timing:
+class QueuedFrames:
     """Which pictures of a moving camera are timed, pass by pass; those in between are queued.
 
-    queued : pictures since the last one that was timed. seconds : which that took.
+    since : pictures since the last one that was timed. seconds : which that took.
     """
 
-    queued: int = TIMED_EVERY
+    since: int = TIMED_EVERY
     seconds: float = 0.0
 
     @property
-    def due(self) -> bool:
+    def timing_due(self) -> bool:
         """Whether the next one is to be timed."""
-        return self.queued >= TIMED_EVERY
+        return self.since >= TIMED_EVERY
 
     def note(self, seconds: float, queued: bool) -> None:
         """A picture took so long."""
         if not queued:
-            self.queued, self.seconds = 0, seconds
+            self.since, self.seconds = 0, seconds
         else:
-            self.queued = TIMED_EVERY if seconds > SLOWER * self.seconds else self.queued + 1
+            self.since = TIMED_EVERY if seconds > SLOWER * self.seconds else self.since + 1
+
+
+@dataclass(frozen=True)
+class OnShow:
+    """What a session shows, and what it may do next.
+
+    size : (width, height) of the whole picture, pixels. changed : the picture on show is of another camera, scene or
+    setting. complete : it is the whole one, with ``samples`` of each pixel. most : samples of each pixel by the rules.
+    seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
+    reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture
+    of this scene can be warped to the camera. scale : of the light of the picture on show.
+    """
+
+    size: tuple[int, int]
+    changed: bool
+    complete: bool = False
+    samples: int = 0
+    most: int = 1
+    seconds_left: float = float("inf")
+    moving: bool = False
+    progressive: bool = True
+    reconstructs: bool = False
+    light: float = LIGHT
+    warps: bool = False
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What comes next: a preview, a picture, or more samples for the one on show.
+
+    size : (width, height), pixels; scale : its width by the whole picture's. samples : that every pixel will have;
+    added : new ones. in_motion : they are for this picture alone, see `viewer.renderer.preview.motion.of_motion`.
+    at_rest : it is upsampled to every pixel. together : its passes are one step. queued : the host waits for none of
+    them. budget : seconds.
+    """
+
+    size: tuple[int, int]
+    scale: float
+    samples: int
+    added: int
+    preview: bool = False
+    in_motion: bool = False
+    at_rest: bool = False
+    together: bool = False
+    queued: bool = False
+    budget: float = 0.0
+
+    @property
+    def pixels(self) -> int:
+        """Of the frame."""
+        return self.size[0] * self.size[1]
+
+
+class Scheduler:
+    """The next frame, by the costs noted. rate : samples a second of whole pictures. light, upsampled : scales of
+    previews' light, and of the pictures that it is upsampled to. tile_rows : rows of the next tile."""
+
+    def __init__(self, interactive: bool = True, most_rows: int = 1) -> None:
+        self.batches = INTERACTIVE if interactive else HEADLESS
+        self.light, self.upsampled = PreviewScale(), PreviewScale()
+        self.camera_rate = FIRST_CAMERA_RATE  # camera rays a second
+        self._added = 1 if interactive else 0  # samples of a pixel that were added last
+        self._warped_of = 0, 0  # pictures that had been traced then, and how many were warped since
+        self._warp_seconds = 0.0  # that the last picture that was warped took
+        self.reset(most_rows)
+
+    def reset(self, most_rows: int) -> None:
+        """Another program or scene: the time that pictures take is not known."""
+        self.rate = FIRST_RATE
+        self.light.forget()
+        self.queue = QueuedFrames()
+        self.tile_rows = TileRows(most_rows)
+
+    # -- the next frame --------------------------------------------------------------------------------------------
+
+    def next(self, on_show: OnShow, budget: float) -> Frame:
+        """What comes next. budget : seconds until the window wants to answer."""
+        size, pixels = on_show.size, on_show.size[0] * on_show.size[1]
+        if on_show.complete:
+            seconds = min(self.batches.seconds, max(on_show.seconds_left, 0.0))
+            added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)
+            return Frame(size, 1.0, on_show.samples + added, added)
+        if not on_show.changed:
+            scale = self._rung(on_show, pixels)
+            if scale < 1:
+                return replace(
+                    self._preview(on_show, scale, 1, True, budget), at_rest=True, together=False, queued=False
+                )
+            return Frame(size, 1.0, 1, 1, budget=budget)
+        budget, share, scales = max(budget, 1e-3), 1.0, SCALES
+        if on_show.reconstructs:
+            # Where pictures are warped to the camera in between, one may take longer.
+            budget = max(budget, IN_FLIGHT if on_show.moving and on_show.warps else DENOISED)
+            share, scales = on_show.light, SMALLER
+        scale = self.light.choose(pixels, share * budget, self.rate, scales)
+        samples = 1
+        if on_show.progressive and scale == 1:  # there may be time for more than one
+            samples = self._more((self.light.rate or self.rate) * share * budget, pixels, on_show.most)
+        # At rest a film may begin at once, unless pictures before have told more than its first samples will.
+        in_motion = on_show.reconstructs and on_show.progressive and (on_show.moving or scale < 1 or on_show.warps)
+        return self._preview(on_show, scale, samples, in_motion, budget)
+
+    def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> Frame:
+        width, height = on_show.size
+        size = max(1, round(width * scale)), max(1, round(height * scale))
+        together = in_motion and size[0] * size[1] <= min(MOST_TOGETHER, TOGETHER * (self.light.rate or 0.0))
+        queued = together and not self.queue.timing_due
+        return Frame(
+            size,
+            scale,
+            samples,
+            samples,
+            preview=True,
+            in_motion=in_motion,
+            together=together,
+            queued=queued,
+            budget=budget,
+        )
+
+    def _rung(self, on_show: OnShow, pixels: int) -> float:
+        """The scale of the next picture at rest, of more light than the one on show; 1: the film's first sample."""
+        if not (on_show.reconstructs and on_show.progressive) or RUNG * on_show.scale > LAST_RUNG:
+            return 1.0
+        rate = self.light.rate or self.rate
+        affordable = next((s for s in SMALLER if pixels * s * s <= rate * FIRST_RUNG), 0.0)
+        if affordable == 1:
+            return 1.0
+        return min(max(affordable, RUNG * on_show.scale), LAST_RUNG)
+
+    def _more(self, affordable: float, pixels: int, most: int) -> int:
+        """Samples to add to each pixel."""
+        wanted = min(int(affordable / pixels), most, MOST_IN_RUN)
+        self._added = max(1, min(wanted, self.batches.growth * self._added))
+        return self._added
+
+    # -- costs -----------------------------------------------------------------------------------------------------
+
+    def note_frame(self, frame: Frame, seconds: float, fixed: float = 0.0) -> None:
+        """A frame took so many seconds; ``fixed``: those of them that do not grow with its light's pixels."""
+        traced = frame.pixels * frame.added
+        self.tile_rows.forget()
+        if traced:
+            self.rate += self.batches.smoothing * (traced / max(seconds, 1e-6) - self.rate)
+        if frame.in_motion:
+            self.queue.note(seconds, frame.queued)
+        if frame.preview and not frame.queued:
+            self.light.note(traced / max(seconds - fixed, 1e-6))
+
+    def note_camera_rays(self, rays: int, seconds: float) -> None:
+        """So many camera rays took so long."""
+        self.camera_rate += SMOOTHING * (rays / max(seconds, 1e-6) - self.camera_rate)
+
+    # -- between two frames ----------------------------------------------------------------------------------------
+
+    def warps(self, traced: int, since: float, distance: float) -> bool:
+        """Whether the last picture is warped to the camera now. traced : pictures so far; since : seconds that it has
+        been on show; distance : from where it was seen, as a share of the scene's diagonal."""
+        of, count = self._warped_of
+        due = since >= max(WARPING, COSTLY * self._warp_seconds)
+        return due and (of != traced or count < MOST_WARPED) and distance <= FARTHEST
+
+    def note_warp(self, traced: int, seconds: float) -> None:
+        """A picture was warped, which took so long."""
+        of, count = self._warped_of
+        self._warped_of, self._warp_seconds = (traced, count + 1 if of == traced else 1), seconds

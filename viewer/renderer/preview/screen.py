@@ -13,7 +13,7 @@ from viewer.stream.gl.stream import Stream
 
 
 class Screen(Protocol):
-    """Where a session's pictures are shown, piece by piece: linear sRGB, row 0 at the top."""
+    """Where a session's pictures are shown, tile by tile: linear sRGB, row 0 at the top."""
 
     def begin(self, size: tuple[int, int], preview: bool) -> None:
         """Another picture of that size (width, height) begins. A preview is shown when it has ended; any other at once,
@@ -21,15 +21,15 @@ class Screen(Protocol):
         ...
 
     def put(self, piece: Tile) -> None:
-        """A piece is complete: its machine's streams hold it until the next call."""
+        """A tile is complete: its machine's streams hold it until the next call."""
         ...
 
     def show(self, picture: Stream) -> None:
-        """The picture under way is this one, a stream of `SHOWN` or `FILM`, and of a preview maybe a larger one."""
+        """The picture in progress is this one, a stream of `SHOWN` or `FILM`, and of a preview maybe a larger one."""
         ...
 
-    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
-        """The picture on show is what is drawn to a stream of `SHOWN` of that size; a preview under way goes on."""
+    def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        """The picture on show is what is drawn to a stream of `SHOWN` of that size; a preview in progress goes on."""
         ...
 
     def end(self) -> None:
@@ -37,7 +37,7 @@ class Screen(Protocol):
         ...
 
     def drop(self) -> None:
-        """A preview that is under way will not be completed."""
+        """A preview in progress will not be completed."""
         ...
 
     def linear(self) -> NDArray[np.float32]:

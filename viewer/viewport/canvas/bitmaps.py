@@ -51,7 +51,7 @@ class Bitmaps:
         if not soon and session.under_way is not None:
             self.canvas.grow(session.under_way)
         look = view.stops, view.tonemap, view.pixels
-        of = (session.pictures + session.carried, *look, self.canvas.changes)
+        of = (session.pictures + session.warped, *look, self.canvas.changes)
         rests, rested = self.at_rest, self._rested
         self._rested = rests
         if of == self._shown and rests <= rested:

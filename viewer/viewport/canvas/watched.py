@@ -34,9 +34,9 @@ class Watched(PictureTexture):
         super().show(picture)
         self._note()
 
-    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
-        """See `Screen.carry`."""
-        super().carry(size, draw)
+    def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        """See `Screen.warp`."""
+        super().warp(size, draw)
         self.changes += 1
 
     def grow(self, piece: Tile) -> bool:

@@ -136,7 +136,7 @@ class PictureTexture:
         assert target.size == picture.size
         self._copy(picture, target)
 
-    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+    def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
         """Have a whole picture drawn in place of the one on show, whatever is coming."""
         if self.texture.size != size:
             self._show(self._new(size))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.renderer.preview.scheduler import Pace, stream_shape
+from viewer.renderer.preview.scheduler import TileRows, stream_shape
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.frame_plan import Event, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
@@ -43,14 +43,14 @@ class Heat:
         self.ready = self.complete = False  # the coarse map is complete; every ray is counted
         self.progress = 0.0  # share of the rays counted
         self._tile = stream_shape(renderer.device)
-        self._pace = Pace(self._tile[1])
+        self._rows = TileRows(self._tile[1])
         self._cut = False  # a tile is unfinished
         self._events = self._begun()
 
     def _begun(self) -> Iterator[Event]:
         """The tiles of the coarse map, or else of the whole one."""
         height, width = (self.counts if self.ready else self.rough).shape
-        tiling = Tiling(self._tile, self._pace.next)
+        tiling = Tiling(self._tile, self._rows.next)
         plan = self.renderer.plan((width, height), camera=self.camera, layers=(self.what,), tiling=tiling)
         return self.renderer.sampler.render_tiles(plan)
 
@@ -67,7 +67,7 @@ class Heat:
             started = time.perf_counter()
             event = next(self._events, None)
             if not isinstance(event, PhotonMapProgress | PhotonMapBuilt):
-                self._pace.note(time.perf_counter() - started)
+                self._rows.note(time.perf_counter() - started)
             if event is None:
                 self._end()
                 continue
@@ -79,7 +79,7 @@ class Heat:
                 tile = counts[event.tile.rows, event.tile.columns]
                 calls = event.tile.machine.stats.calls[COUNTED_LAYERS[self.what]]
                 tile[...] = calls.reshape(-1)[: tile.size].reshape(tile.shape)
-            if time.perf_counter() - began + self._pace.expected >= budget and not (rough and self._cut):
+            if time.perf_counter() - began + self._rows.expected >= budget and not (rough and self._cut):
                 break
         return self.ready if rough else self.complete
 

@@ -87,7 +87,7 @@ def status(context: ViewportContext) -> list[str]:
         size += f" at {100 * session.scale:.0f} %"
     samples = f"{grouped(session.samples)} sample" + ("" if session.samples == 1 else "s")
     parts = [choices.program, machine, size, samples]
-    if session.developing.buffer is not None:
+    if session.device_film.buffer is not None:
         parts += [duration(session.total_seconds), f"noise {noise(session.error)}"]
     parts.append(rate(session.rate))
     if context.debug_views.counting is not None:
@@ -151,7 +151,7 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
         ("scale", f"{100 * session.scale:.0f} %"),
         ("samples", grouped(session.samples)),
     ]
-    if session.developing.buffer is not None:
+    if session.device_film.buffer is not None:
         shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error))]
     if context.view.renderer is not None:
         parts = context.view.renderer.resources.bytes()

@@ -7,8 +7,8 @@ from viewer.film.film import Film
 from viewer.stream.gl.device import Device
 
 
-class Developing:
-    """Keeps the film of the picture on show, and at most one copy of it on the host.
+class SessionFilm:
+    """The film of the picture on show, and at most one copy of it on the host.
 
     buffer : None for a program that adds no samples, and while the picture on show is a preview.
     """
@@ -20,7 +20,7 @@ class Developing:
 
     @staticmethod
     def blank(device: Device, size: tuple[int, int], film: Film | None = None) -> FilmBuffer:
-        """A film on the device, with what another one holds."""
+        """A film on the device, with the contents of another one."""
         with device.current():
             return FilmBuffer(device, size, film)
 
@@ -51,8 +51,8 @@ class Developing:
             return self.buffer.error(self._reduction)
 
     @property
-    def doubt(self) -> float:
-        """The relative standard error of `error`, as it was when that was asked for last."""
+    def relative_std_error(self) -> float:
+        """The relative standard error of `error`, as of its last call."""
         return 0.0 if self.buffer is None else self.buffer.relative_std_error
 
     def release(self) -> None:

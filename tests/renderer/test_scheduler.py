@@ -1,0 +1,124 @@
+"""The scheduler without OpenGL: frames of machines from a tenth to a thousand times as fast as a small one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from viewer.renderer.preview.scheduler import (
+    FIRST_RUNG,
+    IN_FLIGHT,
+    LAST_RUNG,
+    LIGHT,
+    MOST_WARPED,
+    RUNG,
+    SMALLER,
+    WARPING,
+    Frame,
+    OnShow,
+    Scheduler,
+)
+
+SIZE = (960, 540)
+PIXELS = SIZE[0] * SIZE[1]
+RATE = 1e5  # samples a second: of two cores
+SPEEDS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+DENOISED = OnShow(SIZE, True, most=1024, reconstructs=True, warps=True)
+
+
+class Simulated:
+    """A machine whose samples cost all the same. seconds : so far."""
+
+    def __init__(self, speed: float) -> None:
+        self.scheduler, self.rate, self.seconds = Scheduler(), RATE * speed, 0.0
+        self.scheduler.reset(128)
+
+    def frame(self, on_show: OnShow) -> Frame:
+        """The next frame, once it is done."""
+        frame = self.scheduler.next(on_show, 0.03)
+        seconds = frame.pixels * frame.added / self.rate
+        self.scheduler.note_frame(frame, seconds)
+        self.seconds += seconds
+        return frame
+
+    def flown(self) -> Frame:
+        """The last frame of a flight."""
+        return [self.frame(replace(DENOISED, moving=True)) for _ in range(40)][-1]
+
+    def rungs(self, last: Frame) -> list[Frame]:
+        """Those after the hand rests, up to the film's first sample."""
+        found = [last]
+        while found[-1].preview:
+            found.append(self.frame(replace(DENOISED, changed=False, scale=found[-1].scale)))
+        return found[1:]
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+def test_in_flight_light_takes_its_share_of_the_time(speed: float) -> None:
+    machine = Simulated(speed)
+    last = machine.flown()
+    seconds = last.pixels * last.added / machine.rate
+    assert last.in_motion and (seconds <= 1.2 * LIGHT * IN_FLIGHT or last.scale == SMALLER[-1])
+    larger = min(1.0, last.scale * 2**0.5)
+    assert last.scale == 1 or larger**2 * PIXELS / machine.rate > LIGHT * IN_FLIGHT
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+def test_at_rest_every_rung_shows_twice_as_much_as_the_one_before(speed: float) -> None:
+    machine = Simulated(speed)
+    last = machine.flown()
+    began = machine.seconds
+    frames = machine.rungs(last)
+    scales = [last.scale, *(frame.scale for frame in frames)]
+    assert scales[-1] == 1 and not frames[-1].preview and not frames[-1].in_motion
+    for before, frame in zip(scales, frames[:-1], strict=False):
+        assert frame.at_rest and frame.in_motion and min(RUNG * before, LAST_RUNG) <= frame.scale <= LAST_RUNG
+    film = PIXELS / machine.rate
+    assert machine.seconds - began - film <= 0.36 * film  # all rungs together
+    assert len(frames) == 1 or film > FIRST_RUNG  # else the film's first sample is there before a rung would be
+
+
+def test_the_first_rung_is_soon_there() -> None:
+    """On a small machine, too, as far as light of a flight's pixels allows it."""
+    machine = Simulated(1.0)
+    last = machine.flown()
+    first = machine.rungs(last)[0]
+    assert first.pixels / machine.rate <= max(1.1 * FIRST_RUNG, 1.1 * RUNG**2 * last.pixels / machine.rate)
+
+
+def test_what_is_not_denoised_has_no_rungs() -> None:
+    scheduler = Scheduler()
+    for on_show in (replace(DENOISED, reconstructs=False), replace(DENOISED, progressive=False)):
+        frame = scheduler.next(replace(on_show, changed=False, scale=0.1), 0.03)
+        assert frame.scale == 1 and not frame.preview
+
+
+def test_a_flight_that_ends_on_a_fast_machine_keeps_its_light() -> None:
+    """The first frame at rest is one more of the flight's, not a film of one sample."""
+    machine = Simulated(1000.0)
+    assert machine.flown().scale == 1
+    first = machine.frame(DENOISED)
+    assert first.in_motion and first.scale == 1
+    assert not machine.frame(replace(DENOISED, warps=False)).in_motion  # nothing is known that it could lose
+
+
+def test_samples_are_added_by_budgets_of_time() -> None:
+    for speed in SPEEDS:
+        machine, on_show = Simulated(speed), replace(DENOISED, changed=False, complete=True, samples=1)
+        for _ in range(20):
+            frame = machine.frame(on_show)
+            on_show = replace(on_show, samples=frame.samples)
+        seconds = frame.pixels * frame.added / machine.rate
+        assert frame.added == 1 or seconds <= 1.05 * machine.scheduler.batches.seconds
+
+
+def test_a_picture_is_warped_some_times_and_not_from_afar() -> None:
+    scheduler = Scheduler()
+    assert not scheduler.warps(1, WARPING / 2, 0.0) and not scheduler.warps(1, 1.0, 1.0)
+    for _ in range(MOST_WARPED):
+        assert scheduler.warps(1, WARPING, 0.0)
+        scheduler.note_warp(1, 0.001)
+    assert not scheduler.warps(1, 1.0, 0.0) and scheduler.warps(2, WARPING, 0.0)
+    scheduler.note_warp(2, 1.0)
+    assert not scheduler.warps(2, 1.9, 0.0) and scheduler.warps(2, 2.1, 0.0)  # half of the time at most

@@ -1,0 +1,393 @@
+"""The picture of few samples, at window size: while the camera moves, and at rest until the film tells more.
+
+A frame goes from top to bottom: light is traced for few pixels; surfaces are found for every pixel of the window; the
+light is parted from texture, blended with what pictures before have shown of the same places, filtered, and upsampled
+to the surfaces.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+
+import numpy as np
+
+from viewer.denoise.filter import Wavelets
+from viewer.denoise.reprojection import Changes, History
+from viewer.denoise.upsampling import Upsampling
+from viewer.film.device_film import Buffer, FilmBuffer
+from viewer.kernels.records import FEATURES, RADIANCE
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.frame import FrameJob, Steps
+from viewer.renderer.preview.gbuffer import FasterFeatures
+from viewer.renderer.preview.gbuffer_tracer import QuickFeatures
+from viewer.renderer.preview.motion import changes, of_motion
+from viewer.renderer.preview.presenter import Presenter
+from viewer.renderer.preview.scheduler import (
+    FINER,
+    FIRST_CAMERA_RATE,
+    GROWTH,
+    LEAST_DRAWN,
+    LIGHT,
+    LIGHT_OF_DRAWN,
+    MOST_FEATURES,
+    MOST_TOGETHER,
+    Frame,
+    Scheduler,
+)
+from viewer.renderer.sampling.denoising import denoised
+from viewer.renderer.sampling.frame_plan import Event, Progress
+from viewer.renderer.sampling.parts import RendererParts
+from viewer.stream.gl.stream import Stream
+
+NUMBERS = 4096  # of samples, until previews begin anew
+
+
+class Preview:
+    """G-buffers, history and filter of a session's pictures; the context need not be current.
+
+    blended : the picture made last has to do with those before. reprojects : for measurements: whether previews have a
+    past. gbuffer : by drawing or by rays.
+    """
+
+    def __init__(self, renderer: RendererParts, scheduler: Scheduler) -> None:
+        self.renderer, self.scheduler = renderer, scheduler
+        self.blended, self.reprojects = False, True
+        self._features = QuickFeatures(renderer)
+        self.gbuffer = FasterFeatures(renderer, self._features)
+        self._rasterises = False  # surfaces of pixels that light is upsampled to
+        self._passes: tuple[Wavelets, History, Upsampling] | None = None
+        self._presenter: Presenter | None = None
+        self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
+        self._film: FilmBuffer | None = None  # whose features are held
+        self._samples = 0  # of the film, when it was denoised last
+        self._seen: tuple[Prepared, Settings] | None = None  # of the film before
+        self._extent: tuple[Prepared, float] | None = None  # the diagonal of a scene
+        self._number = 0  # of the next preview's first sample
+        self._last: Stream | None = None
+
+    # -- compiling -------------------------------------------------------------------------------------------------
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing is left to compile."""
+        return self._passes is not None and self._features.ready and self.gbuffer.ready
+
+    def warm(self) -> Iterator[float]:
+        """Compile what `picture` will run; yields the share that is done."""
+        if not self._features.ready:
+            yield from self._features.warm()
+        if not self.gbuffer.ready:
+            for _ in self.gbuffer.warm():
+                yield 1.0
+        with self.renderer.device.current():
+            wavelets, history, upsampling = self._compiled()
+            wavelets.warm(history)
+            upsampling.warm()
+            self._presents().warm()
+
+    def _compiled(self) -> tuple[Wavelets, History, Upsampling]:
+        """The passes; the context must be current."""
+        if self._passes is None:
+            device = self.renderer.device
+            self._passes = Wavelets(device), History(device), Upsampling(device)
+        return self._passes
+
+    def _presents(self) -> Presenter:
+        self._presenter = self._presenter or Presenter(self.renderer.device)
+        return self._presenter
+
+    # -- what the scheduler is told --------------------------------------------------------------------------------
+
+    @property
+    def light(self) -> float:
+        """The share of a preview's time that is for its light."""
+        return LIGHT_OF_DRAWN if self._rasterises else LIGHT
+
+    def numbers(self, samples: int) -> int:
+        """What a preview's samples are numbered from: those that follow each other take other points each."""
+        first = self._number
+        self._number = (first + samples) % NUMBERS
+        return first
+
+    def due(self, film: FilmBuffer, samples: int) -> bool:
+        """Whether so many samples of a film are worth another filtering."""
+        return film is not self._film or samples >= GROWTH * self._samples
+
+    def forget(self) -> None:
+        """The next film is denoised, whatever its samples."""
+        self._samples = 0
+
+    # -- a frame, from top to bottom -------------------------------------------------------------------------------
+
+    def frame(
+        self, job: FrameJob, tiles: Steps, whole: tuple[int, int], most: int
+    ) -> Generator[Event, None, Stream | None]:
+        """Trace a frame's tiles, and make its picture, where that is worth its time, and where the film has its
+        ``most`` samples: then by these alone. Gives the picture, see `picture`. whole : (width, height) of the window.
+        """
+        film, frame = job.film, job.frame
+        assert film is not None
+        size = self._begin(job, film, whole) if frame.queued else film.size
+        yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
+        if not frame.queued and not self.due(film, frame.samples) and frame.samples < most:
+            return None
+        job.tracing = False
+        job.alone = not frame.in_motion and (frame.samples >= most or frame.added == 0)
+        size = size if frame.queued else self._begin(job, film, whole)
+        picture = None
+        for step in self._steps(job, film, size):
+            picture = step
+            yield Progress(1.0)
+        return picture
+
+    def picture(self, job: FrameJob, whole: tuple[int, int]) -> Iterator[Stream | None]:
+        """A film's picture, step by step; the last step gives it, a stream of `SHOWN`, which holds until the next one.
+
+        whole : (width, height) of the picture on the screen, to which a preview's smaller film is upsampled as far as
+        its budget goes.
+        """
+        assert job.film is not None
+        yield from self._steps(job, job.film, self._begin(job, job.film, whole))
+
+    def _steps(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int]) -> Iterator[Stream | None]:
+        features = yield from self._fill_gbuffer(job, film, size)
+        yield from self._reconstruct(job, film, features)
+
+    def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
+        """Make ready for a frame's film: the size that its light is upsampled to."""
+        with self.renderer.device.current():
+            _, history, _ = self._compiled()
+            presenter = self._presents()
+            if film is not self._film:
+                self._remember(job, presenter)
+        if film is not self._film:
+            self._samples, self._film = 0, film
+            self._fit("own", film.size)
+            self._turn(history)
+        # Previews are blended before they are filtered; a film's samples are its own until they have been.
+        history.share, history.seeks = float(job.frame.in_motion and self.reprojects), job.frame.in_motion
+        self.blended = history.used or (presenter.knows and not job.alone)
+        size = self._affordable(film.size, whole, job.frame) if job.frame.preview else film.size
+        if size != film.size:
+            self._fit("finer", size, clear=not (self._rasterises and job.frame.in_motion))
+        return size
+
+    def _trace_light(self, job: FrameJob, tiles: Steps, rasterises: bool) -> Steps:
+        """Light of the film's pixels; ``rasterises``: the host passes on triangles while the device is busy with it."""
+        for event in tiles:
+            yield event
+            if rasterises and event.share > 0:
+                rasterises = False
+                with self.renderer.device.current():
+                    self.gbuffer.queue_triangles(self._held["finer"], job.eye)
+        assert not rasterises, "a run yields before its end"
+
+    def _fill_gbuffer(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int]) -> Generator[None, None, Buffer]:
+        """Surfaces of a film's pixels, step by step; gives the buffer of those that its light is upsampled to, which of
+        a frame that is queued are rasterised later."""
+        yield from self._cast_features("own", min(job.frame.samples, MOST_FEATURES), job)
+        if size == film.size:
+            return self._held["own"]
+        finer = self._held["finer"]
+        if self._rasterises and job.frame.queued:
+            return finer
+        spent = 0.0
+        steps = self._rasterise(finer, job) if self._rasterises and job.frame.in_motion else self._cast_finer(job)
+        while True:
+            began = time.perf_counter()
+            ended = next(steps, 0) == 0
+            spent += time.perf_counter() - began  # of the steps alone: others work in between
+            if ended:
+                break
+            yield None
+        job.upsampling += spent
+        return finer
+
+    def _reconstruct(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
+        """The picture of a film's light on the surfaces of ``features``, step by step; the last gives it."""
+        device, finer = self.renderer.device, features.size != film.size
+        steps, picture = self._reconstruction(job, film, features), None
+        together = film.size[0] * film.size[1] <= MOST_TOGETHER
+        while picture is None:
+            began = time.perf_counter()
+            with device.current():
+                picture = next(steps)
+                while together and picture is None:
+                    picture = next(steps)
+                if picture is not None:
+                    device.context.finish()
+            if picture is not None and finer and not job.frame.queued:
+                job.upsampling += time.perf_counter() - began
+                fixed = self.gbuffer.drawing.scene if self._rasterises else 0.0
+                pixels = features.size[0] * features.size[1]
+                self.scheduler.upsampled.note(pixels / max(job.upsampling - fixed, 0.1 * job.upsampling, 1e-6))
+            self._samples = job.frame.samples
+            yield picture
+
+    def _reconstruction(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
+        """The passes, a step each; the context must be current."""
+        (wavelets, history, upsampling), presenter = self._compiled(), self._presents()
+        own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
+
+        def rasterise() -> None:  # while the host looks for light in the cache
+            if features.samples == 0:
+                self.gbuffer.queue_surfaces(features, camera)
+
+        lit = wavelets.demodulate(film, own, camera)
+        yield None
+        if not in_motion and not job.alone and presenter.knows:
+            lit = presenter.hold(lit, camera)
+            yield None
+        lit = history.blend(lit, own.blocks[0].stream, camera, max(film.samples, 1), rasterise)
+        yield None
+        light = yield from wavelets.filter(lit, camera, film.samples)
+        if presenter.knows and not job.alone:
+            pixels = film.size[0] * film.size[1] / (features.size[0] * features.size[1])
+            light = presenter.blend(lit, light, camera, max(film.samples, 1) * pixels)
+            yield None
+        yield upsampling.draw(lit, light, features.blocks[0].stream, camera, fills=in_motion and not job.frame.at_rest)
+
+    def _remember(self, job: FrameJob, presenter: Presenter) -> None:
+        """Another film begins: at rest the picture made last is the light that is known of its view."""
+        presenter.forget()
+        picture = self._compiled()[2].picture(job.camera.with_lens(0.0))
+        if picture is None or (job.frame.preview and not job.frame.at_rest):
+            return
+        found = [held for held in self._held.values() if held.size == picture.size and held.samples]
+        if found:
+            presenter.remember(picture, found[-1].blocks[0].stream)
+
+    def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: Frame) -> tuple[int, int]:
+        """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
+        at least `FINER` times as wide, and at rest the whole."""
+        pixels = whole[0] * whole[1]
+        with self.renderer.device.current():
+            self._rasterises = self.gbuffer.chosen(pixels)
+        if frame.at_rest:
+            return whole
+        scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
+        if self._rasterises:  # a smaller picture saves nothing of what the scene costs
+            scale = max(min(scale, self.gbuffer.scale(pixels)), LEAST_DRAWN)
+        scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
+        return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
+
+    def _turn(self, history: History) -> None:
+        """Another film: what was made last is its past, as far as scene and settings are the same."""
+        renderer, seen = self.renderer, self._seen
+        history.turn()
+        found = changes(*seen, renderer.prepared, renderer.settings) if seen is not None else None
+        if found is None:
+            history.forget()
+        history.changes = found or Changes()
+        self._seen = renderer.prepared, renderer.settings
+
+    # -- features --------------------------------------------------------------------------------------------------
+
+    def _cast_features(self, name: str, samples: int, job: FrameJob) -> Iterator[None]:
+        """Bring a buffer to so many samples by camera rays; those of a frame that is queued are not timed."""
+        buffer, spent, before = self._held[name], 0.0, self._held[name].samples
+        settings = of_motion(self.renderer.settings) if job.frame.in_motion else self.renderer.settings
+        steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
+        queued = job.frame.queued and name == "own"
+        while True:
+            began = time.perf_counter()
+            ended = next(steps, 0) == 0
+            if not queued:
+                self.renderer.device.context.finish()
+            spent += time.perf_counter() - began
+            if ended:
+                break
+            yield None
+        if buffer.samples > before and not queued:
+            rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
+            self.scheduler.note_camera_rays(rays, spent)
+
+    def _cast_finer(self, job: FrameJob) -> Iterator[None]:
+        """The features of every pixel that a preview's light is upsampled to."""
+        steps, spent = self._cast_features("finer", 1, job), 0.0
+        while True:
+            began = self.gbuffer.now()
+            ended = next(steps, 0) == 0
+            spent += self.gbuffer.now() - began
+            if ended:
+                break
+            yield None
+        size = self._held["finer"].size
+        self.gbuffer.cast(size[0] * size[1], spent)
+
+    def _rasterise(self, buffer: Buffer, job: FrameJob) -> Iterator[None]:
+        """Likewise, in one step."""
+        with self.renderer.device.current():
+            self.gbuffer.draw(buffer, job.eye)
+        yield None
+
+    def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
+        """Have a buffer of that size, without samples; ``clear``: what it holds is not overwritten as a whole."""
+        held = self._held.get(name)
+        with self.renderer.device.current():
+            if held is not None and held.size == size:
+                held.samples = 0
+                if clear:
+                    held.clear()
+                return
+            if held is not None:
+                held.release()
+            self._held[name] = Buffer(self.renderer.device, FEATURES, size)
+
+    # -- pictures that are there -----------------------------------------------------------------------------------
+
+    def last(self, film: FilmBuffer) -> Stream | None:
+        """A film denoised by Open Image Denoise, by the features that there are of it, a stream of `RADIANCE`; None
+        where there are none. The context must be current.
+
+        Raises ViewerError where the denoiser fails.
+        """
+        if film is not self._film:
+            return None
+        made = denoised(self.renderer, film, self._held["own"])
+        if self._last is None or self._last.size != film.size:
+            if self._last is not None:
+                self._last.release()
+            self._last = Stream(self.renderer.device, RADIANCE, film.size)
+        texels = np.concatenate([made, np.zeros((*made.shape[:2], 1), np.float32)], axis=2)
+        self._last.write_texels([texels])
+        return self._last
+
+    @property
+    def warps(self) -> bool:
+        """Whether there is a picture of this scene that can be warped to where the camera is."""
+        there = self._passes is not None and self._passes[2].there
+        return there and self._seen is not None and self._seen[0] is self.renderer.prepared
+
+    @property
+    def distance(self) -> float:
+        """How far the camera is from where the picture made last was seen, as a share of the scene's diagonal."""
+        assert self._passes is not None
+        prepared = self.renderer.prepared
+        if self._extent is None or self._extent[0] is not prepared:
+            low, high = prepared.scene.bounds()
+            self._extent = prepared, max(float(np.linalg.norm(high - low)), 1e-30)
+        return self._passes[2].distance(self.renderer.camera) / self._extent[1]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) of the picture made last."""
+        assert self._passes is not None
+        return self._passes[2].size
+
+    def warp(self, target: Stream) -> None:
+        """Draw the picture made last as the tracer's camera sees it now, to a stream of `SHOWN` of any size."""
+        with self.renderer.device.current():
+            self._compiled()[2].warp(self.renderer.camera, target)
+
+    def release(self) -> None:
+        """Free buffers and streams."""
+        with self.renderer.device.current():
+            made = self._presenter, *(self._passes or ()), self._last
+            for held in (*self._held.values(), self._features, self.gbuffer, *made):
+                if held is not None:
+                    held.release()
+        self._held.clear()
+        self._passes = self._presenter = self._last = self._film = self._seen = None

@@ -1,0 +1,77 @@
+"""A session's side of its screen: which picture is shown, of which camera, and since when."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.film.device_film import FilmBuffer
+from viewer.renderer.device.tile_job import Tile
+from viewer.renderer.preview.frame import FrameJob
+from viewer.renderer.preview.preview import Preview
+from viewer.renderer.preview.screen import Screen
+from viewer.scene.camera import Camera
+from viewer.stream.gl.stream import Stream
+
+
+class ShownPicture:
+    """Shows pictures on a screen; the context need not be current.
+
+    shown : camera and size of the picture on show. warped : pictures so far that were warped to the camera.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self.shown: tuple[Camera, tuple[int, int]] | None = None
+        self.warped = 0
+        self._since = -math.inf  # when the picture on show came
+
+    def begin(self, job: FrameJob) -> None:
+        """A frame begins: a new film, or a preview."""
+        self.screen.begin(job.frame.size, job.frame.preview)
+
+    def tile(self, tile: Tile) -> None:
+        """A tile of a frame that is shown as it is."""
+        self.screen.put(tile)
+
+    def picture(self, picture: Stream) -> None:
+        """The picture of the frame in progress."""
+        self.screen.show(picture)
+
+    def film(self, film: FilmBuffer) -> None:
+        """The film's own means."""
+        with film.device.current():
+            self.screen.show(film.blocks[0].stream)
+
+    def end(self, job: FrameJob) -> None:
+        """The frame is complete."""
+        self.screen.end()
+        if job.frame.preview:
+            self.shown = job.camera, job.frame.size
+        self._since = time.perf_counter()
+
+    def drop(self) -> None:
+        """A preview in progress will not be completed."""
+        self.screen.drop()
+
+    @property
+    def seconds(self) -> float:
+        """That the picture on show has been there."""
+        return time.perf_counter() - self._since
+
+    def warp(self, preview: Preview, size: tuple[int, int]) -> float:
+        """Show the last picture as the camera sees it by now; gives the seconds that this took. size : of the whole
+        picture, pixels."""
+        device, began = preview.renderer.device, time.perf_counter()
+        with device.current():
+            self.screen.warp(preview.size, preview.warp)  # of no more pixels than the picture has
+            device.context.finish()
+        self.shown, self.warped, self._since = (preview.renderer.camera, size), self.warped + 1, time.perf_counter()
+        return self._since - began
+
+    def linear(self) -> NDArray[np.float32]:
+        """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
+        return self.screen.linear()

@@ -1,0 +1,94 @@
+"""What a session on a screen compiles before it goes on, a shader at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.motion import of_motion
+from viewer.renderer.preview.preview import Preview
+from viewer.renderer.preview.scheduler import LONGEST_COMPILE, QUICK
+from viewer.renderer.sampling.parts import RendererParts
+
+SEEN = frozenset({"camera", "fov"})  # options that compile nothing
+
+
+class Warmup:
+    """Shaders of tiles of a size (width, height), of the preview, and, while there is time, of light in flight.
+
+    compiling : the program whose shaders the next step compiles; empty: none.
+    """
+
+    def __init__(self, renderer: RendererParts, tile: tuple[int, int], counting: bool) -> None:
+        self.renderer, self.tile, self.counting = renderer, tile, counting
+        self.compiling = ""
+        self._steps: tuple[Settings, Iterator[float]] | None = None
+        self._seconds = 0.0  # that the last shaders took
+        self._quick_steps: tuple[Settings, Iterator[float]] | None = None
+
+    def ready(self, preview: Preview | None) -> bool:
+        """Whether nothing is left to compile."""
+        return self.renderer.ready(self.tile, self.counting) and (preview is None or preview.ready)
+
+    def step(self, preview: Preview | None) -> None:
+        """Compile one of the shaders; none the first time, when it is only told. Raises ViewerError."""
+        now = self.renderer.settings
+        if not self.compiling:
+            self.compiling = now.program
+            return
+        if self._steps is None or not self._steps[0].differences(now).keys() <= SEEN:
+            self._steps, self._seconds = (now, self._shaders(preview)), 0.0
+        began = time.perf_counter()
+        if next(self._steps[1], None) is None:
+            self._steps = None
+        self._seconds += time.perf_counter() - began
+
+    def _shaders(self, preview: Preview | None) -> Iterator[float]:
+        if not self.renderer.ready(self.tile, self.counting):
+            yield from self.renderer.warm(self.tile, self.counting)
+        if preview is not None and not preview.ready:
+            yield from preview.warm()
+
+    # -- light of few pixels, in flight ----------------------------------------------------------------------------
+
+    @property
+    def quick(self) -> Settings | None:
+        """The settings of light of few pixels while the camera moves, where a machine of its own serves it best: of a
+        software driver, which waits for every pass, one that has a single pass."""
+        settings = self.renderer.settings
+        if not self.renderer.device.software or settings.picture_program.maps_photons:
+            return None
+        return of_motion(settings).replace(machine="singlepass")
+
+    @property
+    def quick_ready(self) -> bool:
+        """Whether that machine is compiled."""
+        quick = self.quick
+        return quick is not None and self.renderer.ready(QUICK, self.counting, quick)
+
+    def step_quick(self) -> bool:
+        """Compile one of that machine's shaders; whether there was any that does not take too long."""
+        quick = self.quick
+        if quick is None or self._seconds > LONGEST_COMPILE or self.renderer.ready(QUICK, self.counting, quick):
+            return False
+        if self._quick_steps is None or self._quick_steps[0].differences(quick).keys() - SEEN:
+            self._quick_steps = quick, self.renderer.warm(QUICK, self.counting, quick)
+        if next(self._quick_steps[1], None) is None:
+            self._quick_steps = None
+        return True
+
+    # -- interruptions ---------------------------------------------------------------------------------------------
+
+    def done(self) -> None:
+        """All is compiled."""
+        self._steps, self.compiling = None, ""
+
+    def pause(self) -> None:
+        """Others may compile meanwhile."""
+        self._steps = None
+
+    def forget(self) -> None:
+        """Another scene, or other shaders."""
+        self._steps = self._quick_steps = None
+        self.compiling = ""
