@@ -19,7 +19,7 @@ sys.path.insert(0, str(TOOLS))
 
 import bench  # noqa: E402
 import luxcore  # noqa: E402
-from benchmarks import common, denoise, eight, process, readable  # noqa: E402
+from benchmarks import common, denoise, eight, ladder, process, readable  # noqa: E402
 from benchmarks.masks import active_rays  # noqa: E402
 from benchmarks.scenes import SPAN, facing  # noqa: E402
 
@@ -286,6 +286,33 @@ def test_bench_denoise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert by["shader"]["error"] < by["none"]["error"]
     (folder,) = (path.parent for path in tmp_path.rglob("denoise.json"))
     assert (folder / "denoise_sheet.png").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed: apt-get install xvfb")
+def test_bench_ladder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(eight, "_cache", lambda: tmp_path)
+    (scene,) = _quick("ladder", tmp_path)["scenes"].values()
+    looks = scene["looks"]
+    assert looks[0][0] < 0 < ladder.FIRST <= looks[1][0] and looks[-1][2] == 1.0 and looks[-1][3] >= 1
+    best = [min(look[1] for look in looks[:k]) for k in range(1, len(looks))]
+    rise = max(0.0, *(look[1] - before for look, before in zip(looks[1:], best, strict=True)))
+    assert scene["rise"] == pytest.approx(rise, abs=1e-3) and scene["worse"] == (scene["rise"] > ladder.RISE)
+    assert ladder.flip_at(looks, looks[1][0]) == looks[1][1]
+
+
+def test_a_benchmarks_flight_ends_at_the_scenes_camera() -> None:
+    home = viewer.load("cornell").cameras[0]
+    for indoors in (False, True):
+        away, end = (ladder.aside(home, indoors, 100.0, share) for share in (0.0, 1.0))
+        np.testing.assert_allclose([end.origin, end.target], [home.origin, home.target], atol=1e-9)
+        far = np.linalg.norm(np.subtract(away.target, away.origin))
+        assert far == pytest.approx(np.linalg.norm(np.subtract(home.target, home.origin)))
+        turned = np.dot(np.subtract(away.target, away.origin), np.subtract(home.target, home.origin)) / far**2
+        assert np.degrees(np.arccos(turned)) == pytest.approx(ladder.TURNED, abs=1.0)
 
 
 def test_the_benchmarks_pictures_are_the_renderers(device: Any) -> None:
