@@ -37,18 +37,41 @@ def test_300_renders(device) -> None:
     renderer.release()
 
 
-@pytest.mark.slow
-def test_300_renderers(device) -> None:
+def one_renderer(scene: viewer.Scene, device: Any, number: int) -> None:
+    renderer = Renderer(scene, device=device, **CHOICES[number % len(CHOICES)])
+    renderer.render((32, 32), spp=1)
+    renderer.release()
+
+
+def one_session(scene: viewer.Scene, device: Any, number: int) -> None:
+    """On a screen, from the preview to samples at the full size, and once more at rest after a change."""
+    renderer = Renderer(scene, device=device, **CHOICES[number % len(CHOICES)])
+    session = Session(renderer, (32, 32), Stop(2), screen=Screen())
+    while not session.idle:
+        session.advance(0.1)
+    session.update(exposure=1.0)
+    while not session.idle:
+        session.advance(0.1)
+    session.release()
+    renderer.release()
+
+
+@pytest.mark.parametrize("one", [one_renderer, one_session])
+@pytest.mark.parametrize("times", [20, pytest.param(300, marks=pytest.mark.slow)])
+def test_what_is_released_leaves_nothing(device: Any, one: Callable[..., None], times: int) -> None:
     scene = viewer.load("cornell")
-
-    def one() -> None:
-        renderer = Renderer(scene, device=device)
-        renderer.render((32, 32), spp=1)
-        renderer.release()
-
-    for _ in range(100):  # the driver's cache of compiled variants, which is bounded, fills
-        one()
-    before = resident(device)
-    for _ in range(300):
-        one()
+    for number in range(times // 3):  # the driver's cache of compiled variants, which is bounded, fills
+        one(scene, device, number)
+    before, held = resident(device), living(device)
+    for number in range(times):
+        one(scene, device, number)
+    assert living(device) == held
     assert resident(device) - before < 2 * GROWTH
+
+
+def test_what_is_dropped_is_freed(device: Any) -> None:
+    """Without a release: at the next turn after Python has found out."""
+    scene, held = viewer.load("cornell"), living(device)
+    for options in CHOICES:
+        Renderer(scene, device=device, **options).render((32, 32), spp=1)
+    assert living(device) == held

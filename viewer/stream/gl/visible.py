@@ -6,7 +6,6 @@ of the picture are left out.
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 
 import moderngl

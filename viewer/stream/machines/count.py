@@ -17,6 +17,7 @@ from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.query import Query
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import COUNTS
 from viewer.stream.machines.mask import Mask, step_source
@@ -30,19 +31,19 @@ class Queries:
     """Occlusion queries, used again once they have been read."""
 
     def __init__(self, device: Device) -> None:
-        self.context = device.context
-        self._free: deque[moderngl.Query] = deque()  # one that is asked again at once waits for its last answer
+        self.device = device
+        self._free: deque[Query] = deque()  # one that is asked again at once waits for its last answer
 
-    def take(self) -> moderngl.Query:
+    def take(self) -> Query:
         """One that nobody waits for."""
-        return self._free.popleft() if self._free else self.context.query(samples=True)
+        return self._free.popleft() if self._free else Query(self.device, samples=True)
 
-    def read(self, query: moderngl.Query) -> int:
+    def read(self, query: Query) -> int:
         """Its samples, and it is free; waits until the device has come so far."""
         self._free.append(query)
         return int(query.samples)
 
-    def give_back(self, queries: Sequence[moderngl.Query]) -> None:
+    def give_back(self, queries: Sequence[Query]) -> None:
         """Nobody will read these."""
         self._free += queries
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
-import moderngl
 import numpy as np
 
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.query import Query
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Progress
@@ -160,7 +160,7 @@ class Multipass(Passes):
     def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[Progress]:
         """Round by round, every pass inside a query that is read a round late, until a round has found no ray."""
         found = [1] * len(stage)  # rays that each step's pass ran on, in the last round that was read
-        asked: deque[list[moderngl.Query]] = deque()
+        asked: deque[list[Query]] = deque()
         while any(found):
             if self.counting:  # which waits for every pass anyway
                 found = [self._draw(entry) for entry in stage]

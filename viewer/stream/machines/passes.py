@@ -17,6 +17,7 @@ from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Tiles
+from viewer.stream.gl.query import Query
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine
@@ -136,9 +137,9 @@ class Passes(Machine):
         self,
         entry: StepPass,
         masked: bool = False,
-        query: moderngl.Query | None = None,
+        query: Query | None = None,
         conditional: bool = False,
-        each: Sequence[moderngl.Query] = (),
+        each: Sequence[Query] = (),
     ) -> int:
         """Mask (unless it is ``masked`` already), kernel pass inside a ``query``, or a query for ``each`` tile, and the
         copy behind it where there is no barrier. ``conditional``: only if a count pass finds a ray; the query is then
@@ -146,7 +147,6 @@ class Passes(Machine):
 
         Returns the rays that it ran on, where the machine is counting.
         """
-        context = self.device.context
         self._settle()
         if self.snapshot is not None:
             self.snapshot.take(self.state, lambda target: self._prepare(target, entry.number))
@@ -169,7 +169,7 @@ class Passes(Machine):
             self._count(drawing, entry.samplers)
             self.mask.leave()
         if self.counting:
-            query = context.query(samples=not each, time=True)
+            query = Query(self.device, samples=not each, time=True)
         self._kernel(entry, query, each)
         self._copy_back(entry)
         if not self.counting or query is None:
@@ -195,9 +195,7 @@ class Passes(Machine):
             for drawing in (*entry.drawings, *entry.counts):
                 drawing.shader.set("unroll", self._calls(entry))
 
-    def _kernel(
-        self, entry: StepPass, query: moderngl.Query | None = None, each: Sequence[moderngl.Query] = ()
-    ) -> None:
+    def _kernel(self, entry: StepPass, query: Query | None = None, each: Sequence[Query] = ()) -> None:
         """The pass itself, inside a ``query``, with another one for ``each`` tile.
 
         To llvmpipe a program inside a query is another one than without, which it would compile when the first such

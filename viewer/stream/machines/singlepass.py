@@ -10,6 +10,7 @@ from viewer.stream.compile.generate import Form
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Tiles
+from viewer.stream.gl.query import Query
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine, Progress
@@ -109,7 +110,7 @@ class Singlepass(Machine):
         # What the driver cuts short is discarded (see `_again`), and so told by the number of samples.
         checks = self.counting or self.device.software
         wanted = self._lay(rays, checks)
-        query = context.query(samples=True, time=self.counting) if checks else None
+        query = Query(self.device, samples=True, time=self.counting) if checks else None
         fragments, seconds, left = 0, 0.0, rays
         for band in self._bands(rays):
             if barrier is not None and self.in_place:
@@ -148,7 +149,7 @@ class Singlepass(Machine):
         self.drawing.shader.set("extent", (self.size[0], 0))
         self._begin(self.target, (0, 0, 1, 1))
         if self.counting or self.device.software:  # counting samples is another variant to a driver
-            with self.device.context.query(samples=True, time=self.counting):
+            with Query(self.device, samples=True, time=self.counting):
                 self.drawing.render()
         else:
             self.drawing.render()
