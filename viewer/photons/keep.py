@@ -14,8 +14,8 @@ from viewer.photons.grid import PhotonGrid
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.passes import add_fetch
-from viewer.stream.gl.query import Query
 from viewer.stream.gl.stream import Stream
 
 OUTPUTS = ("kept",)  # of the geometry program, which transform feedback writes

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.query import Query
+from viewer.stream.gl.objects import Query
 
 CORNERS: NDArray[np.float32] = np.array(
     [[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]], np.float32

@@ -18,7 +18,7 @@ from viewer.base.errors import DeviceError
 from viewer.stream.compile.addresses import IN_BUFFER, Layout, layout
 from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.raw import RawObject
+from viewer.stream.gl.objects import RawObject
 from viewer.stream.gl.stream import float_texture
 
 CHUNK = 1 << 16  # records or voxels that are packed and uploaded at once: a few milliseconds

@@ -20,7 +20,7 @@ from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
-from viewer.stream.gl.raw import RawObject
+from viewer.stream.gl.objects import RawObject
 from viewer.stream.gl.stream import Stream
 
 _RENDERBUFFER, _FRAMEBUFFER, _DEPTH_ATTACHMENT = 0x8D41, 0x8D40, 0x8D00

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import moderngl
 
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.raw import RawObject
+from viewer.stream.gl.objects import RawObject
 
 KEEP, REPLACE, INCREASE, INCREASE_AND_WRAP = 0x1E00, 0x1E01, 0x1E02, 0x8507
 ALWAYS, EQUAL = 0x0207, 0x0202

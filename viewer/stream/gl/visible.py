@@ -16,8 +16,8 @@ from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.objects import RawObject
 from viewer.stream.gl.rasterize import attach_depth
-from viewer.stream.gl.raw import RawObject
 from viewer.stream.gl.stream import float_texture
 
 GROUP = 128  # triangles that are left out, or drawn, together

@@ -16,7 +16,7 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.query import Query
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 
 CHOICE = Record("Choice", Field("chosen", "float", about="above 0: the ray takes part in the run"))

@@ -17,7 +17,7 @@ from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.query import Query
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import COUNTS
 from viewer.stream.machines.mask import Mask, step_source

@@ -19,7 +19,7 @@ from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.query import Query
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stencil import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Stencil
 from viewer.stream.gl.stream import Stream
 

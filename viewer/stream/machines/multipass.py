@@ -16,7 +16,7 @@ import numpy as np
 
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.query import Query
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Progress

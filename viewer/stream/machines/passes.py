@@ -17,7 +17,7 @@ from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Tiles
-from viewer.stream.gl.query import Query
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.stream.gl.draw import Tiles
-from viewer.stream.gl.query import Query
+from viewer.stream.gl.objects import Query
 from viewer.stream.machines.count import Queries
 
 
