@@ -1,4 +1,4 @@
-"""OpenGL objects that moderngl does not wrap, buffer textures and renderbuffers by name; and queries, which it keeps."""
+"""OpenGL objects that moderngl does not wrap (buffer textures, renderbuffers, by name) or does not free (queries)."""
 
 from __future__ import annotations
 
