@@ -1,7 +1,10 @@
-"""Shared fixtures: the scene data (skipped with a clear word where absent) and one headless OpenGL context."""
+"""Shared fixtures: the scene data (skipped with a clear word where absent) and one headless OpenGL context. The order
+of the files, and what each leaves in memory."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import shutil
 import subprocess
@@ -19,6 +22,71 @@ REQUIREMENTS = ("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree", "glfw",
 REQUIREMENTS += ("rendercanvas", "distributed", "websockets", "uvicorn", "glslangValidator")
 
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+
+# Files that take longest begin first, so that no process is left alone with one of them at the end.
+LONGEST = ("accel/test_structures.py", "renderer/test_back_faces.py", "accel/test_two_level.py", "accel/test_moving.py")
+LONGEST += ("programs/test_path_trace.py", "programs/test_many_lights.py", "programs/test_whitted.py")
+LONGEST += ("programs/test_classic_scenes.py", "viewport/test_canvas_view.py", "photons/test_photon_map.py")
+LONGEST += ("renderer/test_update.py", "renderer/test_render.py", "renderer/test_ray_cast.py")
+LONGEST += ("statistics/test_references.py", "repro/test_the_machine_of_another_map.py", "stream/test_opengl33.py")
+LONGEST += ("photons/test_gather.py", "programs/test_layered_surfaces.py", "repro/test_loops_cut_by_the_driver.py")
+
+STATUS = Path("/proc/self/status")  # of a process, on Linux
+MEMORY = 1536  # MiB that a process may take: the run fails where one has taken more
+PEAK = "raystream_peak"  # in what a process of the tests leaves to the one that started it
+peaks: dict[str, tuple[int, str]] = {}  # by process: the most MiB that it has taken, and the file in which it did
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, the others in their order."""
+    here = Path(__file__).parent
+    rank = {here / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay to the end: garbage is looked for elsewhere."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _released(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Frees what a file leaves in memory and on the device, after the file's own fixtures have ended."""
+    yield
+    if STATUS.exists():
+        line = next(line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
+        most, process = int(line.split()[1]) >> 10, os.environ.get("PYTEST_XDIST_WORKER", "the process")
+        peaks[process] = max(peaks.get(process, (0, "")), (most, request.node.name), key=lambda peak: peak[0])
+    gc.collect()
+    module = sys.modules.get("viewer.stream.gl.device")
+    for device in [*module._shared.values()] if module else ():
+        if not device.ended:
+            with device.current():
+                pass  # frees what Python has dropped
+    if sys.platform.startswith("linux"):
+        getattr(ctypes.CDLL(None), "malloc_trim", bool)(0)  # glibc keeps pages that are free in between
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A process of xdist's ends, and tells what it has taken."""
+    peaks.update(getattr(node, "workeroutput", {}).get(PEAK, {}))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fails a run that took more memory than it may; a process of xdist's leaves that to the one that started it."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[PEAK] = dict(peaks)
+    elif any(most > MEMORY for most, _ in peaks.values()):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    for process, (most, file) in sorted(peaks.items()):
+        beyond = f", more than {MEMORY}" if most > MEMORY else ""
+        terminalreporter.write_line(f"{process} took {most} MiB at most{beyond}, first in {file}")
 
 
 def _refuse_skip(report: Any) -> Any:

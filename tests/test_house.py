@@ -20,7 +20,7 @@ from viewer.base.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 BASH = shutil.which("bash")
-WORKERS = "-n|auto|--maxprocesses|4|--dist|loadfile"  # where no file of tests is named
+WORKERS = "-n|auto|--maxprocesses|4|--dist|loadfile|--no-loadscope-reorder"  # where no file of tests is named
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux") or BASH is None, reason="bash on Linux is needed")
 
 # What tools/ calls; a PATH of these alone knows no apt-get and no sudo.

@@ -22,8 +22,8 @@ def test_the_sky_comes_and_goes_with_the_scene(opened: Any, monkeypatch: pytest.
     monkeypatch.setattr(viewer, "load", lambda name, *_, **__: scenes[name], raising=False)
     hands = opened("below", size=(120, 90), program="path", machine="singlepass")
     app = hands.app
+    hands.until(lambda: "own lights show nothing" in app.view.message, "the note, which is gone after some seconds")
     hands.until(lambda: app.view.environment.name == "sky", "the sky")
-    assert "own lights show nothing" in app.view.message
     hands.rest()
     assert not black(app.session.linear())
     app.scene_loader.open("above")

@@ -14,6 +14,7 @@ from viewer.photons.grid import PhotonGrid
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.passes import add_fetch
 from viewer.stream.gl.stream import Stream
 
@@ -41,7 +42,7 @@ class Keep:
         self.program = device.feedback_program(*keep_sources(), outputs=OUTPUTS)
         self._members = {name: self.program[name] for name in self.program}
         self._points = device.context.vertex_array(self.program, [])
-        self._query = device.context.query(primitives=True)
+        self._query = Query(device, primitives=True)
         self._buffer: moderngl.Buffer | None = None
 
     def run(self, photons: Stream, count: int, grid: PhotonGrid, kept: Stream) -> int:
@@ -61,7 +62,7 @@ class Keep:
         with self._query:
             self._points.transform(self._buffer, moderngl.POINTS, vertices=count)
         kept.textures[0].write(self._buffer)  # on the device
-        return int(self._query.primitives)
+        return self._query.primitives
 
     def _set(self, uniforms: Mapping[str, Any]) -> None:
         for name, value in uniforms.items():

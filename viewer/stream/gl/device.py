@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 import threading
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -92,6 +93,10 @@ class Device:
     limits: Limits | None = None
     compiled: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
+    # Unused queries (`Query`): by whether they count samples, take the time, count primitives.
+    queries: dict[tuple[bool, bool, bool], deque[moderngl.Query]] = field(
+        default_factory=lambda: defaultdict(deque), init=False
+    )
 
     def __post_init__(self) -> None:
         _Process.check()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.objects import Query
 
 CORNERS: NDArray[np.float32] = np.array(
     [[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]], np.float32
@@ -110,7 +111,7 @@ class Drawing:
         elif self.tiles.count:
             self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS) * self.tiles.count)
 
-    def render_each(self, queries: Sequence[moderngl.Query]) -> None:
+    def render_each(self, queries: Sequence[Query]) -> None:
         """Draw over the kept tiles, by rows, each inside its own query."""
         assert not self.tiles.all and len(queries) == self.tiles.count
         for number, query in enumerate(queries):

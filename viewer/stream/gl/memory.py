@@ -18,6 +18,7 @@ from viewer.base.errors import DeviceError
 from viewer.stream.compile.addresses import IN_BUFFER, Layout, layout
 from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.objects import RawObject
 from viewer.stream.gl.stream import float_texture
 
 CHUNK = 1 << 16  # records or voxels packed and uploaded at once: a few milliseconds
@@ -169,9 +170,7 @@ class BufferTexture:
         self._texel_bytes = (1 if bytes_only else 4) * channels
         self._active = device.require("glActiveTexture", unsigned)
         self._bind = device.require("glBindTexture", unsigned, unsigned)
-        self._delete = device.require("glDeleteTextures", ctypes.c_int, ctypes.POINTER(unsigned))
-        self._name = unsigned(0)
-        device.require("glGenTextures", ctypes.c_int, ctypes.POINTER(unsigned))(1, ctypes.byref(self._name))
+        self._object = RawObject(device, "Texture")
         self.buffer = self._attached(texels)
 
     def _attached(self, texels: int) -> moderngl.Buffer:
@@ -197,11 +196,11 @@ class BufferTexture:
     def use(self, unit: int) -> None:
         """Bind to a texture unit."""
         self._active(_TEXTURE0 + unit)
-        self._bind(_TEXTURE_BUFFER, self._name)
+        self._bind(_TEXTURE_BUFFER, self._object.name)
 
     def release(self) -> None:
         """Free the texture and its buffer."""
-        self._delete(1, ctypes.byref(self._name))
+        self._object.release()
         self.buffer.release()
 
 

@@ -21,6 +21,7 @@ from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.objects import RawObject
 from viewer.stream.gl.stream import Stream
 
 _RENDERBUFFER, _FRAMEBUFFER, _DEPTH_ATTACHMENT = 0x8D41, 0x8D40, 0x8D00
@@ -52,19 +53,18 @@ def draw_source(
     return source
 
 
-def attach_depth(device: Device, target: moderngl.Framebuffer, size: tuple[int, int]) -> ctypes.c_uint:
+def attach_depth(device: Device, target: moderngl.Framebuffer, size: tuple[int, int]) -> RawObject:
     """Attach a float32 depth buffer, which moderngl lacks: 24 bits are too coarse for close distances.
 
-    Returns the renderbuffer's name.
+    Returns the renderbuffer.
     """
-    unsigned, integer, depth = ctypes.c_uint, ctypes.c_int, ctypes.c_uint(0)
+    unsigned, integer, depth = ctypes.c_uint, ctypes.c_int, RawObject(device, "Renderbuffer")
     require = device.require
-    require("glGenRenderbuffers", integer, ctypes.POINTER(unsigned))(1, ctypes.byref(depth))
-    require("glBindRenderbuffer", unsigned, unsigned)(_RENDERBUFFER, depth)
+    require("glBindRenderbuffer", unsigned, unsigned)(_RENDERBUFFER, depth.name)
     require("glRenderbufferStorage", unsigned, unsigned, integer, integer)(_RENDERBUFFER, _DEPTH_32F, *size)
     target.use()
     attach = require("glFramebufferRenderbuffer", unsigned, unsigned, unsigned, unsigned)
-    attach(_FRAMEBUFFER, _DEPTH_ATTACHMENT, _RENDERBUFFER, depth)
+    attach(_FRAMEBUFFER, _DEPTH_ATTACHMENT, _RENDERBUFFER, depth.name)
     return depth
 
 
@@ -122,6 +122,4 @@ class Rasterizer:
     def release(self) -> None:
         """Free the textures."""
         self.records.release()
-        unsigned = ctypes.c_uint
-        delete = self.device.require("glDeleteRenderbuffers", ctypes.c_int, ctypes.POINTER(unsigned))
-        delete(1, ctypes.byref(self._depth))
+        self._depth.release()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import moderngl
 
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.objects import RawObject
 
 KEEP, REPLACE, INCREASE, INCREASE_AND_WRAP = 0x1E00, 0x1E01, 0x1E02, 0x8507
 ALWAYS, EQUAL = 0x0207, 0x0202
@@ -24,8 +25,7 @@ class Stencil:
 
     def __init__(self, device: Device, framebuffer: moderngl.Framebuffer) -> None:
         """Attach a stencil buffer to ``framebuffer``, of its size."""
-        whole, name = ctypes.c_uint, ctypes.c_uint(0)
-        names = ctypes.POINTER(whole)
+        whole = ctypes.c_uint
         self.framebuffer = framebuffer
         self._enable, self._disable = device.require("glEnable", whole), device.require("glDisable", whole)
         self._func = device.require("glStencilFunc", whole, ctypes.c_int, whole)
@@ -33,13 +33,11 @@ class Stencil:
         self._mask = device.require("glStencilMask", whole)
         self._clear_value = device.require("glClearStencil", ctypes.c_int)
         self._clear = device.require("glClear", whole)
-        self._delete = device.require("glDeleteRenderbuffers", ctypes.c_int, names)
         self._store = device.require("glPixelStorei", whole, ctypes.c_int)
         self._read = device.require("glReadPixels", *[ctypes.c_int] * 4, whole, whole, ctypes.c_void_p)
-        device.require("glGenRenderbuffers", ctypes.c_int, names)(1, ctypes.byref(name))
-        self._name: int | None = name.value
+        self._buffer = RawObject(device, "Renderbuffer")
         bind = device.require("glBindRenderbuffer", whole, whole)
-        bind(_RENDERBUFFER, name)
+        bind(_RENDERBUFFER, self._buffer.name)
         size = framebuffer.size
         storage = device.require("glRenderbufferStorage", whole, whole, ctypes.c_int, ctypes.c_int)
         storage(_RENDERBUFFER, _DEPTH24_STENCIL8, *size)
@@ -50,7 +48,7 @@ class Stencil:
     def share(self, framebuffer: moderngl.Framebuffer) -> None:
         """Attach this buffer to another framebuffer of the same size, without a depth buffer."""
         framebuffer.use()
-        self._attach(_FRAMEBUFFER, _DEPTH_STENCIL_ATTACHMENT, _RENDERBUFFER, self._name)
+        self._attach(_FRAMEBUFFER, _DEPTH_STENCIL_ATTACHMENT, _RENDERBUFFER, self._buffer.name)
 
     def clear(self, value: int = 0) -> None:
         """Clear to one value; the framebuffer in use must be this one's."""
@@ -94,6 +92,4 @@ class Stencil:
 
     def release(self) -> None:
         """Free the buffer; the framebuffer is unusable afterwards."""
-        if self._name is not None:
-            self._delete(1, ctypes.byref(ctypes.c_uint(self._name)))
-            self._name = None
+        self._buffer.release()

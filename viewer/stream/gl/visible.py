@@ -6,7 +6,6 @@ of the picture are left out.
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 
 import moderngl
@@ -17,6 +16,7 @@ from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.objects import RawObject
 from viewer.stream.gl.rasterize import attach_depth
 from viewer.stream.gl.stream import float_texture
 
@@ -100,7 +100,7 @@ class VisibleTriangles:
         self._kept: NDArray[np.bool_] | None = None  # the groups that the index buffer holds
         self.visible = float_texture(device, (1, 1), 1)
         self._target: moderngl.Framebuffer | None = None
-        self._depth = ctypes.c_uint(0)
+        self._depth: RawObject | None = None
 
     def drawn_from(self, positions: NDArray, corners: NDArray, one_sided: NDArray[np.bool_] | None) -> bool:
         """Whether these triangles are the same."""
@@ -162,11 +162,9 @@ class VisibleTriangles:
         return self._target
 
     def _free_target(self) -> None:
-        if self._target is not None:
-            self._target = None
-            unsigned = ctypes.c_uint
-            delete = self.device.require("glDeleteRenderbuffers", ctypes.c_int, ctypes.POINTER(unsigned))
-            delete(1, ctypes.byref(self._depth))
+        if self._target is not None and self._depth is not None:
+            self._depth.release()
+            self._target = self._depth = None
         self.visible.release()
 
     def release(self) -> None:

@@ -16,6 +16,7 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 
 CHOICE = Record("Choice", Field("chosen", "float", about="above 0: the ray takes part in the run"))
@@ -64,7 +65,7 @@ class Choice:
         context.depth_func = "1"  # always
         found = 0
         for band in bands:
-            query = context.query(samples=True) if counted else None
+            query = Query(self.device, samples=True) if counted else None
             self.target.scissor = band
             with query or nullcontext():
                 self._draw(chosen, 1)

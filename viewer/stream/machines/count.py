@@ -17,6 +17,7 @@ from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import COUNTS
 from viewer.stream.machines.mask import Mask, step_source
@@ -29,19 +30,19 @@ class Queries:
     """Occlusion queries, reused once read."""
 
     def __init__(self, device: Device) -> None:
-        self.context = device.context
-        self._free: deque[moderngl.Query] = deque()  # reusing one at once would wait for its last answer
+        self.device = device
+        self._free: deque[Query] = deque()  # reusing one at once would wait for its last answer
 
-    def take(self) -> moderngl.Query:
+    def take(self) -> Query:
         """An unused query."""
-        return self._free.popleft() if self._free else self.context.query(samples=True)
+        return self._free.popleft() if self._free else Query(self.device, samples=True)
 
-    def read(self, query: moderngl.Query) -> int:
+    def read(self, query: Query) -> int:
         """Read a query's samples and free it; waits until the device is done."""
         self._free.append(query)
         return int(query.samples)
 
-    def give_back(self, queries: Sequence[moderngl.Query]) -> None:
+    def give_back(self, queries: Sequence[Query]) -> None:
         """Free queries without reading them."""
         self._free += queries
 

@@ -19,6 +19,7 @@ from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stencil import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Stencil
 from viewer.stream.gl.stream import Stream
 
@@ -121,11 +122,11 @@ class Mask:
     def select(self, number: int) -> None:
         """Nothing to do."""
 
-    def count(self, number: int, query: moderngl.Query) -> None:
+    def count(self, number: int, query: Query) -> None:
         """By a program that discards the other rays."""
         self._count("count", number, query)
 
-    def _count(self, name: str, number: int, query: moderngl.Query) -> None:
+    def _count(self, name: str, number: int, query: Query) -> None:
         self.target.use()
         self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         self.enter(number)
@@ -167,7 +168,7 @@ class DepthMask(Mask):
         """Give every ray its step's depth; the kernel's quad selects one."""
         self._draw()
 
-    def count(self, number: int, query: moderngl.Query) -> None:
+    def count(self, number: int, query: Query) -> None:
         """By the depth test alone, after `select`."""
         self.target.depth_mask = False
         self._count("count", number, query)
@@ -208,7 +209,7 @@ class KillMask(DepthMask):
         self._begin(number)
         self._draw()
 
-    def count(self, number: int, query: moderngl.Query) -> None:
+    def count(self, number: int, query: Query) -> None:
         """By the mask pass itself, which `select` then skips."""
         self._begin(number)
         with query:

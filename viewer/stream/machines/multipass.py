@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-import moderngl
 import numpy as np
 
+from viewer.stream.gl.objects import Query
 from viewer.stream.machines.common import Progress
 from viewer.stream.machines.count import MANY, Census, waiting
 from viewer.stream.machines.counters import Stats
@@ -136,7 +136,7 @@ class Multipass(Passes):
     def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[Progress]:
         """Round by round, every pass inside a query read one round late, until a round without rays."""
         found = [1] * len(stage)  # rays of each step's pass in the last round read
-        asked: deque[list[moderngl.Query]] = deque()
+        asked: deque[list[Query]] = deque()
         while any(found):
             if self.counting:  # counting waits for every pass anyway
                 found = [self._draw(entry) for entry in stage]

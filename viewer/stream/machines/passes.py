@@ -16,6 +16,7 @@ from viewer.stream.compile.inline import origin
 from viewer.stream.compile.link import Step
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.draw import Tiles
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.copies import Snapshot
@@ -117,9 +118,9 @@ class Passes(Machine):
         self,
         entry: StepPass,
         masked: bool = False,
-        query: moderngl.Query | None = None,
+        query: Query | None = None,
         conditional: bool = False,
-        each: Sequence[moderngl.Query] = (),
+        each: Sequence[Query] = (),
     ) -> int:
         """Mask (unless already ``masked``), kernel pass inside a ``query`` or with a query for ``each`` tile, and the
         copy back where there is no barrier. ``conditional``: only if a count pass finds a ray; the query is then around
@@ -127,7 +128,6 @@ class Passes(Machine):
 
         Returns the number of rays of the pass, if the machine is counting.
         """
-        context = self.device.context
         self._settle()
         if self.snapshot is not None:
             self.snapshot.take(self.state, lambda target: self._prepare(target, entry.number))
@@ -150,7 +150,7 @@ class Passes(Machine):
             self._count(drawing, entry.samplers)
             self.mask.leave()
         if self.counting:
-            query = context.query(samples=not each, time=True)
+            query = Query(self.device, samples=not each, time=True)
         self._kernel(entry, query, each)
         self._copy_back(entry)
         if not self.counting or query is None:
@@ -176,9 +176,7 @@ class Passes(Machine):
             for drawing in (*entry.drawings, *entry.counts):
                 drawing.shader.set("unroll", self._calls(entry))
 
-    def _kernel(
-        self, entry: StepPass, query: moderngl.Query | None = None, each: Sequence[moderngl.Query] = ()
-    ) -> None:
+    def _kernel(self, entry: StepPass, query: Query | None = None, each: Sequence[Query] = ()) -> None:
         """The pass itself, inside a ``query``, or with one for ``each`` tile.
 
         llvmpipe compiles a program separately for draws inside and outside queries, which would delay the first such

@@ -8,6 +8,7 @@ import moderngl
 
 from viewer.stream.compile.generate import Form
 from viewer.stream.gl.draw import Drawing, Tiles
+from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine, Progress
 from viewer.stream.machines.counters import Pass, Stats
@@ -93,7 +94,7 @@ class Singlepass(Machine):
         # Rays of loops ended by the driver are discarded (see `_again`), and so missing in the number of samples.
         checks = self.counting or self.device.software
         wanted = self._lay(rays, checks)
-        query = context.query(samples=True, time=self.counting) if checks else None
+        query = Query(self.device, samples=True, time=self.counting) if checks else None
         fragments, seconds, left = 0, 0.0, rays
         for band in self._bands(rays):
             if barrier is not None and self.in_place:
@@ -132,7 +133,7 @@ class Singlepass(Machine):
         self.drawing.shader.set("extent", (self.size[0], 0))
         self._begin(self.target, (0, 0, 1, 1))
         if self.counting or self.device.software:  # to a driver, counting samples is another variant
-            with self.device.context.query(samples=True, time=self.counting):
+            with Query(self.device, samples=True, time=self.counting):
                 self.drawing.render()
         else:
             self.drawing.render()

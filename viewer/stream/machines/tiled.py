@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.stream.gl.draw import Tiles
+from viewer.stream.gl.objects import Query
 from viewer.stream.machines.count import Queries
 
 
@@ -24,7 +24,7 @@ class _Asked:
 
     number: int
     kept: NDArray[np.bool_]
-    queries: list[moderngl.Query]
+    queries: list[Query]
 
 
 class TileLoop:
@@ -44,7 +44,7 @@ class TileLoop:
         """Whether no pass can find a ray."""
         return not self._asked and bool(self.empty.all())
 
-    def ask(self, number: int) -> list[moderngl.Query]:
+    def ask(self, number: int) -> list[Query]:
         """Keep the tiles that a pass must draw; a query for each, by rows: none without tiles."""
         kept = ~self.empty[number]
         queries = [self.queries.take() for _ in range(np.count_nonzero(kept))]
