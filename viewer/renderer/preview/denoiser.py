@@ -17,8 +17,8 @@ from viewer.renderer.device.tile_job import FinishedTile
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import Round
-from viewer.renderer.preview.gbuffer import FasterFeatures
-from viewer.renderer.preview.gbuffer_tracer import QuickFeatures
+from viewer.renderer.preview.gbuffer import GBuffer
+from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.scheduler import MOST_TOGETHER, SMOOTHING, Previews
 from viewer.renderer.preview.screen import Screen
@@ -48,8 +48,8 @@ class ScreenDenoiser:
         self.rate = FIRST_RATE  # camera rays a second
         self.blended = False  # the picture made last has to do with those before
         self.reprojects = True  # for measurements: whether previews have a past
-        self._features = QuickFeatures(tracer)
-        self.faster = FasterFeatures(tracer, self._features)
+        self._features = GBufferTracer(tracer)
+        self.faster = GBuffer(tracer, self._features)
         self._draws = False  # features of pixels that light is drawn up to are drawn, too
         self._wavelets: Wavelets | None = None
         self._history: History | None = None
