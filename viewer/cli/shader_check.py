@@ -154,6 +154,7 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
             yield f"first hits drawn ({test}, {sampler})", _drawn(parts)
     vertex = raster_source("visible_vertex")
     yield "visibility buffer", _drawn((vertex, raster_source("visible_fragment")))
+    yield "first picture", _drawn([raster_source(f"headlight_{stage}") for stage in ("vertex", "fragment")])
     rich = replace(everything(layers=True), materials=[layered()], instances=[Instance(0, material=0)])
     for mark, scene in (("triangle", triangle), ("opacity", rich), ("quadric", _with_quadric(triangle))):
         for accel in ("bvh", "two-level-bvh"):

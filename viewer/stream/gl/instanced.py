@@ -66,8 +66,8 @@ class RasterMesh:
 
 @dataclass(frozen=True)
 class Draw:
-    """A range of the index buffer: its triangles' kind, whether their fronts are clockwise, the first triangle and their
-    number; the first instance's place among those of the mesh, and the number of instances."""
+    """A range of the index buffer: its triangles' kind, whether fronts are clockwise, the first triangle, their number;
+    the first instance's place among those of the mesh, and the number of instances."""
 
     kind: int
     mirrored: bool
@@ -80,16 +80,19 @@ class Draw:
 class MeshGroups:
     """Meshes (O) in groups of triangles that lie near each other; made without OpenGL.
 
+    ordered : along Morton's curve, which takes a while, for views that see a part; else those that follow each other.
     corners : (T, 3) uint32 addresses of vertices, all meshes' one behind the other. numbers : (T,) float32.
     starts, lengths, mesh, kinds : (G,) of the groups. low, high : (G, 3) their boxes, the mesh's space.
     mesh_low, mesh_high : (O, 3), inf and -inf of meshes with nothing to draw.
     """
 
-    def __init__(self, meshes: Sequence[RasterMesh]) -> None:
+    def __init__(self, meshes: Sequence[RasterMesh], ordered: bool = True) -> None:
         self.meshes = list(meshes)
         sizes = [len(mesh.positions) for mesh in self.meshes]
         self.first_vertices = np.cumsum([0, *sizes], dtype=np.int64)
-        parts = [_grouped(mesh, int(first)) for mesh, first in zip(self.meshes, self.first_vertices, strict=False)]
+        parts = [
+            _grouped(mesh, int(first), ordered) for mesh, first in zip(self.meshes, self.first_vertices, strict=False)
+        ]
         self.corners = np.concatenate([part[0] for part in parts] or [np.zeros((0, 3), np.uint32)])
         self.numbers = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.float32)])
         self.lengths = np.concatenate([part[2] for part in parts] or [np.zeros(0, np.int64)])
@@ -138,8 +141,8 @@ class InstancedMeshes:
         self._linear, self._origins = transforms[:, :3, :3], transforms[:, :3, 3]
         low, high = self.groups.mesh_low[self._of], self.groups.mesh_high[self._of]
         self._there: NDArray[np.bool_] = np.asarray((low <= high).all(axis=1))
-        self._middle = np.where(self._there[:, None], (low + high) / 2, 0.0)
-        self._half = np.where(self._there[:, None], (high - low) / 2, 0.0)
+        low, high = (np.where(self._there[:, None], ends, 0.0) for ends in (low, high))
+        self._middle, self._half = (low + high) / 2, (high - low) / 2
         self._mirrored = np.linalg.det(self._linear) < 0
         middle = np.einsum("irc,ic->ir", self._linear, self._middle) + self._origins
         half = np.einsum("irc,ic->ir", np.abs(self._linear), self._half)
@@ -291,23 +294,23 @@ def _bytes(parts: Sequence[NDArray]) -> bytes:
     return b"".join(np.ascontiguousarray(part, np.float32).tobytes() for part in parts) or bytes(12)
 
 
-def _grouped(mesh: RasterMesh, first: int) -> tuple[NDArray, ...]:
-    """Corners, numbers; lengths, kinds, low and high of its groups: of one kind each, along Morton's curve."""
+def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]:
+    """Corners, numbers; lengths, kinds, low and high of its groups, of one kind each."""
     finite = np.asarray(np.isfinite(mesh.positions).all(axis=1))
     kept = np.flatnonzero(finite[mesh.corners].all(axis=1))
-    places = mesh.positions[mesh.corners[kept]].astype(np.float64)
-    order = np.lexsort((_along_curve(places.mean(axis=1)), mesh.kinds[kept]))
-    kept, places = kept[order], places[order]
+    positions = mesh.positions.astype(np.float64)
+    a, b, c = (positions[mesh.corners[kept, k]] for k in range(3))
+    low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+    order = np.lexsort(((_along_curve(low + high) if ordered else kept), mesh.kinds[kept]))
+    kept, low, high = kept[order], low[order], high[order]
     kinds = mesh.kinds[kept].astype(np.int64)
     edges = np.flatnonzero(np.diff(kinds, prepend=-1)).tolist()
     ends = [*edges[1:], len(kept)]
     starts = np.array([k for a, b in zip(edges, ends, strict=False) for k in range(a, b, GROUP)], np.int64)
     lengths = np.diff(starts, append=len(kept))
     numbers = kept if mesh.numbers is None else mesh.numbers[kept]
-    low = high = np.zeros((0, 3))
     if len(starts):
-        low = np.minimum.reduceat(places.min(axis=1), starts, axis=0)
-        high = np.maximum.reduceat(places.max(axis=1), starts, axis=0)
+        low, high = np.minimum.reduceat(low, starts, axis=0), np.maximum.reduceat(high, starts, axis=0)
     corners = (mesh.corners[kept].astype(np.int64) + first).astype(np.uint32)
     return corners, numbers.astype(np.float32), lengths, kinds[starts], low, high
 

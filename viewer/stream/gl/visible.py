@@ -31,8 +31,6 @@ def raster_source(file: str) -> Source:
 class VisibilityBuffer:
     """The pass over `InstancedMeshes`; the context must be current in every call.
 
-    tested  : the program of triangles that are `TESTED`, with its memories bound by whoever made it; None: there are
-    none.
     visible : a texture of two floats, row 0 at the top: the place of the triangle in the index buffer, and the slot of
     its instance; -1: nothing is seen.
     """
@@ -40,51 +38,49 @@ class VisibilityBuffer:
     def __init__(self, device: Device, meshes: InstancedMeshes) -> None:
         self.device, self.meshes = device, meshes
         self.shader = Shader(device, raster_source("visible_fragment"), raster_source("visible_vertex"))
-        self.target = DepthTarget(device, 2)
-
-    @property
-    def visible(self) -> moderngl.Texture:
-        """See above."""
-        return self.target.texture
+        self.visible = float_texture(device, (1, 1), 2)
+        self._target = DepthTarget(device)
 
     def draw(self, view: View, size: tuple[int, int], tested: Shader | None = None) -> None:
-        """Find the nearest triangle of every pixel of a picture of ``size`` (width, height); ``tested`` has what it
-        reads bound."""
+        """Find the nearest triangle of every pixel of a picture of ``size`` (width, height). tested : the program of
+        those that are `TESTED`, with what it reads bound; without it they are left out."""
         self.meshes.select(view)
-        self.target.begin(size, (-1.0, -1.0, 0.0, 0.0))
+        if self.visible.size != size:
+            self.visible.release()
+            self.visible = float_texture(self.device, size, 2)
+        self._target.begin(self.visible, (-1.0, -1.0, 0.0, 0.0))
         for shader, kinds in ((self.shader, (0, ONE_SIDED)), (tested, (TESTED, TESTED | ONE_SIDED))):
             if shader is not None:
                 shader.set("least_depth", NEAR * self.meshes.extent)
                 self.meshes.render(shader, kinds)
-        self.target.end()
+        self._target.end()
 
     def release(self) -> None:
         """Free the picture; the meshes stay."""
-        self.target.release()
+        self._target.release()
+        self.visible.release()
 
 
 class DepthTarget:
-    """A picture that is drawn with a depth buffer, in which greater is nearer; the context must be current in every
-    call. texture : of float32, row 0 at the top."""
+    """A depth buffer for pictures, in which greater is nearer; the context must be current in every call."""
 
-    def __init__(self, device: Device, channels: int) -> None:
-        self.device, self.channels = device, channels
-        self.texture = float_texture(device, (1, 1), channels)
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._of: moderngl.Texture | None = None
         self._target: moderngl.Framebuffer | None = None
         self._depth = ctypes.c_uint(0)
 
-    def begin(self, size: tuple[int, int], blank: tuple[float, float, float, float]) -> None:
-        """An empty picture of (width, height), drawn to until `end`."""
+    def begin(self, texture: moderngl.Texture, blank: tuple[float, float, float, float]) -> None:
+        """Empty a picture, which is drawn to until `end`, row 0 at the top."""
         context = self.device.context
-        if self._target is None or self.texture.size != size:
+        if self._target is None or self._of is not texture:
             self.release()
-            self.texture = float_texture(self.device, size, self.channels)
-            self._target = context.framebuffer([self.texture])
-            self._depth = attach_depth(self.device, self._target, size)
+            self._of, self._target = texture, context.framebuffer([texture])
+            self._depth = attach_depth(self.device, self._target, texture.size)
         self._target.depth_mask = True
         self._target.use()
         self._target.clear(*blank, depth=0.0)
-        self._target.viewport = (0, 0, *size)
+        self._target.viewport = (0, 0, *texture.size)
         context.enable(moderngl.DEPTH_TEST)
         context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         context.depth_func = ">"
@@ -95,10 +91,9 @@ class DepthTarget:
         self.device.context.depth_func = "<"
 
     def release(self) -> None:
-        """Free the picture and its depths."""
+        """Free the depths; the picture stays."""
         if self._target is not None:
-            self._target = None
+            self._target = self._of = None
             unsigned = ctypes.c_uint
             delete = self.device.require("glDeleteRenderbuffers", ctypes.c_int, ctypes.POINTER(unsigned))
             delete(1, ctypes.byref(self._depth))
-        self.texture.release()
