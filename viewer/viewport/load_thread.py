@@ -9,6 +9,8 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.scene.scene import Scene
 
+HANDOVER = 0.25  # seconds that the worker waits for what it has found first to be shown: both would run half as fast
+
 
 class Cancelled(Exception):
     """The user does not want the scene any more."""
@@ -35,6 +37,7 @@ class LoadThread:
         self._turn = 0  # results of an earlier turn are not wanted any more
         self._result: tuple[int, str, object] | None = None
         self._early: tuple[int, str, object] | None = None
+        self._shown = threading.Event()  # what was found first
         self.path = ""
         self.step = ""
         self.share: float | None = None  # that is done, where it is known
@@ -71,6 +74,10 @@ class LoadThread:
         early, self._early = self._early, None
         return None if early is None or early[0] != self._turn else early[1:]
 
+    def proceed(self) -> None:
+        """What was polled early is shown: the worker need not wait any longer."""
+        self._shown.set()
+
     def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], turn: int) -> None:
         made: object
         try:
@@ -97,10 +104,13 @@ class LoadThread:
         if self._glance is None:
             return
         try:
-            self._early = turn, path, self._glance(scene, **options)
+            early = turn, path, self._glance(scene, **options)
         except ViewerError:
             return
+        self._shown.clear()
+        self._early = early
         self._wake()
+        self._shown.wait(HANDOVER)
 
     def _tell(self, turn: int, share: float) -> None:
         """Progress; ends the work that is not wanted any more."""

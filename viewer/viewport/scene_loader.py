@@ -150,6 +150,8 @@ class SceneLoader:
         if self._coming is not None:
             self.view.attempt(self._upload)
         self.first_picture.draw()
+        if early is not None:
+            self.loader.proceed()
 
     def _open_early(self, path: str, glance: Any) -> None:
         """The first scene has been read: its camera is in the hand, and it is seen, from now on."""
