@@ -134,6 +134,21 @@ def test_instances_are_drawn_from_one_copy_of_their_meshes(device: Any, accel: s
 
 
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_fronts_stay_in_front_under_mirrors(device: Any, accel: str) -> None:
+    """Of a mesh that is seen once; a box open to the eye shows its far sides from within, where fronts are there."""
+    meshes = [places.flat(places.box(inwards)[:10], 0) for inwards in (False, True)]  # without the side at the eye
+    instances = []
+    for number in range(2):
+        transform = np.diag([-0.8, 0.8, 0.8, 1.0])
+        transform[0, 3] = 2.0 * number - 1.0
+        instances.append(Instance(number, transform))
+    scene = Scene(meshes, instances, [RED], cameras=[Camera((0.0, 0.0, 6.0), (0.0, 0.0, 0.0), fov=40.0)])
+    drawn, cast, features = both(device, scene, accel=accel)
+    assert all(draw.mirrored for draw in features.meshes.draws) and 0.05 < cast["hits"].mean() < 0.5
+    agree(drawn, cast)
+
+
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
 def test_what_moves_is_followed_without_other_buffers(device: Any, accel: str) -> None:
     renderer = Renderer(thicket(), device=device, program="path", machine="singlepass", accel=accel)
     before = GBufferRaster(device, renderer.prepared, renderer.resources)
