@@ -1,11 +1,13 @@
-// Fragment program of the triangles that a pinhole sees: the place of the nearest one in the order they are drawn in.
+// Fragment program of the visibility buffer: the place of the nearest triangle in the index buffer, and its instance.
 // The depth that is compared is its reciprocal, linear in the picture: a float32 then tells apart what is near and far.
 uniform int first;           // place of the draw's first triangle
 uniform float least_depth;   // scene units
 
-layout(location = 0) out float out_place;
+flat in int slot;
+
+layout(location = 0) out vec2 out_visible;
 
 void main() {
-    out_place = float(first + gl_PrimitiveID);
+    out_visible = vec2(first + gl_PrimitiveID, slot);
     gl_FragDepth = least_depth * gl_FragCoord.w;
 }

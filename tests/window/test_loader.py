@@ -113,3 +113,31 @@ def test_building_tells_how_far_it_is_and_ends_when_it_is_not_wanted() -> None:
     loader.cancel()
     gate.set()
     assert ended.wait(PATIENCE) and shares == [0.25]
+
+
+def test_what_is_had_early_is_polled_before_anything_is_prepared() -> None:
+    events: list[str] = []
+
+    def prepare(scene: object, tell: object, **_: object) -> object:
+        events.append("prepared")
+        return scene
+
+    loader = LoadThread(str.upper, prepare, glance=lambda scene, **options: (scene, options))  # type: ignore[arg-type]
+    loader.start("box", settings=3)
+    early = None
+    while early is None:
+        early = loader.poll_early()
+    events.append("shown")
+    loader.proceed()
+    found = wait(loader)
+    assert early == ("box", ("BOX", {"settings": 3})) and found == ("box", "BOX")
+    assert events == ["shown", "prepared"] and loader.poll_early() is None
+
+
+def test_a_scene_that_has_no_early_look_is_prepared_all_the_same() -> None:
+    def fails(scene: object) -> object:
+        raise ViewerError("scene", "nothing to see")
+
+    loader = LoadThread(str.upper, lambda scene, tell: scene, glance=fails)  # type: ignore[arg-type]
+    loader.start("box")
+    assert wait(loader) == ("box", "BOX") and loader.poll_early() is None

@@ -38,7 +38,7 @@ from viewer.programs import (
     trace,
 )
 from viewer.renderer.device.rasterized import raster_sources
-from viewer.renderer.preview.gbuffer_raster import drawn_features_source
+from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
 from viewer.renderer.preview.presenter import presenter_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
@@ -57,7 +57,7 @@ from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
-from viewer.stream.gl.visible import visible_source
+from viewer.stream.gl.visible import raster_source
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import census_sources
@@ -152,10 +152,17 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
         for sampler in samplers if test == "watertight" else samplers[:1]:
             parts = raster_sources(renderer.prepared, renderer.resources, sampler)
             yield f"first hits drawn ({test}, {sampler})", _drawn(parts)
-    renderer = Renderer(triangle, device=device)
-    surfaces = drawn_features_source(renderer.prepared, renderer.resources)
-    yield "features drawn: surfaces", {"vert": tiles, "frag": surfaces}
-    yield "features drawn: triangles", _drawn([visible_source(stage) for stage in ("vertex", "fragment")])
+    vertex = raster_source("visible_vertex")
+    yield "visibility buffer", _drawn((vertex, raster_source("visible_fragment")))
+    yield "first picture", _drawn([raster_source(f"headlight_{stage}") for stage in ("vertex", "fragment")])
+    rich = replace(everything(layers=True), materials=[layered()], instances=[Instance(0, material=0)])
+    for mark, scene in (("triangle", triangle), ("opacity", rich), ("quadric", _with_quadric(triangle))):
+        for accel in ("bvh", "two-level-bvh"):
+            renderer = Renderer(scene, accel=accel, environment="sky", device=device)
+            sources = gbuffer_sources(renderer.prepared, renderer.resources)
+            yield f"G-buffer ({mark}, {accel})", {"vert": tiles, "frag": sources["gbuffer"]}
+            if "tested" in sources:
+                yield f"visibility buffer, tested ({mark}, {accel})", _drawn((vertex, sources["tested"]))
     for name, parts in routed_sources():
         yield f"photon map: {name}", _drawn(parts)
     yield "photon map: keep", dict(zip(("vert", "geom"), keep_sources(), strict=True))
@@ -163,6 +170,11 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
     yield "window: cells of photons", _drawn(wire_sources())
     yield "window: panels", _drawn((film_source("panel_vertex"), film_source("panel_fragment")))
     yield "device: array stores", _drawn(probe_sources())
+
+
+def _with_quadric(scene: Scene) -> Scene:
+    """The scene's mesh and a ball, both of which shine."""
+    return Scene([*scene.meshes, Quadric.sphere()], [Instance(0), Instance(1)], [Material("lamp", emission=(1, 1, 1))])
 
 
 def _drawn(parts: Sequence[Source]) -> Parts:
@@ -202,8 +214,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         traversal, mark = LEVELS[renderer.structure.levels], " ".join(recipe.values())
         for program in (PICTURES["cast"](traversal), trace(traversal)):
             yield from _all_forms(renderer, program, mark, every=number == 0)
-    lamp = Material("lamp", emission=(1, 1, 1))
-    quadrics = Scene([*plain.meshes, Quadric.sphere()], [Instance(0), Instance(1)], [lamp])
+    quadrics = _with_quadric(plain)
     for accel, test in (*(("bvh", test) for test in TESTS), ("two-level-bvh", "watertight")):
         renderer = Renderer(quadrics, accel=accel, intersection=test, program="whitted", device=device)
         for program in (renderer.program(), photon_emission(), photon_frame(LEVELS[renderer.structure.levels])):

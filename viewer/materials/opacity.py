@@ -45,7 +45,7 @@ def opacity(found: Sequence[Material], look: Look, texture_count: int = 0) -> li
     return [
         Module(
             NAME,
-            provides=(_HELD,),
+            provides=(_HELD, "opacity_passes"),
             source="shading/opacity.glsl",
             memories=(Table("opacities", OPACITY, table),),
             constants={f"OPACITY_{mode.upper()}": number for number, mode in enumerate(ALPHA_MODES)},

@@ -40,7 +40,7 @@ class FrameLoop:
     @property
     def anything(self) -> bool:
         """Whether anything of the scene is on show."""
-        return self._metered is None
+        return self._metered is None or self.context.scene_loader.first_picture.shown
 
     @property
     def tracing(self) -> bool:
@@ -68,9 +68,9 @@ class FrameLoop:
     def move(self) -> None:
         """Whatever moves goes on."""
         view, editing, controller = self.view, self.context.editing, self.view.controller
-        if controller is None or view.renderer is None:
+        if controller is None:
             return
-        moved = editing.update(self.dt)
+        moved = view.renderer is not None and editing.update(self.dt)
         if controller.update(self.dt):
             view.look()
             editing.follow()

@@ -9,6 +9,8 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.scene.scene import Scene
 
+HANDOVER = 0.25  # seconds that the worker waits for what it has found first to be shown: both would run half as fast
+
 
 class Cancelled(Exception):
     """The user does not want the scene any more."""
@@ -19,15 +21,23 @@ class LoadThread:
 
     prepare : (scene, call back with the share that is done and a text, the options of `start`) -> what to make of it.
     wake : called from the worker when there is something to poll.
+    glance : (scene, the options of `start`) -> what is to be had of a scene that has been read, long before that; None
+    where it raises ViewerError, which ``prepare`` will, too.
     """
 
     def __init__(
-        self, load: Callable[[str], Scene], prepare: Callable[..., object], wake: Callable[[], None] = lambda: None
+        self,
+        load: Callable[[str], Scene],
+        prepare: Callable[..., object],
+        wake: Callable[[], None] = lambda: None,
+        glance: Callable[..., object] | None = None,
     ) -> None:
-        self._load, self._prepare, self._wake = load, prepare, wake
+        self._load, self._prepare, self._glance, self._wake = load, prepare, glance, wake
         self._thread: threading.Thread | None = None
         self._turn = 0  # results of an earlier turn are not wanted any more
         self._result: tuple[int, str, object] | None = None
+        self._early: tuple[int, str, object] | None = None
+        self._shown = threading.Event()  # what was found first
         self.path = ""
         self.step = ""
         self.share: float | None = None  # that is done, where it is known
@@ -59,11 +69,21 @@ class LoadThread:
         self.path = ""
         return result[1], result[2]
 
+    def poll_early(self) -> tuple[str, object] | None:
+        """(path, what ``glance`` made) once it is there, and never twice."""
+        early, self._early = self._early, None
+        return None if early is None or early[0] != self._turn else early[1:]
+
+    def proceed(self) -> None:
+        """What was polled early is shown: the worker need not wait any longer."""
+        self._shown.set()
+
     def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], turn: int) -> None:
         made: object
         try:
             if scene is None:
                 scene = self._load(path)
+                self._look(turn, path, scene, options)
             self._check(turn)
             self.step = "building"
             made = self._prepare(scene, lambda share, _: self._tell(turn, share), **options)
@@ -77,6 +97,20 @@ class LoadThread:
         if turn == self._turn:
             self._result = (turn, path, made)
             self._wake()
+
+    def _look(self, turn: int, path: str, scene: Scene, options: Mapping[str, Any]) -> None:
+        """What is to be had at once."""
+        self._check(turn)
+        if self._glance is None:
+            return
+        try:
+            early = turn, path, self._glance(scene, **options)
+        except ViewerError:
+            return
+        self._shown.clear()
+        self._early = early
+        self._wake()
+        self._shown.wait(HANDOVER)
 
     def _tell(self, turn: int, share: float) -> None:
         """Progress; ends the work that is not wanted any more."""

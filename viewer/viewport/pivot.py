@@ -9,12 +9,12 @@ from viewer.viewport.viewport import Viewport
 
 def choose_pivot(view: Viewport) -> None:
     """Bring the target of a camera within the scene's bounds to the first hit along its view; without a hit it stays,
-    but within the bounds. Outdoors it is left alone.
+    but within the bounds. Outdoors it is left alone, and while the scene is loaded.
 
     Kernels for rays of their own are compiled after the window has said so; the target then comes a little later.
     """
-    renderer, controller = view.shown()
-    if not controller.indoors:
+    renderer, controller = view.renderer, view.controller
+    if renderer is None or controller is None or not controller.indoors:
         return
     if renderer.trace_ready():
         _choose(view, renderer, controller)

@@ -18,7 +18,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
-from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.first_picture import FirstPicture, Glance, first_controller
 from viewer.viewport.load_thread import LoadThread
 from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport
@@ -61,12 +61,14 @@ class SceneLoader:
     ) -> None:
         self.view, self.debug_views, self.device = view, debug_views, device
         self.requested = settings
-        self.loader = LoadThread(load, work, wake)
+        self.loader = LoadThread(load, work, wake, Glance)
+        self.first_picture = FirstPicture(view, device)
         self.faults: list[str] = []
         self.camera_number = -1
         self.on_show: Callable[[bool], None] = lambda same: None  # told when a scene is shown, and whether it is reread
         self._coming: Iterator[float] | None = None  # a scene that is uploaded
         self._coming_text, self._coming_share = "", 0.0
+        self._opened: tuple[str, Any] | None = None  # whose camera is in the hand, and by which options
         self._given: Scene | None = None  # the scene that the worker was given, if it need not read the file
         self._filled = False  # the sky is there for a scene whose own lights show nothing
         self._hidden: Any = None  # the environment that is switched off
@@ -97,8 +99,16 @@ class SceneLoader:
         busy = self.loading is not None
         self.loader.cancel()
         self._drop_coming()
+        self._drop_first()
         self._keep()
         return busy
+
+    def _drop_first(self) -> None:
+        """A scene that was seen already does not come."""
+        self.first_picture.end()
+        if self._opened is not None and self.view.renderer is None:
+            self.view.controller = None
+        self._opened = None
 
     def _start(self, path: str, scene: Scene | None = None, before: Prepared | None = None) -> None:
         self._drop_coming()
@@ -126,10 +136,13 @@ class SceneLoader:
             chosen, self.dialog = self.dialog.result(), None
             if chosen:
                 self.open(chosen[0])
-        found = self.loader.poll()
+        early, found = self.loader.poll_early(), self.loader.poll()
+        if early is not None and self.view.renderer is None:
+            self._open_early(*early)
         if found is not None:
             path, made = found
             if not isinstance(made, tuple):
+                self._drop_first()
                 text = str(made) if isinstance(made, ViewerError) else f"{path}: {type(made).__name__}: {made}"
                 self.view.say(text, error=True)
                 self._keep()
@@ -137,6 +150,18 @@ class SceneLoader:
             self._coming, self._coming_text, self._coming_share = self._bring(path, *made), path, 0.0
         if self._coming is not None:
             self.view.attempt(self._upload)
+        self.first_picture.draw()
+        if early is not None:
+            self.loader.proceed()
+
+    def _open_early(self, path: str, glance: Any) -> None:
+        """The first scene has been read: its camera is in the hand, and it is seen, from now on."""
+        opened = path, {name: self.requested[name] for name in VIEW}
+        if self._opened != opened:  # else it is read once more, by other settings
+            self.view.controller = first_controller(self.view, glance.camera(self.requested), glance.drawn.bounds)
+        self._opened = opened
+        self.first_picture.begin(glance)
+        self.view.wake()
 
     def _upload(self) -> None:
         """Go on with the scene that comes."""
@@ -152,6 +177,8 @@ class SceneLoader:
         finally:
             if self._coming is not coming:
                 self._keep()
+                if self.view.renderer is None:
+                    self._drop_first()
 
     def _bring(self, path: str, made: Prepared, bounds: Any) -> Iterator[float]:
         """Upload a scene in pieces, then show it."""
@@ -186,6 +213,8 @@ class SceneLoader:
         """The renderer of the first scene."""
         asked = {name: self.requested[name] for name in VIEW}  # of the first scene alone
         self.requested = settings = self.requested.replace(**dict.fromkeys(VIEW))
+        if self._opened is not None and self._opened[1] != asked:
+            self._opened = None  # another camera has been asked for since
         if asked["camera"] is None:
             asked["camera"] = _framed(made, bounds)
         try:
@@ -197,12 +226,11 @@ class SceneLoader:
     def _show(self, path: str, renderer: Renderer, bounds: Any, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there, built or read anew."""
         view = self.view
-        if same and view.controller is not None:  # the camera stays
+        opened, self._opened = self._opened, None
+        if (same or opened is not None) and view.controller is not None:  # the camera stays
             view.controller.set_bounds(bounds)
         else:
-            view.controller = CameraController(renderer.camera, bounds)
-            view.controller.mode = "fly" if view.controller.indoors else view.preferences.mode
-            view.controller.speed = view.preferences.speed * view.controller.natural_speed
+            view.controller = first_controller(view, renderer.camera, bounds)
         view.look()
         view.path, self.camera_number = path, -1
         if Path(path).exists():

@@ -86,8 +86,10 @@ class Viewport:
 
     def look(self) -> None:
         """Show what the camera in the hand sees."""
-        _, controller = self.shown()
-        self.session.update(**exactly(controller.camera))
+        if self.controller is None:
+            self.shown()
+        elif self.renderer is not None:
+            self.session.update(**exactly(self.controller.camera))
         self.wake()
 
     @property

@@ -112,6 +112,7 @@ class App:
         if faults:
             self.view.say(faults[0], error=True)
         self.scene_loader.open(first)
+        self.scene_loader.first_picture.warm()  # while the file is read
 
     def _on_show(self, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there."""

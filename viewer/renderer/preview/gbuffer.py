@@ -1,4 +1,4 @@
-"""Features of moving pictures by drawing the triangles or by camera rays, whichever is faster in this scene."""
+"""The G-buffer of moving pictures, by the rasteriser or by camera rays, whichever is faster in this scene."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.prepared import Prepared
-from viewer.renderer.preview.gbuffer_raster import DrawnFeatures, drawable
-from viewer.renderer.preview.gbuffer_tracer import QuickFeatures
+from viewer.renderer.preview.gbuffer_raster import GBufferRaster, raster_meshes
+from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.scheduler import SCALES, SMOOTHING
 from viewer.renderer.sampling.parts import RendererParts
@@ -20,7 +20,8 @@ from viewer.scene.camera import Camera
 TINY, TIMED = (16, 9), (256, 144)  # pictures that tell what a scene costs, and what its pixels do
 TIMES = 3  # that each is made; the shortest counts
 LONGEST = 0.05  # seconds of a drawn picture; a larger one has up to half of the width and height
-MOST_TRIANGLES = 4_000_000  # beyond, their buffers take long to make
+MOST_TRIANGLES = 4_000_000  # of all meshes: beyond, their buffers take long to make
+MOST_DRAWN = 20_000_000  # of all instances: beyond, to time a picture alone takes long
 AGAIN = 16  # pictures by rays after which drawing is tried again: the view is another
 FIRST_RATE = 1e8  # rays a second: all in one pass
 
@@ -41,15 +42,15 @@ class Cost:
         self.pixel += SMOOTHING * (max(seconds - self.scene, 0.0) / pixels - self.pixel)
 
 
-class FasterFeatures:
-    """Draws features where that is possible and faster. drawing, rays : what either costs, as far as is known."""
+class GBuffer:
+    """Rasterises features where that is possible and faster. drawing, rays : what either costs, as far as is known."""
 
-    def __init__(self, renderer: RendererParts, by_rays: QuickFeatures) -> None:
+    def __init__(self, renderer: RendererParts, by_rays: GBufferTracer) -> None:
         self.renderer, self.by_rays = renderer, by_rays
         self.drawing, self.rays = Cost(), Cost(pixel=1.0)
         self.pictures = 0  # that were drawn
         self.longest = LONGEST
-        self._made: DrawnFeatures | None = None
+        self._made: GBufferRaster | None = None
         self._seen: Prepared | None = None  # the scene of the last picture
         self._skipped = 0
 
@@ -65,9 +66,10 @@ class FasterFeatures:
     def possible(self) -> bool:
         """Whether the scene's features can be drawn."""
         renderer = self.renderer
-        if renderer.device.limits is not None or renderer.prepared.starts[-1] > MOST_TRIANGLES:
+        if renderer.device.limits is not None or renderer.prepared.starts[-1] > MOST_DRAWN:
             return False
-        return drawable(renderer.prepared)
+        scene = renderer.prepared.scene
+        return sum(len(scene.meshes[n].triangles) for n in {i.mesh for i in scene.instances}) <= MOST_TRIANGLES
 
     @property
     def ready(self) -> bool:
@@ -151,19 +153,20 @@ class FasterFeatures:
         self.rays.note(pixels, seconds)
 
     def _current(self) -> bool:
-        """Whether this scene can be drawn by now: one that changes all the time is not worth its buffers."""
-        prepared, seen = self.renderer.prepared, self._seen
+        """Whether this scene can be drawn by now: one whose meshes change all the time is not worth its buffers."""
+        prepared, seen, made = self.renderer.prepared, self._seen, self._made
         self._seen = prepared
-        if self._made is not None and self._made.prepared is prepared:
+        if made is not None and made.prepared is prepared:
             return True
-        if prepared is not seen or not self.possible:
+        moved = made is not None and made.draws(raster_meshes(prepared)[0])
+        if not (moved or prepared is seen) or not self.possible:
             return False
         self._make()
         return True
 
     def _make(self) -> None:
         renderer = self.renderer
-        self._made = DrawnFeatures(renderer.device, renderer.prepared, renderer.gpu_scene.resources, self._made)
+        self._made = GBufferRaster(renderer.device, renderer.prepared, renderer.gpu_scene.resources, self._made)
 
     def _draw(self, buffer: Buffer, camera: Camera) -> None:
         assert self._made is not None

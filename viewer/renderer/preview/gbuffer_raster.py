@@ -1,7 +1,8 @@
-"""Feature buffers of a moving pinhole's pictures by drawing the scene's triangles, where these are all that it shows.
+"""The G-buffer of a moving pinhole's pictures by the rasteriser: instances of meshes, and quadrics by their boxes.
 
-A picture of many pixels takes a fraction of the time that their rays take; silhouettes are those of rays but for what
-the rasteriser's places on the screen are rounded by.
+A picture of many pixels takes a fraction of the time that its rays take; silhouettes are those of rays but for what the
+rasteriser's places on the screen are rounded by. Surfaces with holes, and those that let part of the light pass, are
+tested fragment by fragment as rays test them: what passes at random, in its share of the pixels, does so here, too.
 """
 
 from __future__ import annotations
@@ -10,81 +11,163 @@ from typing import Any
 
 import moderngl
 import numpy as np
+from numpy.typing import NDArray
 
+from viewer.accel import quadrics
 from viewer.cameras.lens import lens_uniforms
 from viewer.kernels.records import FACE, FEATURES, HIT, RAY, VERTEX
-from viewer.programs import feature_buffers
+from viewer.programs import LEVELS, feature_buffers
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.scene.camera import Camera
-from viewer.scene.edits.culling import culled
+from viewer.scene.edits.culling import culls
+from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import PlacedQuadric, Quadric
+from viewer.scene.scene import Scene
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Kernel, Module, Table
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
+from viewer.stream.gl.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, RasterMesh, View
 from viewer.stream.gl.rasterize import draw_source
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.gl.visible import View, VisibleTriangles
+from viewer.stream.gl.visible import VisibilityBuffer, raster_source
 
-# What its program asks modules for.
-_SURFACE = Kernel(
-    "surface", (), ("done",), needs=("geometry_at", "surface_at", "emission_seen", "camera_ray", "environment_radiance")
+_BOX = np.array(  # a box's triangles, over corners numbered by the bits of x, y and z
+    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+    + [[1, 5, 7], [1, 7, 3]],
+    np.int32,
 )
 
 
-def drawable(prepared: Prepared) -> bool:
-    """Whether a scene's features can be drawn: it has one level, and triangles alone that let no ray pass."""
-    scene = prepared.scene
-    return prepared.structure.levels == 1 and not scene.quadric_count and not prepared.look.alpha
+def raster_meshes(prepared: Prepared) -> tuple[list[RasterMesh], NDArray[np.int64]]:
+    """The meshes that instances are drawn as, one for each material that they give it, and (I,) which."""
+    scene, found = prepared.scene, dict[tuple[int, int | None], int]()
+    of = np.array([found.setdefault((i.mesh, i.material), len(found)) for i in scene.instances], np.int64)
+    sides = np.array([*map(culls, scene.materials), False]) & (prepared.recipe.back_faces == "culled")
+    tested = np.array([*(each.alpha_mode != "opaque" for each in scene.materials), False])
+    kinds = {key: _kinds(scene, *key, sides, tested) for key in found}
+    if prepared.structure.levels == 2:  # instances share an object's triangles, which are culled where all cull them
+        for (mesh, _), own in kinds.items():
+            shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & ONE_SIDED
+            own[:] = (own & TESTED) | shared
+    return [_raster_mesh(scene.meshes[mesh], kinds[mesh, material]) for mesh, material in found], of
 
 
-def drawn_features_source(prepared: Prepared, resources: Resources) -> Source:
-    """The program that finds the features of triangles that were drawn."""
-    return _source(_modules(prepared), resources)
+def _kinds(scene: Scene, mesh: int, material: int | None, sides: NDArray, tested: NDArray) -> NDArray[np.uint8]:
+    """(T,) of a mesh's triangles, in the mesh's own materials or all of one."""
+    numbers = scene.meshes[mesh].materials
+    if material is not None:
+        numbers = np.full_like(numbers, material)
+    numbers = np.where((numbers >= 0) & (numbers < len(scene.materials)), numbers, -1)
+    return (ONE_SIDED * sides[numbers] + TESTED * tested[numbers]).astype(np.uint8)
 
 
-def _modules(prepared: Prepared) -> list[Module]:
-    linked = LinkedProgram(feature_buffers(), prepared.modules(lit=True))
-    return linked.modules_for([_SURFACE])
+def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8]) -> RasterMesh:
+    if not isinstance(mesh, Quadric):
+        return RasterMesh(mesh.positions, mesh.triangles, kinds)
+    (ends,) = quadrics.boxes([PlacedQuadric(0, mesh.shape, mesh.shape.transform)])
+    corners = np.array([[ends[k >> axis & 1, axis] for axis in range(3)] for k in range(8)], np.float32)
+    return RasterMesh(corners, _BOX, np.full(len(_BOX), TESTED, np.uint8), np.zeros(len(_BOX), np.int32))
 
 
-def _source(modules: list[Module], resources: Resources) -> Source:
-    return draw_source(modules, [RAY, HIT, FACE, VERTEX, FEATURES], "raster/visible_surface.glsl", resources)
+def gbuffer_sources(prepared: Prepared, resources: Resources) -> dict[str, Source]:
+    """The programs over the visibility buffer: ``gbuffer``, and ``tested`` where the scene has what is."""
+    return {name: _source(name, modules, resources) for name, modules in _modules(prepared).items()}
 
 
-class DrawnFeatures:
-    """The pass over a scene that is `drawable`; the context must be current in every call.
+def _modules(prepared: Prepared) -> dict[str, list[Module]]:
+    """Modules of the programs by name."""
+    look, scene, levels = prepared.look, prepared.scene, prepared.structure.levels
+    some = bool(scene.quadric_count)
+    hit = Module(
+        "visible hit",
+        provides=("visible_hit",),
+        source=f"raster/hit_{'objects' if levels == 2 else 'flat'}{'_quadrics' if some else ''}.glsl",
+        needs=("geometry_at", *(["object_ray"] if levels == 2 else []), *(["quadric_test"] if some else [])),
+        uses=(RAY, HIT, FACE, VERTEX),
+        features=frozenset({"ALPHA"} if look.alpha else ()),
+    )
+    linked = LinkedProgram(feature_buffers(LEVELS[levels]), [*prepared.modules(lit=True), hit])
+    seen = ("geometry_at", "camera_ray", "visible_hit")
+    needs: dict[str, tuple[str, ...]] = {"gbuffer": (*seen, "surface_at", "emission_seen", "environment_radiance")}
+    if look.alpha or some:
+        needs["tested"] = (*seen, *(["opacity_passes"] if look.alpha else []))
+    return {name: linked.modules_for([Kernel(name, (), ("done",), needs=need)]) for name, need in needs.items()}
+
+
+def _source(name: str, modules: list[Module], resources: Resources) -> Source:
+    file = {"gbuffer": "raster/gbuffer.glsl", "tested": "raster/visible_tested.glsl"}[name]
+    return draw_source(modules, [RAY, HIT, FACE, VERTEX, FEATURES], file, resources)
+
+
+class _Bound:
+    """A program with the memories and uniforms of its modules."""
+
+    def __init__(self, shader: Shader, modules: list[Module], resources: Resources) -> None:
+        self.shader = shader
+        memories = [memory for module in modules for memory in module.memories]
+        own = {f"memory_{m.name}": resources.get(m).texture for m in memories if not isinstance(m, Table) or m.hot}
+        self._textures = {**own, "memory_arena": resources.arena}
+        self._uniforms = {name: value for module in modules for name, (_, value) in module.uniforms.items()}
+        self._uniforms |= resources.bases(modules)
+
+    def bind(self, lens: dict[str, Any]) -> Shader:
+        """The program, ready to be drawn with, as a camera of this lens sees the scene."""
+        for name, value in {**self._uniforms, **lens}.items():
+            self.shader.set(name, value)
+        for name, texture in self._textures.items():
+            self.shader.bind(name, texture)
+        return self.shader
+
+
+class GBufferRaster:
+    """The pass over a scene; the context must be current in every call.
 
     before : of another scene; what serves this one too is taken from it, and the rest released.
     """
 
     def __init__(
-        self, device: Device, prepared: Prepared, resources: Resources, before: DrawnFeatures | None = None
+        self, device: Device, prepared: Prepared, resources: Resources, before: GBufferRaster | None = None
     ) -> None:
         self.device, self.prepared = device, prepared
+        self.programs: dict[str, _Bound]
         modules = _modules(prepared)
-        memories = [memory for module in modules for memory in module.memories]
-        source = _source(modules, resources)
-        self.drawing: Drawing
-        if before is not None and before.drawing.shader.source.text == source.text:
-            self.drawing = before.drawing
-        else:
-            self.drawing = square(device, Shader(device, source))
-        tables: dict[str, Any] = {memory.name: memory.data for memory in memories}
-        positions, faces = tables["vertices"]["position"], tables["faces"]
-        sides = culled(faces["material"], prepared.scene.materials) if prepared.recipe.back_faces == "culled" else None
-        self.triangles: VisibleTriangles
-        if before is not None and before.triangles.drawn_from(positions, faces["corners"], sides):
-            self.triangles = before.triangles
+        sources = {name: _source(name, own, resources) for name, own in modules.items()}
+        made = {} if before is None else {name: bound.shader for name, bound in before.programs.items()}
+        shaders = {
+            name: made[name] for name in made if name in sources and made[name].source.text == sources[name].text
+        }
+        for name in sources.keys() - shaders.keys():
+            vertex = raster_source("visible_vertex") if name == "tested" else None
+            shaders[name] = Shader(device, sources[name], vertex)
+        self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
+        same = before is not None and before.drawing.shader is shaders["gbuffer"]
+        self.drawing: Drawing = before.drawing if before is not None and same else square(device, shaders["gbuffer"])
+        meshes, of = raster_meshes(prepared)
+        self.meshes: InstancedMeshes
+        self.visibility: VisibilityBuffer
+        if before is not None and before.draws(meshes):
+            self.meshes, self.visibility = before.meshes, before.visibility
         else:
             if before is not None:
-                before.triangles.release()
-            self.triangles = VisibleTriangles(device, positions, faces["corners"], sides)
-        own = {f"memory_{m.name}": resources.get(m).texture for m in memories if not isinstance(m, Table) or m.hot}
-        self._textures = {**own, "memory_arena": resources.arena}
-        self._uniforms = {name: value for module in modules for name, (_, value) in module.uniforms.items()}
-        self._uniforms |= resources.bases(modules)
+                before.release()
+            self.meshes = InstancedMeshes(device, MeshGroups(meshes))
+            self.visibility = VisibilityBuffer(device, self.meshes)
+        scene = prepared.scene
+        extra = np.zeros((len(of), 1, 4), np.float32)
+        if prepared.structure.levels == 2:
+            extra[:, 0, 0] = np.arange(len(of))
+        else:
+            extra[:, 0, 1] = prepared.starts[:-1]
+        transforms = np.array([instance.transform for instance in scene.instances], np.float64).reshape(-1, 4, 4)
+        self.meshes.place(of, transforms, extra)
+
+    def draws(self, meshes: list[RasterMesh]) -> bool:
+        """Whether its buffers hold these very meshes."""
+        mine = self.meshes.groups.meshes
+        return len(mine) == len(meshes) and all(a.same(b) for a, b in zip(mine, meshes, strict=True))
 
     def draw(self, camera: Camera, target: Stream) -> None:
         """The features of all pixels of a stream of `FEATURES`: one sample, through their centres."""
@@ -95,23 +178,22 @@ class DrawnFeatures:
         """Its first half: the nearest triangle of every pixel of a picture of ``size`` (width, height)."""
         lens = lens_uniforms(camera, size, "point")
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
-        self.triangles.draw(View(*(np.asarray(lens[name], np.float64) for name in names)), size)
+        tested = self.programs.get("tested")
+        view = View(*(np.asarray(lens[name], np.float64) for name in names))
+        self.visibility.draw(view, size, None if tested is None else tested.bind(lens))
 
     def draw_surfaces(self, camera: Camera, target: Stream) -> None:
         """Its second half: what is there, by the same camera."""
-        lens = lens_uniforms(camera, target.size, "point")
-        shader = self.drawing.shader
         target.framebuffer.use()
         target.framebuffer.viewport = (0, 0, *target.size)
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        for name, value in {**self._uniforms, **lens}.items():
-            shader.set(name, value)
-        for name, texture in self._textures.items():
-            shader.bind(name, texture)
-        shader.bind("in_visible", self.triangles.visible)
-        shader.bind("in_order", self.triangles.order)
+        shader = self.programs["gbuffer"].bind(lens_uniforms(camera, target.size, "point"))
+        shader.bind("in_visible", self.visibility.visible)
+        shader.bind("in_order", self.meshes.order)
+        shader.bind("in_slots", self.meshes.slots)
         self.drawing.render()
 
     def release(self) -> None:
         """Free buffers and textures; the scene's memories stay."""
-        self.triangles.release()
+        self.visibility.release()
+        self.meshes.release()

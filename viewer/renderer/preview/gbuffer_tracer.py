@@ -25,7 +25,7 @@ NOMINAL = 16, 16  # of the machine, until it has a buffer
 MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
 
 
-class QuickFeatures:
+class GBufferTracer:
     """Fills buffers of `FEATURES` of one block each; the context need not be current."""
 
     def __init__(self, renderer: RendererParts) -> None:

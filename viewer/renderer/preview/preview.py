@@ -20,8 +20,8 @@ from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import FrameJob, Steps
-from viewer.renderer.preview.gbuffer import FasterFeatures
-from viewer.renderer.preview.gbuffer_tracer import QuickFeatures
+from viewer.renderer.preview.gbuffer import GBuffer
+from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.presenter import Presenter
 from viewer.renderer.preview.scheduler import (
@@ -54,8 +54,8 @@ class Preview:
     def __init__(self, renderer: RendererParts, scheduler: Scheduler) -> None:
         self.renderer, self.scheduler = renderer, scheduler
         self.blended, self.reprojects = False, True
-        self._features = QuickFeatures(renderer)
-        self.gbuffer = FasterFeatures(renderer, self._features)
+        self._features = GBufferTracer(renderer)
+        self.gbuffer = GBuffer(renderer, self._features)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
         self._passes: tuple[Wavelets, History, Upsampling] | None = None
         self._presenter: Presenter | None = None

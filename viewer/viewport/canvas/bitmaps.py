@@ -33,8 +33,10 @@ class Bitmaps:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the picture stays as it is, but for the exposure, until an event or an update."""
-        return not self.turn.moving and (self.session.idle or self.view.paused)
+        """Whether the picture stays as it is, but for the exposure, until an event or an update; a scene's first one
+        does not."""
+        stays = self.session.idle or self.view.paused
+        return stays and not self.turn.moving and self.view.renderer is not None
 
     @property
     def quality(self) -> int:

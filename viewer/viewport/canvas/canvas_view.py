@@ -117,6 +117,7 @@ class CanvasView:
         self.view.handlers |= picture_handlers(self.context, self)
         with self.device.current():
             self._bitmaps = Bitmaps(self.device, self._turn, self._canvas)
+            self.scene_loader.first_picture.warm()
 
     @contextmanager
     def _current(self) -> Iterator[None]:
@@ -142,7 +143,7 @@ class CanvasView:
         old, controller, stop = self.view, self.view.controller, replace(self.session.stop, _looked=0)
         self.scene_loader.cancel()
         settings = self.scene_loader.requested
-        if controller is not None:
+        if controller is not None and old.scene is not None:
             settings, self._given = settings.replace(camera=controller.camera), old.scene
             self._mode, self._path = controller.mode, old.path if self._path else ""
         self._drop()
@@ -347,7 +348,8 @@ class CanvasView:
             return kept
         if self.view.controller is None:
             self.wait()
-        return self.view.shown()[1].camera
+        assert self.view.controller is not None
+        return self.view.controller.camera
 
     @property
     def status(self) -> str:
@@ -385,6 +387,7 @@ class CanvasView:
             self.session.release()
             if renderer is not None:
                 renderer.release()
+            self.scene_loader.first_picture.end()
             self._canvas.drop()
             self._canvas.texture.release()
 

@@ -1,0 +1,23 @@
+// A ray's hit on a triangle of an instance that the rasteriser has found: weights in the object's space, the distance in
+// the world.
+#include "interface/instance.glsl"
+#include "raster/on_triangle.glsl"
+
+// The ray as its tests take it.
+Ray tested_ray(Ray ray, int instance) {
+    int object;
+    return object_ray(ray, instance, object);
+}
+
+Hit visible_hit(Ray ray, int number, int instance) {
+    Instance at = fetch_instances(instance);
+    ivec3 corners = fetch_faces(at.face + number).corners;
+    vec3 a = fetch_vertices(corners.x).position;
+    vec3 ab = fetch_vertices(corners.y).position - a, ac = fetch_vertices(corners.z).position - a;
+    Ray own = tested_ray(ray, instance);
+    vec2 weights = weights_on_triangle(own.origin - a, own.direction, ab, ac);
+    mat3 to_world = transpose(mat3(at.linear_x, at.linear_y, at.linear_z));
+    vec3 place = vec3(at.inverse_x.w, at.inverse_y.w, at.inverse_z.w);
+    vec3 met = to_world * (a + weights.x * ab + weights.y * ac) + place;
+    return Hit(distance(met, ray.origin), weights, number, instance);
+}

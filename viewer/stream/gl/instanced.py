@@ -1,0 +1,328 @@
+"""Instances of triangle meshes for the rasteriser, of which a view draws those that it may see.
+
+A software driver passes whatever is drawn through its vertex programs on one core: instances outside of the picture are
+left out, and of meshes that stand in it once the groups of triangles outside of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import moderngl
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.stream import float_texture
+
+GROUP = 128  # triangles, at most, that are left out or drawn together
+ROW = 4096  # entries in a row of the textures of triangle numbers and of first slots; also shaders/raster/slot.glsl
+SLOTS = 256  # in a row of their texture; also shaders/raster/slot.glsl
+ONE_SIDED, TESTED = 1, 2  # kinds of triangles, bits: seen from the front alone; every fragment is tested
+CLIP = 3  # texels of a slot that hold the rows from the mesh's space to the view's
+_PLANES = np.array([[0, 0, 1], [-1, 0, 1], [1, 0, 1], [0, -1, 1], [0, 1, 1]], np.float64)  # of a frustum, inwards
+
+
+@dataclass(frozen=True)
+class View:
+    """A pinhole: origin (3,), and right, up, forward (3,), of which the first two are as long as the tangents of half
+    the field of view."""
+
+    origin: NDArray[np.float64]
+    right: NDArray[np.float64]
+    up: NDArray[np.float64]
+    forward: NDArray[np.float64]
+
+    @property
+    def rows(self) -> NDArray[np.float64]:
+        """(3, 3): from a place relative to the origin to column and row, -1 .. 1 times the depth, and depth."""
+        across, down = self.right / (self.right @ self.right), -self.up / (self.up @ self.up)
+        return np.stack([across, down, self.forward])
+
+
+@dataclass(frozen=True)
+class RasterMesh:
+    """A mesh as it is drawn; triangles with a corner that is not finite are left out.
+
+    positions : (V, 3) float32. corners : (T, 3) int32. kinds : (T,) uint8, bits `ONE_SIDED` and `TESTED`.
+    numbers   : (T,) that programs know the triangles by, below 2^24; None: in their order.
+    attributes : (V, k) float32 by the names that vertex programs read them by, the same names for all meshes.
+    """
+
+    positions: NDArray[np.float32]
+    corners: NDArray[np.int32]
+    kinds: NDArray[np.uint8]
+    numbers: NDArray[np.int32] | None = None
+    attributes: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    def same(self, other: RasterMesh) -> bool:
+        """Whether the other is drawn alike: of the same arrays, but for kinds of the same values."""
+        mine, others = (self.positions, self.corners), (other.positions, other.corners)
+        shared = all(a is b for a, b in zip(mine, others, strict=True)) and self.attributes == other.attributes == {}
+        return shared and np.array_equal(self.kinds, other.kinds)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A range of the index buffer: its triangles' kind, whether fronts are clockwise, the first triangle, their number;
+    the first instance's place among those of the mesh, and the number of instances."""
+
+    kind: int
+    mirrored: bool
+    first: int
+    triangles: int
+    offset: int
+    instances: int
+
+
+class MeshGroups:
+    """Meshes (O) in groups of triangles that lie near each other; made without OpenGL.
+
+    ordered : along Morton's curve, which takes a while, for views that see a part; else those that follow each other.
+    corners : (T, 3) uint32 addresses of vertices, all meshes' one behind the other. numbers : (T,) float32.
+    starts, lengths, mesh, kinds : (G,) of the groups. low, high : (G, 3) their boxes, the mesh's space.
+    mesh_low, mesh_high : (O, 3), inf and -inf of meshes with nothing to draw.
+    """
+
+    def __init__(self, meshes: Sequence[RasterMesh], ordered: bool = True) -> None:
+        self.meshes = list(meshes)
+        sizes = [len(mesh.positions) for mesh in self.meshes]
+        self.first_vertices = np.cumsum([0, *sizes], dtype=np.int64)
+        parts = [
+            _grouped(mesh, int(first), ordered) for mesh, first in zip(self.meshes, self.first_vertices, strict=False)
+        ]
+        self.corners = np.concatenate([part[0] for part in parts] or [np.zeros((0, 3), np.uint32)])
+        self.numbers = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.float32)])
+        self.lengths = np.concatenate([part[2] for part in parts] or [np.zeros(0, np.int64)])
+        self.kinds = np.concatenate([part[3] for part in parts] or [np.zeros(0, np.int64)])
+        self.mesh = np.repeat(np.arange(len(parts)), [len(part[2]) for part in parts])
+        self.starts = np.cumsum([0, *self.lengths], dtype=np.int64)[:-1]
+        self.low = np.concatenate([part[4] for part in parts] or [np.zeros((0, 3))])
+        self.high = np.concatenate([part[5] for part in parts] or [np.zeros((0, 3))])
+        self.mesh_low, self.mesh_high = np.full((len(parts), 3), np.inf), np.full((len(parts), 3), -np.inf)
+        np.minimum.at(self.mesh_low, self.mesh, self.low)
+        np.maximum.at(self.mesh_high, self.mesh, self.high)
+
+
+class InstancedMeshes:
+    """Meshes on the device and their instances; the context must be current in every call but `place`.
+
+    extra : texels of four floats that programs may read of an instance, beside `CLIP`.
+    slots : a texture of the instances that the view may see, `SLOTS` in a row, each of `CLIP` texels and the extra.
+    first_slots : a texture of each mesh's first slot. order : of the numbers of triangles, by their places in the index
+    buffer. draws : what `render` draws. drawn : triangles of all instances that the view may see.
+    """
+
+    def __init__(self, device: Device, groups: MeshGroups, extra: int = 1) -> None:
+        self.device, self.groups, self.texels = device, groups, CLIP + extra
+        context, meshes = device.context, groups.meshes
+        arrays = {"position": [mesh.positions for mesh in meshes]}
+        for name in meshes[0].attributes if meshes else ():
+            arrays[name] = [mesh.attributes[name] for mesh in meshes]
+        owners = [np.full(len(mesh.positions), number, np.float32) for number, mesh in enumerate(meshes)]
+        self._buffers = {"mesh": (context.buffer(_bytes(owners)), 1)}
+        for name, parts in arrays.items():
+            self._buffers[name] = context.buffer(_bytes(parts)), parts[0].shape[1] if parts else 3
+        self._indices = context.buffer(reserve=max(12, groups.corners.nbytes), dynamic=True)
+        self._arrays: dict[int, tuple[Shader, moderngl.VertexArray]] = {}
+        self.order = float_texture(device, (ROW, max(1, -(-len(groups.numbers) // ROW))), 1)
+        self.first_slots = float_texture(device, (ROW, max(1, -(-len(meshes) // ROW))), 1)
+        self.slots = float_texture(device, (1, 1))
+        self.extent, self.drawn = 1.0, 0
+        self.draws: list[Draw] = []
+        self._batches: NDArray[np.int64] | None = None  # of the groups that the index buffer holds
+        self.place(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros((0, extra, 4)))
+
+    def place(self, of: NDArray, transforms: NDArray, extra: NDArray) -> None:
+        """Have these instances: (I,) meshes, (I, 4, 4) float64 to the world, (I, extra, 4) texels."""
+        self._of, self._extra = np.asarray(of, np.int64), np.asarray(extra, np.float32)
+        self._linear, self._origins = transforms[:, :3, :3], transforms[:, :3, 3]
+        low, high = self.groups.mesh_low[self._of], self.groups.mesh_high[self._of]
+        self._there: NDArray[np.bool_] = np.asarray((low <= high).all(axis=1))
+        low, high = (np.where(self._there[:, None], ends, 0.0) for ends in (low, high))
+        self._middle, self._half = (low + high) / 2, (high - low) / 2
+        self._mirrored = np.linalg.det(self._linear) < 0
+        middle = np.einsum("irc,ic->ir", self._linear, self._middle) + self._origins
+        half = np.einsum("irc,ic->ir", np.abs(self._linear), self._half)
+        if self._there.any():
+            ends = (middle + half)[self._there].max(axis=0), (middle - half)[self._there].min(axis=0)
+            self.extent = max(float(np.linalg.norm(ends[0] - ends[1])), 1e-30)
+
+    def select(self, view: View) -> None:
+        """Have what this view may see in the textures and in the index buffer."""
+        groups, count = self.groups, len(self.groups.meshes)
+        linear = view.rows @ self._linear
+        place = (self._origins - view.origin) @ view.rows.T
+        planes, offsets = _PLANES @ linear, place @ _PLANES.T
+        seen = np.flatnonzero(_inside(planes, offsets, self._middle, self._half) & self._there)
+        seen = seen[np.lexsort((self._mirrored[seen], self._of[seen]))]
+        of, mirrored = self._of[seen], self._mirrored[seen]
+        copies = np.bincount(of, minlength=count)
+        first = np.cumsum(copies) - copies
+        turned = np.bincount(of, mirrored, count).astype(np.int64)  # instances that are mirrored, the last ones
+        # Groups of meshes that are seen once, all of one batch, and of others, of a batch each.
+        own = np.append(seen, -1)[np.minimum(first[groups.mesh], len(seen))]
+        once, kept = copies[groups.mesh] == 1, copies[groups.mesh] > 0
+        single = np.flatnonzero(once)
+        middle, half = (groups.low[single] + groups.high[single]) / 2, (groups.high[single] - groups.low[single]) / 2
+        kept[single] = _inside(planes[own[single]], offsets[own[single]], middle, half)
+        flipped = once & (groups.kinds & ONE_SIDED > 0) & (turned[groups.mesh] > 0)
+        batches = np.where(once, groups.kinds + 4 * flipped, 8 + 4 * groups.mesh + groups.kinds)
+        batches[~kept] = -1
+        self._write_triangles(batches)
+        self._write_slots(seen, linear, place, first)
+        self.draws = list(self._ranges(copies, turned))
+        self.drawn = sum(draw.triangles * draw.instances for draw in self.draws)
+
+    def render(self, shader: Shader, kinds: Sequence[int]) -> None:
+        """Draw what is selected of these kinds with a program, of which the vertex program is made of
+        ``shaders/raster/slot.glsl``, into the framebuffer in use, row 0 at the top."""
+        context = self.device.context
+        for name, texture in (("in_slots", self.slots), ("in_first_slots", self.first_slots), ("in_order", self.order)):
+            shader.bind(name, texture)
+        array = self._array(shader)
+        for draw in self.draws:
+            if draw.kind not in kinds:
+                continue
+            if draw.kind & ONE_SIDED:
+                context.enable(moderngl.CULL_FACE)
+                context.front_face = "ccw" if draw.mirrored else "cw"  # row 0 is at the top
+                context.cull_face = "back"
+            shader.set("first", draw.first)
+            shader.set("slot_offset", draw.offset)
+            count, start = 3 * draw.triangles, 3 * draw.first
+            array.render(moderngl.TRIANGLES, vertices=count, first=start, instances=draw.instances)
+            if draw.kind & ONE_SIDED:
+                context.front_face = "ccw"
+                context.disable(moderngl.CULL_FACE)
+
+    def _array(self, shader: Shader) -> moderngl.VertexArray:
+        held = self._arrays.get(id(shader))
+        if held is None:
+            content = [
+                (buffer, f"{width}f4", name)
+                for name, (buffer, width) in self._buffers.items()
+                if name in shader.members
+            ]
+            array = self.device.context.vertex_array(shader.program, content, self._indices, index_element_size=4)
+            held = self._arrays[id(shader)] = shader, array
+        return held[1]
+
+    def _write_triangles(self, batches: NDArray[np.int64]) -> None:
+        """Have the groups (G,) of these batches, -1 for none, in the index buffer, and their triangles' numbers."""
+        if self._batches is not None and np.array_equal(batches, self._batches):
+            return
+        self._batches = batches
+        kept = np.flatnonzero(batches >= 0)
+        kept = kept[np.argsort(batches[kept], kind="stable")]
+        lengths = self.groups.lengths[kept]
+        ends = np.cumsum(lengths)
+        total = int(ends[-1]) if len(ends) else 0
+        found, first = np.unique(batches[kept], return_index=True)
+        starts = np.append(ends - lengths, total)
+        self._runs = [(int(b), int(starts[a]), int(starts[e])) for b, a, e in _runs(found, first, len(kept))]
+        if not total:
+            return
+        chosen = np.repeat(self.groups.starts[kept] - (ends - lengths), lengths) + np.arange(total)
+        self._indices.write(self.groups.corners[chosen])
+        _write(self.order, self.groups.numbers[chosen])
+
+    def _write_slots(self, seen: NDArray, linear: NDArray, place: NDArray, first: NDArray) -> None:
+        """Have these instances in the slots."""
+        _write(self.first_slots, first.astype(np.float32))
+        rows = -(-len(seen) // SLOTS)
+        if self.slots.height < rows or self.slots.width == 1:
+            self.slots.release()
+            self.slots = float_texture(self.device, (SLOTS * self.texels, max(1, 2 * rows)))
+        if not rows:
+            return
+        texels = np.zeros((rows * SLOTS, self.texels, 4), np.float32)
+        texels[: len(seen), :CLIP, :3] = linear[seen]
+        texels[: len(seen), :CLIP, 3] = place[seen]
+        texels[: len(seen), CLIP:] = self._extra[seen]
+        self.slots.write(texels, viewport=(0, 0, SLOTS * self.texels, rows))
+
+    def _ranges(self, copies: NDArray, turned: NDArray) -> Iterator[Draw]:
+        for batch, first, end in self._runs:
+            if batch < 8:
+                yield Draw(batch % 4, batch >= 4, first, end - first, 0, 1)
+                continue
+            mesh, kind = divmod(batch - 8, 4)
+            plain, mirrored = int(copies[mesh] - turned[mesh]), int(turned[mesh])
+            if not kind & ONE_SIDED:
+                plain, mirrored = plain + mirrored, 0
+            if plain:
+                yield Draw(kind, False, first, end - first, 0, plain)
+            if mirrored:
+                yield Draw(kind, True, first, end - first, plain, mirrored)
+
+    def release(self) -> None:
+        """Free buffers and textures; the programs stay."""
+        for _, array in self._arrays.values():
+            array.release()
+        self._arrays.clear()
+        for buffer in (self._indices, *(buffer for buffer, _ in self._buffers.values())):
+            buffer.release()
+        for texture in (self.order, self.first_slots, self.slots):
+            texture.release()
+
+
+def _inside(planes: NDArray, offsets: NDArray, middle: NDArray, half: NDArray) -> NDArray[np.bool_]:
+    """(N,): whether boxes, of middles and half edges (N, 3), may be within planes (N, 5, 3) with offsets (N, 5)."""
+    reach = np.einsum("npc,nc->np", planes, middle) + np.einsum("npc,nc->np", np.abs(planes), half)
+    return np.asarray((reach + offsets >= 0).all(axis=1))
+
+
+def _runs(found: NDArray, first: NDArray, count: int) -> Iterator[tuple[int, int, int]]:
+    """Each batch with its first group and the one after its last."""
+    for batch, begin, end in zip(found, first, [*first[1:], count], strict=True):
+        yield int(batch), int(begin), int(end)
+
+
+def _write(texture: moderngl.Texture, values: NDArray[np.float32]) -> None:
+    """Values into the first rows of a texture of `ROW` columns."""
+    rows = -(-len(values) // ROW)
+    if rows:
+        texels = np.zeros(rows * ROW, np.float32)
+        texels[: len(values)] = values
+        texture.write(texels, viewport=(0, 0, ROW, rows))
+
+
+def _bytes(parts: Sequence[NDArray]) -> bytes:
+    return b"".join(np.ascontiguousarray(part, np.float32).tobytes() for part in parts) or bytes(12)
+
+
+def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]:
+    """Corners, numbers; lengths, kinds, low and high of its groups, of one kind each."""
+    finite = np.asarray(np.isfinite(mesh.positions).all(axis=1))
+    kept = np.flatnonzero(finite[mesh.corners].all(axis=1))
+    positions = mesh.positions.astype(np.float64)
+    a, b, c = (positions[mesh.corners[kept, k]] for k in range(3))
+    low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+    order = np.lexsort(((_along_curve(low + high) if ordered else kept), mesh.kinds[kept]))
+    kept, low, high = kept[order], low[order], high[order]
+    kinds = mesh.kinds[kept].astype(np.int64)
+    edges = np.flatnonzero(np.diff(kinds, prepend=-1)).tolist()
+    ends = [*edges[1:], len(kept)]
+    starts = np.array([k for a, b in zip(edges, ends, strict=False) for k in range(a, b, GROUP)], np.int64)
+    lengths = np.diff(starts, append=len(kept))
+    numbers = kept if mesh.numbers is None else mesh.numbers[kept]
+    if len(starts):
+        low, high = np.minimum.reduceat(low, starts, axis=0), np.maximum.reduceat(high, starts, axis=0)
+    corners = (mesh.corners[kept].astype(np.int64) + first).astype(np.uint32)
+    return corners, numbers.astype(np.float32), lengths, kinds[starts], low, high
+
+
+def _along_curve(places: ArrayLike) -> NDArray[np.int64]:
+    """(N,) numbers of places (N, 3) along Morton's curve: those that follow each other lie near each other."""
+    at = np.asarray(places, np.float64).reshape(-1, 3)
+    low = at.min(axis=0, initial=np.inf)
+    size = float(np.max(at.max(axis=0, initial=-np.inf) - low, initial=0.0))
+    cells = ((at - low) * (1023 / size if size > 0 else 0.0)).astype(np.int64)
+    out = np.zeros(len(at), np.int64)
+    for bit in range(10):
+        for axis in range(3):
+            out |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return out
