@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 
+from viewer.denoise.irradiance_cache import cache_sources
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.denoise.reprojection import INPUTS, RECALLED, History
 from viewer.denoise.view import view_uniforms
@@ -52,6 +53,7 @@ def wavelet_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
     for name, (inputs, output) in {**PASSES, "reproject": (INPUTS, HISTORY), "recall": (RECALLED, HISTORY)}.items():
         yield name, pass_source(f"film/denoise/{name}", inputs, output, planar=True)
+    yield from cache_sources()
 
 
 def deviations(samples: int) -> float:
@@ -91,11 +93,9 @@ class Wavelets:
         camera: Camera,
         history: History | None = None,
         finish: Callable[[Stream, Stream], Stream] | None = None,
-        meanwhile: Callable[[], None] | None = None,
     ) -> Generator[None, None, Stream]:
         """`denoise` pass by pass. history : with which the light is blended before it is filtered. finish : makes the
-        picture of surfaces and light, `LIT` and `IRRADIANCE`; without it the picture has the film's size. meanwhile :
-        see `History.blend`."""
+        picture of surfaces and light, `LIT` and `IRRADIANCE`; without it the picture has the film's size."""
         size = film.size
         lattice = -(-size[0] // 2), -(-size[1] // 2)
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
@@ -108,7 +108,7 @@ class Wavelets:
             self._passes["lit_by_halves"].draw({**own, "half": half}, lit, **view, told=told)
         yield
         if history is not None:
-            lit = history.blend(lit, own["features"], camera, max(film.samples, 1), meanwhile)
+            lit = history.blend(lit, own["features"], camera, max(film.samples, 1))
             yield
         pooled = self._stream("pooled", lattice)
         alone = history is None and film.samples == 1

@@ -61,6 +61,7 @@ class Keep:
         with self._query:
             self._points.transform(self._buffer, moderngl.POINTS, vertices=count)
         kept.textures[0].write(self._buffer)  # on the device
+        self.device.waits += 1
         return int(self._query.primitives)
 
     def _set(self, uniforms: Mapping[str, Any]) -> None:

@@ -1,11 +1,9 @@
 // Light of few samples, filled up with that around: where hardly any pixel shows the same surface, as on flutes or leaves
 // in a small picture, the filter keeps the noise of one sample, dark and bright points. There the mean of all pixels at
-// about the same depth takes its place, until samples enough are there. What surfaces get by the way they face is taken
-// off. Needs the streams past (of `History`), light.
+// about the same depth takes its place, until samples enough are there. Needs the streams past (of `History`), light.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
 #include "lib/luminance.glsl"
-#include "film/upsample/facing.glsl"
 
 const float APART = 10.0;    // of depths that differ: a half at a tenth
 const float FACING = 0.02;   // weight of what faces away: it counts where nothing else is around
@@ -65,6 +63,5 @@ Irradiance element(ivec2 at) {
     float apart = max(second * total - first * first, 0.0), noise = apart / (apart + NOISE * first * first + 1e-20);
     float share = own.nearness > 0.0 ? noise * exp(-ENOUGH * support) : 0.0;
     light.rgb = mix(light.rgb, sum / max(total, 1e-6), share);
-    light.rgb /= facing_light(own.normal);
     return light;
 }

@@ -166,10 +166,9 @@ class ScreenDenoiser:
             wavelets, history, upsampling = self._make()
             stream = features.blocks[0].stream
             finish = partial(upsampling.draw, features=stream, camera=camera, fills=job.fleeting)
-            # The device does that while the host looks for light in the cache.
-            waits = finer and features.samples == 0
-            meanwhile = partial(self.faster.queue_surfaces, features, camera) if waits else None
-            steps = wavelets.steps(film, self._held["own"], camera, history, finish, meanwhile)
+            if finer and features.samples == 0:
+                self.faster.queue_surfaces(features, camera)
+            steps = wavelets.steps(film, self._held["own"], camera, history, finish)
         picture, together = None, film.size[0] * film.size[1] <= MOST_TOGETHER
         while picture is None:
             began = time.perf_counter()
@@ -180,7 +179,7 @@ class ScreenDenoiser:
                         next(steps)
                 except StopIteration as end:
                     picture = end.value
-                    device.context.finish()
+                    device.wait()
             if picture is not None and finer and not job.queued:
                 job.drawing += time.perf_counter() - began
                 fixed = self.faster.drawing.scene if self._draws else 0.0
@@ -299,7 +298,7 @@ class ScreenDenoiser:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
             if not queued:
-                self.tracer.device.context.finish()
+                self.tracer.device.wait()
             spent += time.perf_counter() - began
             if ended:
                 break

@@ -92,15 +92,15 @@ class FasterFeatures:
                 with tracer.device.current():
                     began = self.now()
                     self._draw(buffer, camera)
-                    tracer.device.context.finish()
+                    tracer.device.wait()
                     drawn = min(drawn, self.now() - began)
                     buffer.clear()
-                    tracer.device.context.finish()
+                    tracer.device.wait()
                 began = self.now()
                 for _ in self.by_rays.fill(buffer, 1, camera, FIRST_RATE, settings):
                     pass
                 with tracer.device.current():
-                    tracer.device.context.finish()
+                    tracer.device.wait()
                 cast = min(cast, self.now() - began)
             with tracer.device.current():
                 buffer.release()
@@ -129,7 +129,7 @@ class FasterFeatures:
         """
         began = self.now()
         self._draw(buffer, camera)
-        self.tracer.device.context.finish()
+        self.tracer.device.wait()
         self.drawing.note(buffer.size[0] * buffer.size[1], self.now() - began)
         buffer.samples = 1
         self.pictures += 1

@@ -89,7 +89,7 @@ class Beginning(Compiling):
         device = self._tracer.device
         with device.current():
             self.screen.carry(denoiser.carried, denoiser.carry)  # of no more pixels than the picture has
-            device.context.finish()
+            device.wait()
         self.shown, self.carried = (camera, self.size), self.carried + 1
         self._shown_at = time.perf_counter()
         self._carry_cost = self._shown_at - now

@@ -270,7 +270,7 @@ class Session(Beginning):
                 collect(part, renderer.device, renderer.prepared, self._cast, self.layers)
             self.stats.add(part.machine.stats)
         if self.screen is not None and not job.queued:
-            renderer.device.context.finish()  # or the driver queues more than a frame's worth
+            renderer.device.wait()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
         if renderer.mapping:

@@ -91,6 +91,9 @@ class Device:
     headless: bool = False
     limits: Limits | None = None
     compiled: int = field(default=0, init=False)
+    waits: int = field(
+        default=0, init=False
+    )  # of the host: for what it reads, for answers of queries, for all to be drawn
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, that went into its programs
 
     def __post_init__(self) -> None:
@@ -180,6 +183,16 @@ class Device:
     def flush(self) -> Callable[[], None]:
         """``glFlush``: what has been drawn so far is begun, and not waited for."""
         return self.require("glFlush")
+
+    def wait(self) -> None:
+        """Wait until all that has been drawn so far is there."""
+        self.waits += 1
+        self.context.finish()
+
+    def samples(self, query: moderngl.Query) -> int:
+        """The answer of an occlusion query, for which the host waits."""
+        self.waits += 1
+        return int(query.samples)
 
     @property
     def stencil_export(self) -> bool:

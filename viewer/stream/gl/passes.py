@@ -24,6 +24,14 @@ def pass_source(
     are pixels, and go by their column and row in place of their number: ``element(ivec2 at)``, ``fetch_<name>(ivec2
     at)``.
     """
+    source = pass_head(inputs, output, planar, **constants)
+    source.include(f"{name}.glsl")
+    source.add(_main(output, planar), "pass")
+    return source
+
+
+def pass_head(inputs: Mapping[str, Record], output: Record, planar: bool, **constants: int) -> Source:
+    """What the file of a pass finds declared: constants, records, and how each of the streams is fetched."""
     source = Source()
     source.add(VERSION, "version")
     for constant, value in constants.items():
@@ -33,8 +41,6 @@ def pass_source(
             source.add(part, f"record {record.name}")
     for stream, record in inputs.items():
         add_fetch(source, stream, record, planar)
-    source.include(f"{name}.glsl")
-    source.add(_main(output, planar), "pass")
     return source
 
 

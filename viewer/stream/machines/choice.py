@@ -68,7 +68,7 @@ class Choice:
             with query or nullcontext():
                 self._draw(chosen, 1)
             self.target.scissor = (0, 0, *self.size)
-            found += query.samples if query is not None else 0
+            found += self.device.samples(query) if query is not None else 0
         context.disable(moderngl.DEPTH_TEST)
         return found
 

@@ -30,17 +30,17 @@ class Queries:
     """Occlusion queries, used again once they have been read."""
 
     def __init__(self, device: Device) -> None:
-        self.context = device.context
+        self.device = device
         self._free: deque[moderngl.Query] = deque()  # one that is asked again at once waits for its last answer
 
     def take(self) -> moderngl.Query:
         """One that nobody waits for."""
-        return self._free.popleft() if self._free else self.context.query(samples=True)
+        return self._free.popleft() if self._free else self.device.context.query(samples=True)
 
     def read(self, query: moderngl.Query) -> int:
         """Its samples, and it is free; waits until the device has come so far."""
         self._free.append(query)
-        return int(query.samples)
+        return self.device.samples(query)
 
     def give_back(self, queries: Sequence[moderngl.Query]) -> None:
         """Nobody will read these."""

@@ -125,6 +125,7 @@ class Passes(Machine):
 
     def _left(self) -> bool:
         """Whether a ray is still in some state: a fused pass that the driver cut short."""
+        self.device.waits += 1
         return bool(np.frombuffer(self.state.textures[0].read(), np.float32)[::2].any())
 
     def _settle(self) -> None:

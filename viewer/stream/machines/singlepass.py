@@ -129,7 +129,7 @@ class Singlepass(Machine):
             left -= band[2] * band[3]
             yield Progress(self.stats.kernel_passes, left, rays)
             if query is not None:  # to ask is to wait: meanwhile the caller may have given the device more to do
-                fragments += query.samples
+                fragments += self.device.samples(query)
                 seconds += query.elapsed * 1e-9 if self.counting else 0.0
         if self.counting:
             self._totals()
@@ -153,7 +153,7 @@ class Singlepass(Machine):
         else:
             self.drawing.render()
         self.target.scissor = (0, 0, *self.size)
-        self.device.context.finish()
+        self.device.wait()
         self.warmed = True
         yield 1.0
 

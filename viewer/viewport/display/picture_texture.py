@@ -93,6 +93,7 @@ class PictureTexture:
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32: the picture on show."""
         width, height = self.texture.size
+        self.device.waits += 1
         return np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
 
     def _new(self, size: tuple[int, int]) -> moderngl.Texture:
