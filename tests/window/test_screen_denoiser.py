@@ -198,6 +198,19 @@ def test_the_host_waits_for_a_queued_picture_once_at_its_end(
         session.release()
 
 
+def test_pictures_of_one_size_take_turns_in_two_textures(
+    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen, names = session.screen, list[int]()
+    assert isinstance(screen, PictureTexture)
+    end = screen.end
+    monkeypatch.setattr(screen, "end", lambda: (end(), names.append(screen.texture.glo)))
+    always(session, True, True, monkeypatch)
+    names.clear()
+    flown(session, renderer, 6, True)
+    assert len(names) == 6 and len(set(names)) == 2
+
+
 def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = Renderer("cornell", device=device, program="path", machine="multipass")
     with device.current():
