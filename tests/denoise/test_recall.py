@@ -117,16 +117,16 @@ def test_the_history_keeps_its_own_light_and_forgets_what_has_changed(device: De
         own = history._now.streams["past"].read()
         assert made is not history._now.streams["past"]
         assert made.read()["rgb"].std() < 0.5 * own["rgb"].std()
-        assert history.cache.cells > 0
+        assert not history.cache.empty
         history.turn()
         history.changes = Changes(relit=True)
         assert history.blend(lit, features, CAMERA, 1) is history._now.streams["past"]
-        assert history.cache.cells == 0
+        assert history.cache.empty
         history.turn()
         history.changes, history.seeks = Changes(), False
         assert history.blend(lit, features, CAMERA, 1) is history._now.streams["past"]
-        assert history.cache.cells > 0  # kept for later
+        assert not history.cache.empty  # kept for later
         history.forget()
-        assert history.cache.cells == 0
+        assert history.cache.empty
         for each in (history, lit, features):
             each.release()

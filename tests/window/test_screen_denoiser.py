@@ -19,6 +19,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
+from viewer.stream.gl.device import Device
 from viewer.viewport.display.picture_texture import PictureTexture
 
 SIZE = 64, 48
@@ -202,6 +203,36 @@ def test_queued_pictures_are_those_that_are_made_pass_by_pass(
             session.release()
     for queued_one, timed in zip(*pictures, strict=True):
         np.testing.assert_array_equal(queued_one, timed)
+
+
+def test_the_host_waits_for_a_queued_picture_once_at_its_end(
+    renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a driver that does not cut passes short, so that rays need not be counted: nothing is read back."""
+    monkeypatch.setattr(Device, "software", False)
+    monkeypatch.setattr(scheduler, "MOST_WARPED", 0)
+    with renderer.device.current():
+        session = Session(renderer, SIZE, Stop(4), screen=PictureTexture(renderer.device))
+        made = always(session, True, True, monkeypatch)
+        waits = renderer.device.waits
+        pictures = flown(session, renderer, 4, True)  # each of which is read here
+        assert renderer.device.waits - waits == 2 * len(pictures)
+        assert made[-4:] == 4 * [True]
+        assert not session._preview._passes[1].cache.empty
+        session.release()
+
+
+def test_pictures_of_one_size_take_turns_in_two_textures(
+    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen, names = session.screen, list[int]()
+    assert isinstance(screen, PictureTexture)
+    end = screen.end
+    monkeypatch.setattr(screen, "end", lambda: (end(), names.append(screen.texture.glo)))
+    always(session, True, True, monkeypatch)
+    names.clear()
+    flown(session, renderer, 6, True)
+    assert len(names) == 6 and len(set(names)) == 2
 
 
 def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:

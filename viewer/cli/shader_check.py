@@ -20,6 +20,7 @@ from viewer.accel.two_level.top import TOPS
 from viewer.base import paths
 from viewer.base.errors import ShaderError
 from viewer.denoise.filter import wavelet_sources
+from viewer.denoise.irradiance_cache import cache_point_sources
 from viewer.denoise.upsampling import upsampling_sources
 from viewer.film.device_film import error_source, half_source, pixels_source
 from viewer.kernels.photons import MAPS, SEARCHES
@@ -165,6 +166,7 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
                 yield f"visibility buffer, tested ({mark}, {accel})", _drawn((vertex, sources["tested"]))
     for name, parts in routed_sources():
         yield f"photon map: {name}", _drawn(parts)
+    yield "denoiser: cache_add", _drawn(cache_point_sources())
     yield "photon map: keep", dict(zip(("vert", "geom"), keep_sources(), strict=True))
     yield "window: photons", _drawn(point_sources())
     yield "window: cells of photons", _drawn(wire_sources())

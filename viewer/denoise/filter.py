@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
+from viewer.denoise.irradiance_cache import cache_sources
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.denoise.reprojection import INPUTS, RECALLED, History
 from viewer.denoise.view import view_uniforms
@@ -52,6 +53,7 @@ def wavelet_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
     for name, (inputs, output) in {**PASSES, "reproject": (INPUTS, HISTORY), "recall": (RECALLED, HISTORY)}.items():
         yield name, pass_source(f"film/denoise/{name}", inputs, output, planar=True)
+    yield from cache_sources()
 
 
 def deviations(samples: int) -> float:

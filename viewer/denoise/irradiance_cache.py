@@ -1,96 +1,117 @@
 """The light that has been seen on the surfaces of a scene, kept in space while the camera moves: an irradiance cache.
 
 What the pictures before have shown is lost where it leaves the picture, and of a fast camera there are few of them. The
-cache keeps light by its place in the scene: in cells of space, found by a hash of their place and of the way that their
-surfaces face (N. Binder, S. Fricke and A. Keller, "Massively Parallel Path Space Filtering", 2019; irradiance caching
-is G. Ward, F. Rubinstein and R. Clear's, "A Ray Tracing Solution for Diffuse Interreflection", 1988). The finest cells
-are as wide as two pixels of light there; wider ones are asked where these have seen too little. Between two axes the
-light of both is mixed by the squares of the cosines (G. McTaggart's ambient cube, "Half-Life 2 Source Shading", 2004).
+cache keeps light by its place in the scene: in cells of space, found by a hash of their place and of the side that
+their surfaces face (N. Binder, S. Fricke and A. Keller, "Massively Parallel Path Space Filtering", 2019; P. Gautron,
+"Real-Time Ray-Traced Ambient Occlusion of Complex Scenes using Spatial Hashing", 2020). The finest cells are as wide as
+two pixels of light there; wider ones are asked where these have seen too little.
+
+All of it is on the device, and nothing is read back. The table is a stream to which pixels are scattered with addition.
+Fragment programs have no atomic compare and swap by which a cell could claim a texel, so that collisions are told
+afterwards: a cell adds its fingerprint with every sample, and where the mean is another one, another cell has been
+there. Nothing is evicted for another either: every picture some rows are cleared, each in its turn.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import math
+from collections.abc import Iterator
+from typing import Any
 
-from viewer.base import jit
-from viewer.denoise.irradiance_cache_loops import add, find, scratch
+import numpy as np
+
+from viewer.denoise.records import CELL, KNOWN, LIT
 from viewer.denoise.view import view_uniforms
 from viewer.scene.camera import Camera
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.scatter import Scatter, scatter_sources
+from viewer.stream.gl.stream import Stream
 
-PLACES = 1 << 20  # of cells: 28 MiB
-ROOM = PLACES // 2  # cells, from which on all is forgotten: a table that is fuller is slow
-WIDE = 2.0  # pixels of light: the finest cells
+EDGE_BITS = 10  # 2^10 x 2^10 cells, 32 MiB
+LIFETIME = 512  # pictures, in which every cell is cleared once
+LEVELS = 4  # of cells, each twice as wide as the one before, that light is kept in and sought in
+WIDE = 2  # pixels of light: the finest
+TAPS = 2  # cells of a level that are asked
 ERROR = 0.15  # relative, of light that is known well enough: else wider cells tell
+MOST_KEPT = 1 << 15  # pixels of a picture that are kept: of a larger one each time others
+MOST_POINTS = 1 << 13  # of those in cells of their own: of more the finest are those of blocks of four
+KEPT: dict[str, Record] = {"lit": LIT}
+SOUGHT: dict[str, Record] = {"lit": LIT, "cells": CELL}
+
+
+def _constants(bits: int) -> dict[str, int]:
+    return {"EDGE_BITS": bits, "PLACE_BITS": 17, "TAPS": TAPS, "LEVELS": LEVELS, "WIDE": WIDE}
+
+
+def cache_sources() -> Iterator[tuple[str, Source]]:
+    """The fragment programs, by name."""
+    yield "cache_find", pass_source("film/denoise/cache_find", SOUGHT, KNOWN, planar=True, **_constants(EDGE_BITS))
+
+
+def cache_point_sources() -> tuple[Source, Source]:
+    """The vertex and the fragment program that keep light."""
+    return scatter_sources("film/denoise/cache_add", KEPT, CELL, **_constants(EDGE_BITS))
 
 
 class IrradianceCache:
-    """Light on surfaces. error : relative, within which cells should tell it, see `ERROR`."""
+    """Light on surfaces, in 2^bits x 2^bits cells; the context must be current in every call.
 
-    def __init__(self, error: float = ERROR) -> None:
-        self.error = error
-        self._keys = np.zeros(PLACES, np.int64)
-        self._sums = np.zeros((PLACES, 5), np.float32)
-        self._used = np.zeros(1, np.int64)
-        self._turn = 0
-        self._scratch = scratch()
+    error : relative, within which cells should tell it, see `ERROR`. empty : none is kept. cells : a stream of `CELL`,
+    made when there is light to keep.
+    """
 
-    @property
-    def cells(self) -> int:
-        """How many hold light."""
-        return int(self._used[0])
+    def __init__(self, device: Device, error: float = ERROR, bits: int = EDGE_BITS) -> None:
+        self.device, self.error, self.empty = device, error, True
+        self.cells: Stream | None = None
+        self._edge = 1 << bits
+        self._add = Scatter(device, "film/denoise/cache_add", KEPT, CELL, **_constants(bits))
+        self._find = Pass(device, "film/denoise/cache_find", SOUGHT, KNOWN, planar=True, **_constants(bits))
+        self._turn = 0  # pictures that were kept
 
     def forget(self) -> None:
         """The light is another one."""
-        if self.cells:
-            self._keys[:] = 0
-            self._sums[:] = 0.0
-            self._used[0] = 0
+        if self.cells is not None and not self.empty:
+            self.cells.clear()
+        self.empty = True
 
-    def add(
-        self,
-        surfaces: NDArray[np.float32],
-        light: NDArray[np.float32],
-        camera: Camera,
-        samples: float,
-        pixel: float,
-        stride: int = 1,
-    ) -> None:
-        """Keep the light of a picture.
+    def add(self, lit: Stream, camera: Camera, samples: int) -> None:
+        """Keep the light of a picture, a stream of `LIT` of which each pixel is the mean of so many samples."""
+        if self.cells is None:
+            self.cells = Stream(self.device, CELL, (self._edge, self._edge))
+            self.cells.clear()
+        rows = [number * self._edge // LIFETIME for number in (self._turn % LIFETIME, self._turn % LIFETIME + 1)]
+        self.cells.clear_rows(rows[0], rows[1] - rows[0])
+        (width, height), turn = lit.size, self._turn
+        stride = max(1, math.ceil(math.sqrt(width * height / MOST_KEPT)))
+        first = min(turn % stride, width - 1), min(turn // stride % stride, height - 1)
+        taken = tuple(-(-(size - start) // stride) for size, start in zip(lit.size, first, strict=True))
+        finest = 0 if taken[0] * taken[1] <= MOST_POINTS else 1
+        points = sum(
+            math.prod(-(-count // (1 << level)) for count in taken) for level in range(finest, finest + LEVELS)
+        )
+        values = {"first": first, "stride": stride, "taken": taken, "finest": finest, "samples": float(samples)}
+        self._add.add({"lit": lit}, self.cells, points, **self._uniforms(lit, camera, stride), **values)
+        self._turn, self.empty = (turn + 1) % (1 << 24), False
 
-        surfaces : (H, W, 4), normal and 1 / depth. light : (H, W, 4), linear sRGB without the surfaces' texture, and
-        something. samples : that each pixel is the mean of. pixel : how wide one of light is at a depth of 1. stride :
-        one pixel of so many rows and columns is taken, each time another one.
-        """
-        if self.cells >= ROOM:
-            self.forget()
-        levels, widths = _cells(surfaces, pixel)
-        first = np.array([self._turn % stride, self._turn // stride % stride], np.int64)
-        self._turn += 1
-        view = _view(camera, surfaces.shape[:2])
-        jit.run(
-            add, surfaces, light, stride, first, view, levels, widths, float(samples), self._keys, self._sums,
-            self._used, ROOM, *self._scratch[:2],
-        )  # fmt: skip
+    def find(self, lit: Stream, camera: Camera, known: Stream) -> None:
+        """Draw what is known of the light on a picture's surfaces to a stream of `KNOWN` of its size."""
+        if self.cells is None:
+            known.clear()
+            return
+        self._find.draw({"lit": lit, "cells": self.cells}, known, **self._uniforms(lit, camera, 1), error=self.error)
 
-    def find(self, surfaces: NDArray[np.float32], camera: Camera, pixel: float) -> NDArray[np.float32]:
-        """(H, W, 5): the light that is known on surfaces, its samples, and the variance of one of them."""
-        levels, widths = _cells(surfaces, pixel)
-        found = np.empty((*surfaces.shape[:2], 5), np.float32)
-        view = _view(camera, surfaces.shape[:2])
-        jit.run(find, surfaces, view, levels, widths, self.error, self._keys, self._sums, found, *self._scratch)
-        return found
+    def _uniforms(self, lit: Stream, camera: Camera, stride: int) -> dict[str, Any]:
+        view = view_uniforms(camera, lit.size)
+        eye = np.asarray(camera.origin, np.float64)
+        high = eye.astype(np.float32).astype(np.float64)
+        places = {"eye_high": tuple(map(float, high)), "eye_low": tuple(map(float, eye - high)), "turn": self._turn}
+        return {**view, **places, "pixel": stride * math.hypot(*view["view_down"])}
 
-
-def _view(camera: Camera, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """(4, 3): as the loops take it, of a picture of (height, width)."""
-    height, width = shape
-    return np.array([*view_uniforms(camera, (width, height)).values(), camera.origin], np.float64)
-
-
-def _cells(surfaces: NDArray[np.float32], pixel: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Level and width, (H, W), of the finest cells of a picture's pixels."""
-    with np.errstate(all="ignore"):
-        level = np.floor(np.log2(np.float64(WIDE * pixel) / surfaces[..., 3].astype(np.float64)))
-    level = np.where(np.isfinite(level), np.clip(level, -60, 60), 0.0)
-    return level.astype(np.int64), np.exp2(level)
+    def release(self) -> None:
+        """Free the cells."""
+        if self.cells is not None:
+            self.cells.release()
+        self.cells, self.empty = None, True

@@ -6,8 +6,7 @@ Each pixel's light is blended with that of the same point of the scene in the pi
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +35,6 @@ LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are other
 CHANCE, CHANCE_RELIT = 2.0, 0.5  # deviations that the light of a pixel may be off that around, and there
 MOST_KNOWN = 64.0  # samples that the cache's light counts as at most
 MOST_SOUGHT = 1 << 13  # pixels of a picture whose light is sought in the cache: larger ones have samples enough
-MOST_KEPT = 1 << 15  # pixels of a picture that are kept there
 MOST_MOVED = 2048  # of those that have moved, in one list
 
 
@@ -87,7 +85,7 @@ class History:
 
     def __init__(self, device: Device) -> None:
         self.device, self.share, self.changes = device, 1.0, Changes()
-        self.cache, self.seeks = IrradianceCache(), False
+        self.cache, self.seeks = IrradianceCache(device), False
         self._pass = Pass(device, "film/denoise/reproject", INPUTS, HISTORY, planar=True)
         self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
         self._past, self._now = Seen(), Seen()
@@ -122,12 +120,10 @@ class History:
         features: Stream,
         camera: Camera,
         samples: int,
-        meanwhile: Callable[[], None] | None = None,
     ) -> Stream:
         """A stream of `HISTORY`, which begins as one of `LIT`: light blended with the past, and its variance.
 
-        lit, features : of a picture with so many samples of a pixel, seen by ``camera``. meanwhile : gives the device
-        what it can do while the host looks for light in the cache.
+        lit, features : of a picture with so many samples of a pixel, seen by ``camera``.
         """
         size, past = lit.size, self._past
         made = self._now.stream(self.device, "past", HISTORY, size)
@@ -138,7 +134,7 @@ class History:
         held = before.camera is not None
         streams["past"] = past.streams["past"] if held else self._now.stream(self.device, "none", HISTORY, (1, 1))
         self._pass.draw(streams, made, **self.uniforms(camera, size, samples))
-        known = self._known(lit, camera, samples, meanwhile)
+        known = self._known(lit, camera, samples)
         if known is None:
             return made
         recalled = self._now.stream(self.device, "recalled", HISTORY, size)
@@ -146,33 +142,22 @@ class History:
         self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
         return recalled
 
-    def _known(self, lit: Stream, camera: Camera, samples: int, meanwhile: Callable[[], None] | None) -> Stream | None:
+    def _known(self, lit: Stream, camera: Camera, samples: int) -> Stream | None:
         """A stream of `KNOWN` of a picture's size, if light is sought in the cache. Keeps the picture's light there."""
-        asks = not (self.changes.relit or len(self.changes.moved)) and samples > self._kept
-        texels = lit.read_texels() if asks else None
-        if meanwhile is not None:
-            meanwhile()
-            self.device.flush()
         if self.changes.relit or len(self.changes.moved):  # all the time, maybe
             self.cache.forget()
-        if texels is None:
             return None
-        width, height = lit.size
-        surfaces, light = np.ascontiguousarray(np.moveaxis(texels, 2, 0))
-        pixel = math.hypot(*view_uniforms(camera, lit.size)["view_down"])
-        stride = max(1, math.ceil(math.sqrt(width * height / MOST_KEPT)))
-        self.cache.add(surfaces, light, camera, samples - self._kept, pixel, stride)
+        if samples <= self._kept:
+            return None
+        self.cache.add(lit, camera, samples - self._kept)
         self._kept = samples
-        if not self.seeks or self.share == 0.0 or width * height > MOST_SOUGHT:
+        if not self.seeks or self.share == 0.0 or lit.size[0] * lit.size[1] > MOST_SOUGHT:
             return None
         if self._found is None or self._found.size != lit.size:
             if self._found is not None:
                 self._found.release()
             self._found = Stream(self.device, KNOWN, lit.size)
-        found = self.cache.find(surfaces, camera, pixel)
-        rest = np.zeros_like(surfaces)
-        rest[..., 0] = found[..., 4]
-        self._found.write_texels([found[..., :4], rest])
+        self.cache.find(lit, camera, self._found)
         return self._found
 
     def uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
@@ -219,6 +204,7 @@ class History:
         """Free the streams."""
         self._past.release()
         self._now.release()
+        self.cache.release()
         if self._motion is not None:
             self._motion.release()
             self._motion = None

@@ -1,9 +1,8 @@
 """Pictures of more pixels than their light, sharp by the features of every pixel; and pictures warped to a camera that
 has moved on, until the next one is there.
 
-Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), see ``shaders/film/upsample/upsample.glsl``; of few
-samples without what surfaces get on average by the way they face, which each pixel's own normal then tells. A picture
-knows its depths, by which another camera's is made of it: ``shaders/film/upsample/warp.glsl``.
+Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), see ``shaders/film/upsample/upsample.glsl``. A
+picture knows its depths, by which another camera's is made of it: ``shaders/film/upsample/warp.glsl``.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from viewer.denoise.ambient_cube import EVEN, ambient_cube
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES
@@ -75,12 +73,11 @@ class Upsampling:
         fills : light of few samples, where ``lit`` is of `HISTORY`, is filled up with that around.
         """
         size, view = features.size, dict[str, Any](view_uniforms(camera, light.size))
-        cube = ambient_cube(lit) if fills and size != light.size else EVEN
         if fills:
             if self._filled is None or self._filled.size != light.size:
                 self._free_filled()
                 self._filled = Stream(self.device, IRRADIANCE, light.size)
-            self._passes["fill"].draw({"past": lit, "lit": lit, "light": light}, self._filled, **view, **cube)
+            self._passes["fill"].draw({"past": lit, "lit": lit, "light": light}, self._filled, **view)
             light = self._filled
         if self._picture is None or self._picture.size != size:
             self._free_picture()
@@ -91,7 +88,7 @@ class Upsampling:
             self._passes["compose"].draw({"features": features, "lit": lit, "light": light}, picture, **view)
         else:
             view["scale"] = light.size[0] / size[0], light.size[1] / size[1]
-            self._passes["upsample"].draw({"features": features, "lit": lit, "light": light}, picture, **view, **cube)
+            self._passes["upsample"].draw({"features": features, "lit": lit, "light": light}, picture, **view)
         self._camera = camera
         return picture
 

@@ -144,7 +144,7 @@ class Executor:
         if self.times is None:
             self._stage = None
             return
-        self.device.context.finish()
+        self.device.wait()
         now = perf_counter()
         if self._stage is not None:
             name, began = self._stage

@@ -1,12 +1,10 @@
 // Fills in light of few samples from its surroundings. Where hardly any pixel shows the same surface, as on flutes or
 // leaves in a small picture, the filter keeps the noise of one sample. There it is replaced by the mean of all pixels
 // at about the same depth, until enough samples are there. A pixel that found a lamp by chance would be seen as a dot,
-// and its part of the means around it as a square: both are held back. The mean irradiance by orientation is subtracted
-// first. Needs the streams past (of `History`), light.
+// and its part of the means around it as a square: both are held back. Needs the streams past (of `History`), light.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
 #include "lib/luminance.glsl"
-#include "film/upsample/facing.glsl"
 
 const float APART = 10.0;    // of relative depth: weight a half at a difference of a tenth
 const float FACING = 0.02;   // weight of surfaces facing away, effective only without others
@@ -81,6 +79,5 @@ Irradiance element(ivec2 at) {
     if (excess > 0.0 && total > 1.5 * most_weight) sum -= excess / most * brightest;
     if (own.age <= YOUNG && value > bound) light.rgb *= bound / value;
     light.rgb = mix(light.rgb, sum / max(total, 1e-6), share);
-    light.rgb /= facing_light(own.normal);
     return light;
 }

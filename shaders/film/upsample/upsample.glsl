@@ -3,7 +3,6 @@
 // streams features, which are the larger ones, lit, light.
 #include "film/denoise/guide_of.glsl"
 #include "film/denoise/reflectance.glsl"
-#include "film/upsample/facing.glsl"
 
 uniform vec2 scale;  // size of the light's picture relative to this one's
 
@@ -25,5 +24,5 @@ Shown element(ivec2 at) {
         total += weight;
         sum += weight * fetch_light(there).rgb;
     }
-    return Shown(sum / total * facing_light(guide.normal) * reflectance(features) + seen_light(features), guide.nearness);
+    return Shown(sum / total * reflectance(features) + seen_light(features), guide.nearness);
 }

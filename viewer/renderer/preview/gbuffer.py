@@ -94,15 +94,15 @@ class GBuffer:
                 with renderer.device.current():
                     began = self.now()
                     self._draw(buffer, camera)
-                    renderer.device.context.finish()
+                    renderer.device.wait()
                     drawn = min(drawn, self.now() - began)
                     buffer.clear()
-                    renderer.device.context.finish()
+                    renderer.device.wait()
                 began = self.now()
                 for _ in self.by_rays.fill(buffer, 1, camera, FIRST_RATE, settings):
                     pass
                 with renderer.device.current():
-                    renderer.device.context.finish()
+                    renderer.device.wait()
                 cast = min(cast, self.now() - began)
             with renderer.device.current():
                 buffer.release()
@@ -131,7 +131,7 @@ class GBuffer:
         """
         began = self.now()
         self._draw(buffer, camera)
-        self.renderer.device.context.finish()
+        self.renderer.device.wait()
         self.drawing.note(buffer.size[0] * buffer.size[1], self.now() - began)
         buffer.samples = 1
         self.pictures += 1

@@ -217,7 +217,7 @@ class Preview:
                 while together and picture is None:
                     picture = next(steps)
                 if picture is not None:
-                    device.context.finish()
+                    device.wait()
             if picture is not None and finer and not job.frame.queued:
                 job.upsampling += time.perf_counter() - began
                 fixed = self.gbuffer.drawing.scene if self._rasterises else 0.0
@@ -231,16 +231,14 @@ class Preview:
         (wavelets, history, upsampling), presenter = self._compiled(), self._presents()
         own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
 
-        def rasterise() -> None:  # while the host looks for light in the cache
-            if features.samples == 0:
-                self.gbuffer.queue_surfaces(features, camera)
-
+        if features.samples == 0:
+            self.gbuffer.queue_surfaces(features, camera)
         lit = wavelets.demodulate(film, own, camera)
         yield None
         if not in_motion and not job.alone and presenter.knows:
             lit = presenter.hold(lit, camera)
             yield None
-        lit = history.blend(lit, own.blocks[0].stream, camera, max(film.samples, 1), rasterise)
+        lit = history.blend(lit, own.blocks[0].stream, camera, max(film.samples, 1))
         yield None
         light = yield from wavelets.filter(lit, camera, film.samples)
         if presenter.knows and not job.alone:
@@ -295,7 +293,7 @@ class Preview:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
             if not queued:
-                self.renderer.device.context.finish()
+                self.renderer.device.wait()
             spent += time.perf_counter() - began
             if ended:
                 break

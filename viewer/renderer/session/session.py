@@ -465,7 +465,7 @@ class Session:
         if isinstance(event, TileDone):
             self._take(job, event.tile)
         if self.screen is not None and not job.frame.queued:
-            renderer.device.context.finish()  # or the driver queues more than a frame's worth
+            renderer.device.wait()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
         if isinstance(event, PhotonMapProgress | PhotonMapBuilt):

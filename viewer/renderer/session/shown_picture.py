@@ -68,7 +68,7 @@ class ShownPicture:
         device, began = preview.renderer.device, time.perf_counter()
         with device.current():
             self.screen.warp(preview.size, preview.warp)  # of no more pixels than the picture has
-            device.context.finish()
+            device.wait()
         self.shown, self.warped, self._since = (preview.renderer.camera, size), self.warped + 1, time.perf_counter()
         return self._since - began
 

@@ -92,6 +92,8 @@ class Device:
     headless: bool = False
     limits: Limits | None = None
     compiled: int = field(default=0, init=False)
+    # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
+    waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
     # Unused queries (`Query`): by whether they count samples, take the time, count primitives.
     queries: dict[tuple[bool, bool, bool], deque[moderngl.Query]] = field(
@@ -185,6 +187,11 @@ class Device:
     def flush(self) -> Callable[[], None]:
         """``glFlush``: starts the commands drawn so far, without waiting for them."""
         return self.require("glFlush")
+
+    def wait(self) -> None:
+        """Wait until all that has been drawn so far is there."""
+        self.waits += 1
+        self.context.finish()
 
     @property
     def stencil_export(self) -> bool:

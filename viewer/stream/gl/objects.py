@@ -44,14 +44,15 @@ class Query:
     """Counts the samples of what is drawn inside of it, or the primitives, or takes the time; the context must be
     current in every call.
 
-    moderngl frees no query, so that one which Python drops serves the next that asks for the same.
+    Reading an answer is a wait of the host (`Device.waits`). moderngl frees no query: a dropped one serves the next
+    that asks for the same.
     """
 
     def __init__(self, device: Device, samples: bool = False, time: bool = False, primitives: bool = False) -> None:
         free = device.queries[samples, time, primitives]
         # The one dropped longest ago: one that is asked again at once waits for its last answer.
         held = free.popleft() if free else device.context.query(samples=samples, time=time, primitives=primitives)
-        self._held = held
+        self._device, self._held = device, held
         weakref.finalize(self, free.append, held).atexit = False
 
     def __enter__(self) -> Query:
@@ -64,16 +65,19 @@ class Query:
     @property
     def samples(self) -> int:
         """That passed; waits."""
+        self._device.waits += 1
         return int(self._held.samples)
 
     @property
     def primitives(self) -> int:
         """That were written; waits."""
+        self._device.waits += 1
         return int(self._held.primitives)
 
     @property
     def elapsed(self) -> int:
         """Nanoseconds; waits."""
+        self._device.waits += 1
         return int(self._held.elapsed)
 
     @property

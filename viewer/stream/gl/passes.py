@@ -23,6 +23,14 @@ def pass_source(
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
     are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``.
     """
+    source = pass_head(inputs, output, planar, **constants)
+    source.include(f"{name}.glsl")
+    source.add(_main(output, planar), "pass")
+    return source
+
+
+def pass_head(inputs: Mapping[str, Record], output: Record, planar: bool, **constants: int) -> Source:
+    """What the file of a pass finds declared: constants, records, and how each of the streams is fetched."""
     source = Source()
     source.add(VERSION, "version")
     for constant, value in constants.items():
@@ -32,8 +40,6 @@ def pass_source(
             source.add(part, f"record {record.name}")
     for stream, record in inputs.items():
         add_fetch(source, stream, record, planar)
-    source.include(f"{name}.glsl")
-    source.add(_main(output, planar), "pass")
     return source
 
 

@@ -129,6 +129,7 @@ class Stream:
         """(H, W, width) float32: the first components of a texture (by default all), packed by the driver; ``out``: its
         first rows alone, into that array."""
         width, (columns, rows) = width or self.channels, self.size
+        self.device.waits += 1
         if out is None:
             out = np.empty((rows, columns, width), np.float32)
             if width == self.channels:
@@ -153,6 +154,11 @@ class Stream:
                 target.clear(viewport=(0, 0, width, rows), color=value)
             if rest:
                 target.clear(viewport=(0, rows, rest, 1), color=value)
+
+    def clear_rows(self, first: int, count: int) -> None:
+        """Give all elements of ``count`` rows zeros, on the device."""
+        if count:
+            self.framebuffer.clear(viewport=(0, first, self.size[0], count))
 
     def release(self) -> None:
         """Free the textures. Framebuffers are freed with their last reference: moderngl would bind a released one

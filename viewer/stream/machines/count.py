@@ -40,7 +40,7 @@ class Queries:
     def read(self, query: Query) -> int:
         """Read a query's samples and free it; waits until the device is done."""
         self._free.append(query)
-        return int(query.samples)
+        return query.samples
 
     def give_back(self, queries: Sequence[Query]) -> None:
         """Free queries without reading them."""

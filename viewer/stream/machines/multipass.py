@@ -81,7 +81,7 @@ class Multipass(Passes):
         self.tiles.keep(None)
         for number, entry in enumerate(self.passes.values(), 1):
             self._draw(entry)
-            self.device.context.finish()
+            self.device.wait()
             yield number / (len(self.passes) + 1)
         if self.count == "census":
             self.census.take()

@@ -138,7 +138,7 @@ class Singlepass(Machine):
         else:
             self.drawing.render()
         self.target.scissor = (0, 0, *self.size)
-        self.device.context.finish()
+        self.device.wait()
         self.warmed = True
         yield 1.0
 

@@ -72,4 +72,5 @@ class AutoExposure:
         self._drawing.shader.bind("in_picture", picture)
         self._drawing.shader.set("edge", edge)
         self._drawing.render()
+        self.device.waits += 1
         return automatic_exposure(np.frombuffer(texture.read(), np.float32).reshape(-1, 4)[:, 0].astype(np.float64))

@@ -51,6 +51,7 @@ class PictureTexture:
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self._spare: moderngl.Texture | None = None  # for the next picture of its size: to make one takes long
         self._nowhere = device.context.framebuffer([self._new((1, 1))])
         self.texture = self._new((1, 1))
         self._coming: moderngl.Texture | None = None  # a preview, which is shown when it is complete
@@ -93,10 +94,14 @@ class PictureTexture:
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32: the picture on show."""
         width, height = self.texture.size
+        self.device.waits += 1
         return np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
 
     def _new(self, size: tuple[int, int]) -> moderngl.Texture:
         """A picture of (width, height); what is in it is not known."""
+        if self._spare is not None and self._spare.size == size:
+            texture, self._spare = self._spare, None
+            return texture
         texture = float_texture(self.device, size)
         texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
         return texture
@@ -106,7 +111,12 @@ class PictureTexture:
         self.texture = texture
 
     def _free(self, texture: moderngl.Texture) -> None:
-        """Give a picture back."""
+        """Give a picture back; the last one of the size of that on show is kept for the next."""
+        if texture.size == self.texture.size:
+            spare, self._spare = self._spare, texture
+            if spare is None:
+                return
+            texture = spare
         framebuffer = self._framebuffers.pop(texture.glo, None)
         self._streams.pop(texture.glo, None)
         if framebuffer is not None:
@@ -150,9 +160,14 @@ class PictureTexture:
         return held
 
     def _copy(self, picture: Stream, target: moderngl.Texture) -> None:
+        if picture.record != FILM:
+            framebuffer = self._framebuffer(target)
+            framebuffer.use()  # and leave another one's scissors, which would cut the copy
+            self.device.context.copy_framebuffer(framebuffer, picture.framebuffer)
+            return
         shader = self._place.shader
         shader.bind("in_tile", picture.textures[0])
-        shader.set("summed", int(picture.record == FILM))
+        shader.set("summed", 1)
         shader.set("corner", (0, 0))
         shader.set("wide", picture.size[0])
         self._draw(self._place, target, (0, 0, *picture.size))
@@ -204,10 +219,13 @@ class PictureTexture:
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         self._place.render()
 
-    def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
+    def _framebuffer(self, target: moderngl.Texture) -> moderngl.Framebuffer:
         if target.glo not in self._framebuffers:
             self._framebuffers[target.glo] = self.device.context.framebuffer([target])
-        framebuffer = self._framebuffers[target.glo]
+        return self._framebuffers[target.glo]
+
+    def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
+        framebuffer = self._framebuffer(target)
         framebuffer.viewport = viewport
         framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)

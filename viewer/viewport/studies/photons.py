@@ -68,9 +68,7 @@ class PhotonView:
     def renderer(self) -> Renderer | None:
         """The renderer with visible photons; None without any."""
         renderer = self.view.renderer
-        mapped = (
-            renderer is not None and renderer.settings.picture_program.maps_photons and renderer.photon_map.streams
-        )
+        mapped = renderer is not None and renderer.settings.picture_program.maps_photons and renderer.photon_map.streams
         return renderer if mapped else None
 
     def scene(self) -> tuple[Camera, Stream | None] | None:
