@@ -20,7 +20,7 @@ from viewer.renderer.preview.motion import of_motion
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
-from viewer.stream.gl.instanced import ONE_SIDED
+from viewer.stream.raster.instanced import ONE_SIDED
 
 SIZE = 96, 72
 RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)

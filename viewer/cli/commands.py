@@ -54,24 +54,24 @@ def render(arguments: Namespace) -> bool:
         progress(None, f"loading {printable(arguments.scene)}")
         from viewer.renderer.renderer import Renderer
 
-        scene = _load(arguments, progress)
+        scene = load_scene(arguments, progress)
         if arguments.moment is not None:
             scene = scene.posed(arguments.moment)
         times.append(perf_counter())
         progress(None, "building")
-        renderer = Renderer(scene, **_named(arguments, "renderer"), progress=progress)
-        _tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
-        _tell(_unused(arguments), arguments, progress)
+        renderer = Renderer(scene, **chosen_options(arguments, "renderer"), progress=progress)
+        tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
+        tell(_unused(arguments), arguments, progress)
         times.append(perf_counter())
         progress(None, "compiling")
-        _tell(_filled(renderer, arguments), arguments, progress)
+        tell(fill_darkness(renderer, arguments), arguments, progress)
         state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
-        _tell(_find_state(state, arguments), arguments, progress)
+        tell(_find_state(state, arguments), arguments, progress)
         try:
             with _driver_warnings_told(arguments, progress):
                 picture = _picture(renderer, arguments, state, progress)
             times.append(perf_counter())
-            _tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
+            tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
             progress(None, f"writing {printable(arguments.output)}")
             _write(picture, arguments)
         except KeyboardInterrupt as stop:
@@ -91,13 +91,13 @@ def render(arguments: Namespace) -> bool:
 
 def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: Progress) -> Picture:
     """The picture, by this process or by a cluster."""
-    asked = {**_named(arguments, "render"), "progress": progress, "state": state}
+    asked = {**chosen_options(arguments, "render"), "progress": progress, "state": state}
     if arguments.cluster is None:
         return renderer.render(**asked, stats=arguments.stats is not None)
     from viewer.farm.pictures import render_on
 
     def told(line: str) -> None:
-        _tell([line], arguments, progress)
+        tell([line], arguments, progress)
 
     return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, notify=told, **asked)
 
@@ -109,7 +109,7 @@ def _displayed(arguments: Namespace) -> bool:
     return arguments.output == STANDARD_OUTPUT or arguments.output.lower().endswith(tuple(DISPLAYED))
 
 
-def _filled(renderer: Renderer, arguments: Namespace) -> list[str]:
+def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     """Put a scene under the sky whose own lights show nothing to its camera, as a small picture tells; a note on it.
 
     Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
@@ -199,23 +199,23 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
     return remarks(renderer.bind(renderer.program()), arguments.limits, renderer.resources)
 
 
-def _load(arguments: Namespace, progress: Progress) -> Scene:
+def load_scene(arguments: Namespace, progress: Progress) -> Scene:
     """The scene with its notes told and its animation chosen."""
     import viewer
 
     scene = viewer.load(arguments.scene, lenient=arguments.lenient).with_variant(arguments.variant)
-    _tell(scene.warnings, arguments, progress)
+    tell(scene.warnings, arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
     return scene
 
 
-def _named(arguments: Namespace, scope: Any) -> dict[str, Any]:
+def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
     """The options of a scope as keywords."""
     return {name: getattr(arguments, name) for name in keywords(scope)}
 
 
-def _tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
+def tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
     if not arguments.quiet:
         for line in notes:
             progress.note(f"raystream: note: {printable(line)}")
@@ -226,7 +226,7 @@ def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[
     """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", DriverWarning)
-        warnings.showwarning = lambda message, *rest, **more: _tell([str(message)], arguments, progress)
+        warnings.showwarning = lambda message, *rest, **more: tell([str(message)], arguments, progress)
         yield
 
 
@@ -239,7 +239,7 @@ def _render_frames(arguments: Namespace) -> bool:
         progress(None, f"loading {printable(arguments.scene)}")
         from viewer.renderer.sequence import save_frames
 
-        scene = _load(arguments, progress)
+        scene = load_scene(arguments, progress)
         frames = _frames(scene, arguments, progress)
         remarks: list[list[str]] = []
 
@@ -249,7 +249,7 @@ def _render_frames(arguments: Namespace) -> bool:
 
         save_frames(arguments.output, frames, arguments.fps, note, arguments.exposure, arguments.tonemap)
         if all(remarks):  # one that fades to black is meant to
-            _tell(remarks[0], arguments, progress)
+            tell(remarks[0], arguments, progress)
     seconds = perf_counter() - begin
     if arguments.stats is not None:
         textfile.write(arguments.stats, _json({"frames": counted, "wall_seconds": seconds}))
@@ -267,9 +267,9 @@ def _frames(scene: Scene, arguments: Namespace, progress: Progress) -> Generator
     asked: dict[str, Any] = {
         "scene": scene,
         **{name: getattr(arguments, name) for name in ("frames", "fps", "turntable")},
-        "render": _named(arguments, "render") | {"stats": arguments.stats is not None},
+        "render": chosen_options(arguments, "render") | {"stats": arguments.stats is not None},
         "progress": progress,
-        **_named(arguments, "renderer"),
+        **chosen_options(arguments, "renderer"),
     }
     if arguments.cluster is None:
         from viewer.renderer.sequence import render_frames
@@ -281,7 +281,7 @@ def _frames(scene: Scene, arguments: Namespace, progress: Progress) -> Generator
     return farmed(
         **asked,
         films=arguments.output.lower().endswith(".exr"),
-        notify=lambda line: _tell([line], arguments, progress),
+        notify=lambda line: tell([line], arguments, progress),
     )
 
 
@@ -321,7 +321,7 @@ def info(arguments: Namespace) -> bool:
         scene = viewer.load(arguments.scene, lenient=arguments.lenient)
         progress(None, "building")
         data = describe(scene, arguments.program, arguments.max_texture)
-    _emit(data, lines, arguments.json)
+    emit(data, lines, arguments.json)
     return True
 
 
@@ -330,7 +330,7 @@ def devices(arguments: Namespace) -> bool:
     from viewer.cli.report import device_lines
     from viewer.stream.gl.device import devices as found
 
-    _emit(found(), device_lines, arguments.json)
+    emit(found(), device_lines, arguments.json)
     return True
 
 
@@ -351,7 +351,7 @@ def check_shaders(arguments: Namespace) -> bool:
     return not check(report=lambda line: print(printable(line)))
 
 
-def _emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
+def emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
     if sys.stdout is None:
         raise ViewerError("standard output", "is closed", "give it a file or a terminal")
     print(_json(data) if json else "\n".join(printable(line) for line in lines(data)))

@@ -70,7 +70,7 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
         textfile.write(arguments.output, page(found, rows(found), _verdict(found, arguments, within)))
     if arguments.json or not arguments.quiet:
         verdict = {"figure": arguments.figure, "limit": arguments.limit, "within": within}
-        commands._emit({**data(found), **verdict}, lambda _: _lines(found, arguments, within), arguments.json)
+        commands.emit({**data(found), **verdict}, lambda _: _lines(found, arguments, within), arguments.json)
     return within
 
 
@@ -129,12 +129,12 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progr
 
     check("layers", arguments.layers, (*LAYERS, *SERIES))
     arguments.output, arguments.quiet = outputs.STANDARD_OUTPUT, asked.quiet or asked.json
-    scene = commands._load(arguments, progress)
+    scene = commands.load_scene(arguments, progress)
     if arguments.moment is not None:
         scene = scene.posed(arguments.moment)
-    renderer = Renderer(scene, **commands._named(arguments, "renderer"), progress=progress)
-    commands._tell([*renderer.notes, *commands._filled(renderer, arguments)], arguments, progress)
-    picture = renderer.render(**commands._named(arguments, "render"), progress=progress)
+    renderer = Renderer(scene, **commands.chosen_options(arguments, "renderer"), progress=progress)
+    commands.tell([*renderer.notes, *commands.fill_darkness(renderer, arguments)], arguments, progress)
+    picture = renderer.render(**commands.chosen_options(arguments, "render"), progress=progress)
     renderer.release()
     typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}
     pixels = picture.linear if asked.layer is None else picture.layers[asked.layer]

@@ -58,12 +58,12 @@ from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
-from viewer.stream.gl.visible import raster_source
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import census_sources
 from viewer.stream.machines.mask import stream_sources
 from viewer.stream.machines.options import EDGE
+from viewer.stream.raster.visible import raster_source
 from viewer.viewport.display.photons import point_sources, wire_sources
 from viewer.viewport.display.picture_texture import film_source, running_source
 

@@ -27,8 +27,8 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Pass, pass_source
-from viewer.stream.gl.scatter import Scatter, scatter_sources
 from viewer.stream.gl.stream import Stream
+from viewer.stream.raster.scatter import Scatter, scatter_sources
 
 EDGE_BITS = 10  # 2^10 x 2^10 cells, 32 MiB
 LIFETIME = 512  # pictures, in which every cell is cleared once

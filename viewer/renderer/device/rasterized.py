@@ -23,9 +23,9 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Kernel, Module, Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.rasterize import Rasterizer, draw_source
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
+from viewer.stream.raster.rasterize import Rasterizer, draw_source
 
 DRAWN = Record(
     "Drawn",

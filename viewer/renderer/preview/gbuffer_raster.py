@@ -28,11 +28,11 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Kernel, Module, Table
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
-from viewer.stream.gl.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, RasterMesh, View
-from viewer.stream.gl.rasterize import draw_source
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.gl.visible import VisibilityBuffer, raster_source
+from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, RasterMesh, View
+from viewer.stream.raster.rasterize import draw_source
+from viewer.stream.raster.visible import VisibilityBuffer, raster_source
 
 _BOX = np.array(  # a box's triangles, over corners numbered by the bits of x, y and z
     [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]

@@ -23,9 +23,9 @@ from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Texture
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
-from viewer.stream.gl.instanced import ONE_SIDED, InstancedMeshes, MeshGroups, RasterMesh, View
 from viewer.stream.gl.stream import Stream
-from viewer.stream.gl.visible import NEAR, DepthTarget, raster_source
+from viewer.stream.raster.instanced import ONE_SIDED, InstancedMeshes, MeshGroups, RasterMesh, View
+from viewer.stream.raster.visible import NEAR, DepthTarget, raster_source
 
 BACKGROUND = 0.03  # linear, displayed
 COARSE = 32  # texels across the copy of a texture that vertices look into

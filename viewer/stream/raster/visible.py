@@ -11,10 +11,10 @@ from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
-from viewer.stream.gl.instanced import ONE_SIDED, TESTED, InstancedMeshes, View
 from viewer.stream.gl.objects import RawObject
-from viewer.stream.gl.rasterize import attach_depth
 from viewer.stream.gl.stream import float_texture
+from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, View
+from viewer.stream.raster.rasterize import attach_depth
 
 NEAR = 1e-6  # of the extent: what is nearer to the eye is cut
 

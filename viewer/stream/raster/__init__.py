@@ -1,0 +1,1 @@
+"""Triangles and points drawn into streams: rasterised hits, visibility buffers, scattered writes."""
