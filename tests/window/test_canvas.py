@@ -229,7 +229,7 @@ def test_pace_leaves_room_for_dear_rows() -> None:
 
 
 def test_gpus_get_larger_streams() -> None:
-    small, large = (stream_shape(SimpleNamespace(software=flag)) for flag in (True, False))  # type: ignore[arg-type]
+    small, large = (stream_shape(flag) for flag in (True, False))
     assert small[0] * small[1] < large[0] * large[1]
 
 

@@ -376,7 +376,7 @@ class Preview:
         return self._passes[2].size
 
     def warp(self, target: Stream) -> None:
-        """Draw the picture made last as the tracer's camera sees it now, to a stream of `SHOWN` of any size."""
+        """Draw the picture made last as the renderer's camera sees it now, to a stream of `SHOWN` of any size."""
         with self.renderer.device.current():
             self._compiled()[2].warp(self.renderer.camera, target)
 

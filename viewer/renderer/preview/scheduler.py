@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from viewer.stream.gl.device import Device
-
 # -- tiles: a window has to answer between two of them
 SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software driver, and of a GPU
 STEP = 0.009  # seconds that a step of a run may take: half of a frame at 60 Hz
@@ -61,9 +59,9 @@ SETTLED = 4  # samples of a picture at rest, from which on there is time to comp
 LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
 
 
-def stream_shape(device: Device) -> tuple[int, int]:
+def stream_shape(software: bool) -> tuple[int, int]:
     """(width, height) of the streams that serve pictures of every size: a GPU needs more rays to be busy."""
-    return SMALL if device.software else LARGE
+    return SMALL if software else LARGE
 
 
 @dataclass(frozen=True)

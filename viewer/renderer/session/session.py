@@ -109,7 +109,7 @@ class Session:
         if self._preview is not None:
             self._preview.release()
         if self.screen is not None:
-            self.tile = stream_shape(renderer.device)
+            self.tile = stream_shape(renderer.device.software)
             self._preview = Preview(renderer, self.scheduler)
             self._warmup = Warmup(renderer, self.tile, self.counting)
         self.reset_timing()
@@ -229,7 +229,7 @@ class Session:
     def update(
         self, scene: Scene | Prepared | None = None, settings: Settings | None = None, **changes: Any
     ) -> Affects:
-        """`Tracer.update`, after which the picture begins anew where anything has changed.
+        """`Renderer.update`, after which the picture begins anew where anything has changed.
 
         A preview under way is finished first, unless the scene has changed: it is nearly there. Raises what that
         raises; then nothing has changed, and the picture goes on.

@@ -42,7 +42,7 @@ class Heat:
         self.limit = limit  # after the coarse map: the count of the brightest colour
         self.ready = self.complete = False  # the coarse map is complete; every ray is counted
         self.progress = 0.0  # share of the rays counted
-        self._tile = stream_shape(renderer.device)
+        self._tile = stream_shape(renderer.device.software)
         self._rows = TileRows(self._tile[1])
         self._cut = False  # a tile is unfinished
         self._events = self._begun()
