@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 import viewer
 from viewer import Camera
 from viewer.renderer.sampling.darkness import black
 from viewer.scene.light import Light
+from viewer.viewport.viewport import Viewport
 
 
 def test_the_sky_comes_and_goes_with_the_scene(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,9 +23,11 @@ def test_the_sky_comes_and_goes_with_the_scene(opened: Any, monkeypatch: pytest.
         scenes[name].lights = [Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
         scenes[name].cameras = [Camera((0, height, 0), (0, 0, 0), (0, 0, -1))]
     monkeypatch.setattr(viewer, "load", lambda name, *_, **__: scenes[name], raising=False)
+    said, say = list[str](), Viewport.say  # notes go after some seconds
+    monkeypatch.setattr(Viewport, "say", lambda view, text, error=False: (said.append(text), say(view, text, error)))
     hands = opened("below", size=(120, 90), program="path", machine="singlepass")
     app = hands.app
-    hands.until(lambda: "own lights show nothing" in app.view.message, "the note, which is gone after some seconds")
+    hands.until(lambda: any("own lights show nothing" in line for line in said), "the note")
     hands.until(lambda: app.view.environment.name == "sky", "the sky")
     hands.rest()
     assert not black(app.session.linear())
@@ -30,3 +35,30 @@ def test_the_sky_comes_and_goes_with_the_scene(opened: Any, monkeypatch: pytest.
     hands.until(lambda: app.view.scene is scenes["above"] and app.session.complete, "the other scene")
     hands.rest()
     assert app.view.environment.name == "none" and app.scene_loader.requested.environment is None
+
+
+def test_a_window_whose_file_is_not_read_yet_shows_its_ground(
+    opened: Any, place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from viewer.window.app import App
+    from viewer.window.panels import theme
+
+    read, load, shots = threading.Event(), viewer.load, list[bytes]()
+
+    def slow(*names: Any, **options: Any) -> Any:
+        read.wait(60)
+        return load(*names, **options)
+
+    monkeypatch.setattr(viewer, "load", slow)
+    app = App("cornell", size=(120, 90), program="cast")
+    try:
+        app.view.panels_visible = False
+        for _ in range(3):
+            app.view.after_draw(lambda: shots.append(app.window.read()))
+            app.turn()
+    finally:
+        read.set()
+        app.release()
+    ground = np.round(np.array(theme.GROUND) * 255)
+    corner = np.frombuffer(shots[-1], np.uint8).reshape(90, 120, 3)[2, 2]
+    np.testing.assert_allclose(corner, ground, atol=1)  # the driver's rounding

@@ -177,10 +177,11 @@ class App:
         dim = PHOTON_DIMMING if self.debug_views.photons.points else 0.0
         first, last = view.columns(pixels[0], view.span)
         place, screen = (last - first, pixels[1]), self.window.context.screen
-        if place != pixels:
+        if place != pixels or self.canvas.blank:
             screen.use()
             screen.clear(*theme.GROUND, 1.0)
-        self.display.draw(self.canvas.texture, screen, place, view.stops - dim, view.tonemap, first)
+        if not self.canvas.blank:
+            self.display.draw(self.canvas.texture, screen, place, view.stops - dim, view.tonemap, first)
         self._draw_photons(place, first)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()

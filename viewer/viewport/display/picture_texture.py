@@ -47,10 +47,10 @@ def running_source() -> Source:
 
 class PictureTexture:
     """A session's screen (`viewer.renderer.preview.screen.Screen`). texture : the picture on show, linear sRGB,
-    float32, row 0 at the top."""
+    float32, row 0 at the top. blank : nothing has been shown so far."""
 
     def __init__(self, device: Device) -> None:
-        self.device = device
+        self.device, self.blank = device, True
         self._spare: moderngl.Texture | None = None  # for the next picture of its size: to make one takes long
         self._nowhere = device.context.framebuffer([self._new((1, 1))])
         self.texture = self._new((1, 1))
@@ -107,6 +107,7 @@ class PictureTexture:
         return texture
 
     def _show(self, texture: moderngl.Texture) -> None:
+        self.blank = False
         self._free(self.texture)
         self.texture = texture
 
