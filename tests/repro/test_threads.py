@@ -158,7 +158,7 @@ def test_a_picture_that_another_has_overtaken_is_refused(opengl: Device, scenes:
         session.advance(0.0)
         assert session.running
         at_once(overtake)
-        with pytest.raises(DeviceError, match="another has begun, or the scene has changed"):
+        with pytest.raises(DeviceError, match="another one has begun, or the scene has changed"):
             session.finish()
         session.release()
     renderer.update(scenes[0])

@@ -60,7 +60,7 @@ def intersector(context: Context) -> Iterator[Part]:
         "The test of Moeller and Trumbore",
         "accel/triangle_moller_trumbore.glsl",
         "A hit beyond the voxel is kept here, and the walk goes on until it has passed it; by the published text it is "
-        "a miss, and the triangle is met again. viewer/simulate has both rules.",
+        "a miss, and the triangle is met again. tools/reproduction/simulators has both rules.",
     )
     yield from faults("P2 fig. 5")
 
