@@ -14,7 +14,10 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #endif
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-    bool shines = front || material.sides == 2;
+    bool shines = front;
+#ifdef HAVE_BOTH_SIDES
+    shines = shines || material.sides == 2;
+#endif
     emission = shines ? material_emission(at, hit, material) : vec3(0.0);
     light_pdf = shines ? material.light_density : 0.0;
 #ifdef HAVE_SHINING

@@ -20,9 +20,10 @@ pytest.importorskip("distributed", reason="dask.distributed is not installed")
 def local() -> Iterator[Any]:
     """A scheduler with two workers, as somebody else has started it."""
     with ExitStack() as stack:
-        with socket.socket() as other, suppress(OSError):
-            other.bind(("0.0.0.0", 8787))  # as another cluster's: a second one would warn
-            other.listen()
+        with socket.socket() as other:
+            with suppress(OSError):  # another process of the tests has it
+                other.bind(("0.0.0.0", 8787))  # as another cluster's: a second one would warn
+                other.listen()
             cluster = stack.enter_context(processes(2))
         yield cluster
 

@@ -68,7 +68,7 @@ def put(doc: Document, path: str, value: Any) -> None:
         ("nodes[0].children", "all", "expected an array"),
         ("nodes[0].translation", [1, 2], "expected 3 numbers"),
         ("nodes[0].translation", [1, 2, "3"], "expected a number"),
-        ("nodes[0].translation", [1, 2, 10**400], "beyond"),
+        ("nodes[0].translation", [1, 2, 10**400], "overflows"),
         ("nodes[0].matrix", [0] * 16, "last row"),
         ("nodes[0].extensions", [], "extensions: expected an object"),
         ("scenes[0].nodes", [0, 0], "names node 0 twice"),

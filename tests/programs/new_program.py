@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from viewer.kernels import paths
-from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.kernels.records import FILM, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.registry import PICTURES, PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
@@ -31,7 +31,8 @@ def emission(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Pro
         NAME,
         streams={
             **{"pixel": PIXEL, "film": FILM, **first_hit_streams(first_hits), **traversal.streams},
-            **{"path": PATH, "radiance": RADIANCE, "interaction": SCENE_INTERACTION},
+            **{"path": PATH, "radiance": RADIANCE, "interaction": SCENE_INTERACTION, "media": MEDIA},
+            "context": LIGHT_CONTEXT,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
@@ -45,6 +46,7 @@ def emission(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Pro
         order=(*extra_states(first_hits), *turn),
         groups={"ray": (("->arrive", "arrive"),), "surface": ((*extra_states(first_hits), *turn),)},
         resumes=True,
+        stacked=("context",),  # of the surface before, which the first one has not
     )
 
 

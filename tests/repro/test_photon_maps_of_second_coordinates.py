@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.programs import photon_map
+from viewer.programs.photon_map import photon_map
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer

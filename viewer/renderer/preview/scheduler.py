@@ -328,7 +328,7 @@ class Scheduler:
         been on show; distance : from where it was seen, as a share of the scene's diagonal."""
         of, count = self._warped_of
         due = since >= max(WARPING, COSTLY * self._warp_seconds)
-        return due and (of != traced or count < MOST_WARPED) and distance <= FARTHEST
+        return due and (count if of == traced else 0) < MOST_WARPED and distance <= FARTHEST
 
     def note_warp(self, traced: int, seconds: float) -> None:
         """A picture was warped, which took so long."""
