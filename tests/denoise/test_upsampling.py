@@ -78,6 +78,17 @@ def test_a_small_picture_is_drawn_up_along_a_large_picture_s_surfaces(upsampling
     )
 
 
+def test_a_silhouette_has_the_light_of_its_surface(upsampling: Upsampling) -> None:
+    """The rays of the small picture miss the outermost pixels of the large one's surface: these are not black."""
+    (features, _), (_, lit) = wall(LARGE, 40), wall(SMALL, 10)
+    light = np.zeros(SMALL[::-1], IRRADIANCE.dtype)
+    light["rgb"] = np.where(np.arange(SMALL[0]) < 6, 3, 0)[None, :, None]
+    lit["nearness"][:, 6:] = 0  # the background
+    found = drawn(upsampling, {"lit": lit, "light": light, "features": features})
+    # The columns of background alone reach from 26 on; up to two light pixels farther there is a surface.
+    np.testing.assert_allclose(found["rgb"][:, :34], 0.5 * 3, rtol=1e-5)
+
+
 def test_at_the_same_size_light_and_texture_are_put_together(upsampling: Upsampling) -> None:
     features, lit = wall(SMALL, 5)
     light = np.zeros(SMALL[::-1], IRRADIANCE.dtype)
