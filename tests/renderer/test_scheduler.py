@@ -122,3 +122,11 @@ def test_a_picture_is_warped_some_times_and_not_from_afar() -> None:
     assert not scheduler.warps(1, 1.0, 0.0) and scheduler.warps(2, WARPING, 0.0)
     scheduler.note_warp(2, 1.0)
     assert not scheduler.warps(2, 1.9, 0.0) and scheduler.warps(2, 2.1, 0.0)  # half of the time at most
+
+
+def test_another_denoiser_adds_no_samples() -> None:
+    """The film that is there is filtered anew, whatever time there is."""
+    scheduler = Scheduler()
+    again = replace(DENOISED, changed=False, complete=True, samples=7, refilters=True)
+    assert scheduler.next(again, 10.0) == Frame(SIZE, 1.0, 7, 0)
+    assert scheduler.next(replace(again, refilters=False), 10.0).added > 0

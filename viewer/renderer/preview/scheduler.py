@@ -178,7 +178,8 @@ class OnShow:
     setting. complete : it is the whole one, with ``samples`` of each pixel. most : samples of each pixel by the rules.
     seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
     reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture
-    of this scene can be warped to the camera. scale : of the light of the picture on show.
+    of this scene can be warped to the camera. scale : of the light of the picture on show. refilters : its film is to
+    be denoised anew.
     """
 
     size: tuple[int, int]
@@ -193,6 +194,7 @@ class OnShow:
     light: float = LIGHT
     warps: bool = False
     scale: float = 1.0
+    refilters: bool = False
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,8 @@ class Scheduler:
     def next(self, on_show: OnShow, budget: float) -> Frame:
         """What comes next. budget : seconds until the window wants to answer."""
         size, pixels = on_show.size, on_show.size[0] * on_show.size[1]
+        if on_show.complete and on_show.refilters:
+            return Frame(size, 1.0, on_show.samples, 0)
         if on_show.complete:
             seconds = min(self.batches.seconds, max(on_show.seconds_left, 0.0))
             added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)
