@@ -45,6 +45,11 @@ LIGHT_OF_DRAWN = 0.25  # and where features are rasterised, whose price does not
 LEAST_DRAWN = 0.5  # of the window's width a preview has at least where its features are rasterised
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 
+# -- rasterising: a triangle costs as much as a camera ray, 0.25 us of CPU time, and a pixel of it a third; with one for
+# each pixel both ways take about the same time, and a forest of two a pixel takes a quarter of it by rays
+DRAWN_TRIANGLES = 1.0  # of a scene for each pixel of the window, at most; of those with more features are cast
+MOST_RASTERISED = 1 << 22  # triangles of a scene whose buffers are made ready: the pixels of a large window
+
 # -- warping: the last picture as the camera sees it by now, until the next one is complete
 WARPING = 0.03  # seconds after which a picture is warped: 30 pictures a second
 MOST_WARPED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
@@ -62,6 +67,11 @@ LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, f
 def stream_shape(software: bool) -> tuple[int, int]:
     """(width, height) of the streams that serve pictures of every size: a GPU needs more rays to be busy."""
     return SMALL if software else LARGE
+
+
+def rasterises(triangles: int, pixels: int) -> bool:
+    """Whether the features of a scene are rasterised, in a window of so many pixels."""
+    return triangles <= DRAWN_TRIANGLES * pixels
 
 
 @dataclass(frozen=True)
