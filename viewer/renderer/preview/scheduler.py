@@ -1,7 +1,7 @@
 """What a session computes next, and how much of it: by what has been measured, and what is on show.
 
 Pure arithmetic: no OpenGL, no clock of its own. Seconds are budgets, sizes follow from them, so that a machine that is
-a hundred times as fast has larger previews, not quicker ones. All constants of pace are here.
+a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too.
 """
 
 from __future__ import annotations
@@ -62,6 +62,32 @@ GROWTH = 1.5  # times as many samples as last time, before a picture at rest is 
 MOST_FEATURES = 16  # samples whose features are worth their time
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
+
+# -- who waits at a command line
+NOISE_AFTER = 5.0  # seconds before the noise is estimated where no rule asks for it: that compiles a shader
+
+# -- the loop of a window: events, motion, tracing, a draw
+TURN = 1 / 32  # seconds between two looks at the events, so that the window answers within 50 ms at 30 frames/s
+LEAST_TRACING = 0.008  # seconds in a turn, however long a draw takes
+LONGEST_TURN = 0.1  # seconds: a longer pause is no flight
+HELD = 0.15  # seconds that a drag may rest before the full picture is begun
+LOOKS_WHILE_HELD = 8  # at the events in that time
+DRAWING = 1 / 3  # of the time is for draws, at most: the rest is the picture's
+FIRST_DRAW = 0.015  # seconds of a draw, before any has been seen
+SMOOTHED_DRAWS = 0.2  # weight of the newest draw in the cost of draws
+DRAWN_FILLING, DRAWN_REFINING = 0.07, 0.2  # seconds between two draws while the full picture is filled in, and refined
+DRAWN_LOADING = 0.1  # seconds between two draws of the progress of loading
+DRAWN_HEAT = 0.2  # seconds between two pictures of a heat map that is being made: each is uploaded as a whole
+METERED = 0.25  # seconds between two looks of the light meter at a picture that goes on: each is read back
+UPLOADING = 0.008  # seconds of uploading a scene in a turn
+HANDOVER = 0.25  # seconds that a loading thread waits until what it has found is shown: both would run half as fast
+ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do: it looks for changed shader files
+
+# -- pictures as bitmaps, on a page: each is encoded and sent
+PIECE = 0.03  # seconds of tracing, between two events of the page
+SENT_FILLING = 0.1  # seconds between two while the full picture is filled in
+SENT_REFINING, SENT_AT_LAST = 0.4, 4.0  # and while it gets more samples, at least and at most, so that each shows
+SENT_GROWTH = 1.15  # times the samples of the one before: 7 % less noise
 
 
 def stream_shape(software: bool) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.inputs.camera import view as camera_of
 from viewer.renderer.inputs.settings import VIEW, Settings
+from viewer.renderer.preview.scheduler import PIECE
 from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
@@ -44,7 +45,6 @@ from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport, configured
 
-BUDGET = 0.03  # seconds of tracing in an `advance`
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
@@ -265,7 +265,7 @@ class CanvasView:
 
     # -- work ------------------------------------------------------------------------------------------------------
 
-    def advance(self, budget: float = BUDGET) -> NDArray[np.uint8] | None:
+    def advance(self, budget: float = PIECE) -> NDArray[np.uint8] | None:
         """Work for ``budget`` seconds, longer where a shader is compiled; the bitmap (H, W, 4), row 0 at the top, sRGB
         and opaque, where it has changed, else None."""
         if self.closed:
