@@ -369,7 +369,9 @@ def test_where_light_is_another_nothing_is_kept(renderer: Renderer) -> None:
         return found
 
     assert now(fov=30.0) == Changes([], True, False)
-    assert now(seed=3) is None and now(depth=2) is None
+    assert now(machine="multipass") == Changes([], True, False)
+    for another in ({"seed": 3}, {"depth": 2}, {"clamp": 3.0}, {"sampler": "independent"}):
+        assert now(**another) is None
     relit = now(environment="sky")
     assert relit is not None and relit.relit
     place = np.array(before.scene.instances[0].transform)
