@@ -72,7 +72,7 @@ def materials(
         source="shading/material.glsl",
         memories=(Table("materials", MATERIAL, table),),
         needs=(
-            "texture_color",
+            "texture_texel",
             *(("detail_at",) if look.second_uv else ()),
             *(("classic_color",) if look.classic else ()),
         ),
