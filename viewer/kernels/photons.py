@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
-from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
+from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel, copying
 from viewer.stream.declare.record import Field, Record
 
 # Photon.stored; 0: it is not in the map, since it left the scene, or was not at a surface that takes it.
@@ -178,15 +178,9 @@ class EstimateKernels:
 
     @property
     def begin(self) -> Kernel:
-        """Begins at a surface."""
+        """Begins at a surface; for the caustic photons alone where that is about to gather."""
         arguments = IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)
         return Kernel("begin_estimate", arguments, ("cell", "none"), (self.settings, "path_settings", "bsdf_value"))
-
-    @property
-    def begin_caustics(self) -> Kernel:
-        """Begins at a surface, for the caustic photons alone."""
-        arguments = IN("interaction", SCENE_INTERACTION), OUT("estimate", ESTIMATE)
-        return Kernel("begin_caustics", arguments, ("cell",), (self.settings,))
 
     @property
     def cell(self) -> Kernel:
@@ -234,17 +228,7 @@ BEGIN_GATHER = Kernel(
     exits=("surface", "none"),
     needs=("gather_settings", "path_settings", "bsdf_delta"),
 )
-COPY_SURFACE = Kernel(
-    "copy_surface",
-    (
-        IN("source", SCENE_INTERACTION),
-        IN("source_media", MEDIA),
-        OUT("copy", SCENE_INTERACTION),
-        OUT("copy_media", MEDIA),
-    ),
-    exits=("done",),
-    copies=("source", "copy"),
-)
+COPY_SURFACE = copying("copy_surface", ("source", "copy", SCENE_INTERACTION), ("source_media", "copy_media", MEDIA))
 GATHER_RAY = Kernel(
     "gather_ray",
     (

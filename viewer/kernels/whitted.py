@@ -7,7 +7,7 @@ in streams of their own, one for each level of a stack.
 from __future__ import annotations
 
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, copying
 from viewer.stream.declare.record import Field, Record
 
 TREE = Record(
@@ -66,7 +66,7 @@ BRANCH_REFLECTION = Kernel(
     needs=("whitted_settings", "bsdf_branches"),
 )
 
-PUSH_BRANCH = Kernel("push_branch", (IN("waiting", BRANCH), OUT("level", BRANCH)), exits=("done",))
+PUSH_BRANCH = copying("push_branch", ("waiting", "level", BRANCH))
 POP_BRANCH = Kernel(
     "pop_branch",
     (IN("level", BRANCH), INOUT("path", PATH), OUT("media", MEDIA), INOUT("tree", TREE), OUT("ray", RAY)),
@@ -106,4 +106,4 @@ def next_branch(levels: int) -> Kernel:
     return Kernel("next_branch", (INOUT("tree", TREE),), exits=(*level_exits(levels), "end"))
 
 
-TAKE_FIRST_HIT = Kernel("take_first_hit", (IN("first_hit", HIT), OUT("hit", HIT)), exits=("done",))
+TAKE_FIRST_HIT = copying("take_first_hit", ("first_hit", "hit", HIT))

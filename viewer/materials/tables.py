@@ -89,9 +89,10 @@ def surfaces(textured: bool = False) -> Module:
     return Module(
         "surfaces",
         provides=("surface_at",),
-        source=f"shading/surface{'_textured' if textured else ''}.glsl",
+        source="shading/surface.glsl",
         needs=("geometry_at", "material_color", *(("camera_spread",) if textured else ())),
         uses=(RAY, HIT, GEOMETRY, SURFACE),
+        features=frozenset({"MIPMAPS"} if textured else ()),
     )
 
 
