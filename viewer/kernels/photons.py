@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from viewer.kernels.paths import AT_SURFACE
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel, copying
@@ -108,15 +109,7 @@ SCATTER_PHOTON = Kernel(
 
 NEXT_SHADOW_RAY = Kernel(
     "next_shadow_ray",
-    (
-        IN("pixel", PIXEL),
-        IN("interaction", SCENE_INTERACTION),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("tree", TREE),
-        INOUT("ray", RAY),
-        OUT("pending", RADIANCE),
-    ),
+    (*AT_SURFACE, INOUT("tree", TREE), INOUT("ray", RAY), OUT("pending", RADIANCE)),
     exits=("again", "shadow", "end"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d", "media_of"),
 )
@@ -231,15 +224,7 @@ BEGIN_GATHER = Kernel(
 COPY_SURFACE = copying("copy_surface", ("source", "copy", SCENE_INTERACTION), ("source_media", "copy_media", MEDIA))
 GATHER_RAY = Kernel(
     "gather_ray",
-    (
-        IN("pixel", PIXEL),
-        IN("interaction", SCENE_INTERACTION),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("gathering", PATH),
-        OUT("ray", RAY),
-        OUT("around", MEDIA),
-    ),
+    (*AT_SURFACE, INOUT("gathering", PATH), OUT("ray", RAY), OUT("around", MEDIA)),
     exits=("ray", "again", "end"),
     needs=("gather_settings", "bsdf_sample", "sample_2d", "media_of"),
 )

@@ -6,7 +6,8 @@ in streams of their own, one for each level of a stack.
 
 from __future__ import annotations
 
-from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.paths import ARRIVING, AT_SURFACE
+from viewer.kernels.records import HIT, MEDIA, PATH, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, copying
 from viewer.stream.declare.record import Field, Record
 
@@ -30,29 +31,13 @@ BRANCH = Record(
 BEGIN_TREE = Kernel("begin_tree", (OUT("tree", TREE),), exits=("ray",))
 ARRIVE_BRANCH = Kernel(
     "arrive_branch",
-    (
-        IN("ray", RAY),
-        IN("hit", HIT),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("radiance", RADIANCE),
-        OUT("interaction", SCENE_INTERACTION),
-    ),
+    (*ARRIVING, INOUT("radiance", RADIANCE), OUT("interaction", SCENE_INTERACTION)),
     exits=("surface", "end"),
     needs=("path_settings", "interaction_at", "environment_radiance", "cone_width", "media_of"),
 )
 NEXT_LIGHT = Kernel(
     "next_light",
-    (
-        IN("pixel", PIXEL),
-        IN("interaction", SCENE_INTERACTION),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("tree", TREE),
-        INOUT("radiance", RADIANCE),
-        OUT("ray", RAY),
-        OUT("pending", RADIANCE),
-    ),
+    (*AT_SURFACE, INOUT("tree", TREE), INOUT("radiance", RADIANCE), OUT("ray", RAY), OUT("pending", RADIANCE)),
     exits=("again", "shadow", "end"),
     needs=(
         *("path_settings", "whitted_settings", "each_light_sample", "bsdf_value", "bsdf_reflectance", "sample_2d"),
