@@ -5,26 +5,21 @@
 // recomputed from the voxel's index, so that no error accumulates along the ray; the builder covers the remaining
 // rounding by widening the voxels (see viewer/accel/grid/overlap.py).
 #include "interface/accel.glsl"
+#include "lib/box.glsl"
 #include "lib/direction.glsl"
+#include "accel/grid_ends.glsl"
 #include "accel/grid_lists.glsl"
 
 bool accel_start(Ray ray, int object, out Traversal traversal) {
     traversal.inverse = 1.0 / nonzero(ray.direction);
     vec3 at_low = (grid_low - ray.origin) * traversal.inverse;
     vec3 at_high = (grid_high - ray.origin) * traversal.inverse;
-    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
-    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
-    float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
-    vec3 inside = (ray.origin + enters * ray.direction - grid_low) / grid_voxel;
+    vec2 span = box_span(at_low, at_high, ray.t_max);
+    vec3 inside = (ray.origin + span.x * ray.direction - grid_low) / grid_voxel;
     traversal.voxel = clamp(ivec3(floor(inside)), ivec3(0), grid_resolution - 1);
     traversal.list = -1;
     traversal.t_exit = 0.0;
-    return enters <= leaves;
-}
-
-bool accel_ends(Traversal traversal, float nearest) {
-    // A hit on the very border is left to the next voxel, which may hold a lower triangle number at the same distance.
-    return nearest < traversal.t_exit || any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid_resolution)));
+    return span.x <= span.y;
 }
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {

@@ -7,7 +7,9 @@
 // in the voxel across, past neighbours that it only touches; the builder's widening of voxels covers those, and the
 // rounding (`rounding_margin`).
 #include "interface/accel.glsl"
+#include "lib/box.glsl"
 #include "lib/direction.glsl"
+#include "accel/grid_ends.glsl"
 #include "accel/grid_lists.glsl"
 
 bool accel_start(Ray ray, int object, out Traversal traversal) {
@@ -15,18 +17,11 @@ bool accel_start(Ray ray, int object, out Traversal traversal) {
     traversal.inverse = 1.0 / direction;
     vec3 at_low = -origin * traversal.inverse;
     vec3 at_high = (vec3(grid_resolution) - origin) * traversal.inverse;
-    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
-    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
-    float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
-    traversal.voxel = clamp(ivec3(floor(origin + enters * direction)), ivec3(0), grid_resolution - 1);
+    vec2 span = box_span(at_low, at_high, ray.t_max);
+    traversal.voxel = clamp(ivec3(floor(origin + span.x * direction)), ivec3(0), grid_resolution - 1);
     traversal.list = -1;
     traversal.t_exit = 0.0;
-    return enters <= leaves;
-}
-
-bool accel_ends(Traversal traversal, float nearest) {
-    // A hit on the very border is left to the next voxel, which may hold a lower triangle number at the same distance.
-    return nearest < traversal.t_exit || any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid_resolution)));
+    return span.x <= span.y;
 }
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {

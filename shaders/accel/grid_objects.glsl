@@ -6,6 +6,7 @@
 // scaling, which keeps all digits of objects far from their origin. The state holds the ray's origin in voxels, so that
 // a step need not read the whole header: it fetches resolution and table, the tile's corner, and the voxel.
 #include "interface/accel.glsl"
+#include "lib/box.glsl"
 #include "lib/direction.glsl"
 #include "accel/grid_lists.glsl"
 
@@ -16,14 +17,12 @@ bool accel_start(Ray ray, int object, out Traversal traversal) {
     traversal.inverse = 1.0 / direction;
     vec3 at_low = -traversal.origin * traversal.inverse;
     vec3 at_high = (vec3(grid.resolution) - traversal.origin) * traversal.inverse;
-    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
-    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
-    float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
-    traversal.voxel = clamp(ivec3(floor(traversal.origin + enters * direction)), ivec3(0), grid.resolution - 1);
+    vec2 span = box_span(at_low, at_high, ray.t_max);
+    traversal.voxel = clamp(ivec3(floor(traversal.origin + span.x * direction)), ivec3(0), grid.resolution - 1);
     traversal.list = -1;
     traversal.t_exit = 0.0;
     traversal.object = object;
-    return enters <= leaves;
+    return span.x <= span.y;
 }
 
 bool accel_ends(Traversal traversal, float nearest) {

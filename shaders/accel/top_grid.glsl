@@ -4,6 +4,7 @@
 // regardless of the voxel, so that the last one need not be traversed again in the next voxel. top_entries holds the
 // address of each voxel's list, -1 if it is empty, and from top_lists on the lists.
 #include "interface/top.glsl"
+#include "lib/box.glsl"
 #include "lib/direction.glsl"
 #include "lib/texel_of.glsl"
 
@@ -11,13 +12,11 @@ bool top_start(Ray ray, out TopTraversal top) {
     vec3 inverse = 1.0 / nonzero(ray.direction);
     vec3 at_low = (top_low - ray.origin) * inverse;
     vec3 at_high = (top_low + vec3(top_resolution) * top_voxel - ray.origin) * inverse;
-    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
-    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
-    float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
-    vec3 inside = (ray.origin + enters * ray.direction - top_low) / top_voxel;
+    vec2 span = box_span(at_low, at_high, ray.t_max);
+    vec3 inside = (ray.origin + span.x * ray.direction - top_low) / top_voxel;
     ivec3 voxel = clamp(ivec3(floor(inside)), ivec3(0), top_resolution - 1);
     top = TopTraversal(voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z), -1, -1, 0.0);
-    return enters <= leaves;
+    return span.x <= span.y;
 }
 
 bool top_ends(TopTraversal top, float nearest) {

@@ -2,6 +2,9 @@
 // MEDIA_BITS bits each, the highest in the lowest bits: the medium that is there; 0 is outside of all. Only scenes in
 // which volumes overlap, or hold something, provide this.
 
+// The medium that surfaces of a material bound; 0: none.
+int medium_of(int material);
+
 // The medium that is there.
 int media_top(int inside);
 

@@ -8,11 +8,5 @@ const float TEXTURE_SHARP = -1e3;
 // Colour, linear sRGB.
 vec3 texture_color(int number, vec3 place);
 
-// Colour, linear sRGB, and opacity.
-vec4 texture_rgba(int number, vec3 place);
-
-// The channels as they are: of textures that hold data.
-vec4 texture_data(int number, vec3 place);
-
-// One of these two.
-vec4 texture_texel(int number, vec3 place, bool color);
+// All channels, of a mesh with two sets of texture coordinates: of colours linear sRGB and opacity, of data as they are.
+vec4 texture_texel(int number, vec3 place, vec3 second, bool color);

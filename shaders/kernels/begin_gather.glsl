@@ -1,4 +1,4 @@
-// Begins a surface's final gather. Its path has the throughput of the surface's; kernels/copy_surface.glsl comes behind.
+// Begins a surface's final gather. Its path has the throughput of the surface's.
 #include "interface/bsdf.glsl"
 #include "interface/gather.glsl"
 #include "interface/path.glsl"

@@ -9,18 +9,19 @@ int cross_boundary(inout Ray ray, in Hit hit, inout Path path, inout Media media
     if (hit.triangle < 0) return EXIT_DONE;
     Geometry at = geometry_at(ray, hit);
     Principled own = fetch_principled(at.material);
+    int medium = medium_of(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
     // A ray that began within a volume learns of it where it leaves.
-    if (own.medium > 0 && !front && !media_hold(media.inside, own.medium)) {
-        media.inside = media_with(media.inside, own.medium);
+    if (medium > 0 && !front && !media_hold(media.inside, medium)) {
+        media.inside = media_with(media.inside, medium);
     }
     vec3 transmittance = medium_transmittance(media_top(media.inside), hit.t);
-    if (own.medium == 0 && !front && own.thickness > 0.0) transmittance *= exp(-own.attenuation * hit.t);
+    if (medium == 0 && !front && own.thickness > 0.0) transmittance *= exp(-own.attenuation * hit.t);
     path.throughput *= transmittance;
-    int rest = front ? media.inside : media_without(media.inside, own.medium);
-    bool passes = own.medium > 0 && media_top(rest) >= own.medium;
+    int rest = front ? media.inside : media_without(media.inside, medium);
+    bool passes = medium > 0 && media_top(rest) >= medium;
     if (!passes) return EXIT_DONE;
-    media.inside = front ? media_with(media.inside, own.medium) : rest;
+    media.inside = front ? media_with(media.inside, medium) : rest;
     ray.origin = offset_origin(at.position, at.normal, ray.direction, at.error);
     path.pdf = path.pdf == 0.0 ? 0.0 : -1.0;
     return EXIT_PASS;

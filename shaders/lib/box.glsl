@@ -1,7 +1,14 @@
 // Rays against boxes.
 
-// Entry and exit distances of a ray in a box, up to a limit; a miss has entry > exit. inverse: 1 / direction, without
-// infinities. Exits are widened beyond rounding (T. Ize, "Robust BVH Ray Traversal", JCGT 2, 2, 2013), and slightly
+// Entry and exit distances of a ray in a box, up to a limit, by those at which it meets the planes of its low and high
+// sides; a miss has entry > exit.
+vec2 box_span(vec3 at_low, vec3 at_high, float farthest) {
+    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
+    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
+    return vec2(enters, min(min(min(farther.x, farther.y), farther.z), farthest));
+}
+
+// The same by the direction. inverse: 1 / direction, without infinities. Exits are widened beyond rounding (T. Ize, "Robust BVH Ray Traversal", JCGT 2, 2, 2013), and slightly
 // more, so that a box whose triangle is as near as the hit is entered.
 vec2 box_interval(vec3 low, vec3 high, vec3 origin, vec3 inverse, float farthest) {
     vec3 at_low = (low - origin) * inverse, at_high = (high - origin) * inverse;

@@ -20,7 +20,18 @@ int albedo_slice(float ratio, int first, int slices, out float share) {
     return slice;
 }
 
+// The cell of a table in slices, and the place within it, from slice to slice last. size: columns, rows, first and last
+// slice.
+int albedo_cell_of(float cosine, vec2 alpha, float ratio, ivec4 size, out vec3 share) {
+    int cell = albedo_cell(cosine, alpha, size.xy, share.xy);
+    return cell + albedo_slice(ratio, size.z, size.w, share.z) * size.x * size.y;
+}
+
 float albedo_in_cell(Albedo cell, vec2 share) {
     vec2 sides = mix(cell.corners.xy, cell.corners.zw, share.y);
     return mix(sides.x, sides.y, share.x);
+}
+
+float albedo_in_cells(Albedo here, Albedo there, vec3 share) {
+    return mix(albedo_in_cell(here, share.xy), albedo_in_cell(there, share.xy), share.z);
 }

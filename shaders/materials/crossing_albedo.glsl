@@ -5,10 +5,8 @@
 #include "materials/albedo_cell.glsl"
 
 float crossing_albedo(float cosine, vec2 alpha, float ratio) {
-    vec2 share;
-    float above;
-    int cell = albedo_cell(cosine, alpha, ivec2(CROSSING_ALBEDO_COLUMNS, CROSSING_ALBEDO_ROWS), share);
-    cell += albedo_slice(ratio, CROSSING_ALBEDO_FIRST, CROSSING_ALBEDO_SLICES, above) * CROSSING_ALBEDO_STEP;
-    float here = albedo_in_cell(fetch_crossing_albedos(cell), share);
-    return mix(here, albedo_in_cell(fetch_crossing_albedos(cell + CROSSING_ALBEDO_STEP), share), above);
+    const ivec4 size = ivec4(CROSSING_ALBEDO_COLUMNS, CROSSING_ALBEDO_ROWS, CROSSING_ALBEDO_FIRST, CROSSING_ALBEDO_SLICES);
+    vec3 share;
+    int cell = albedo_cell_of(cosine, alpha, ratio, size, share);
+    return albedo_in_cells(fetch_crossing_albedos(cell), fetch_crossing_albedos(cell + CROSSING_ALBEDO_STEP), share);
 }

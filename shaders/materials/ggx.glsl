@@ -6,7 +6,6 @@
 //   float ggx_distribution(vec3 h, vec2 alpha)
 //   float ggx_stretch(vec3 w, vec2 alpha)
 //   vec3 ggx_visible_normal(vec3 wo, vec2 u, vec2 alpha)
-//   float ggx_visible_normal_pdf(vec3 wo, vec3 h, vec2 alpha)
 //   float ggx_reflection(vec3 wo, vec3 wi, vec2 alpha, out float pdf)
 //   vec3 ggx_reflection_sample(vec3 wo, vec2 u, vec2 alpha)
 //   vec3 ggx_compensation(vec3 f0, float albedo)
@@ -54,11 +53,6 @@ vec3 ggx_cap_normal(vec3 stretched, float low, vec2 u, vec2 alpha) {
 vec3 ggx_visible_normal(vec3 wo, vec2 u, vec2 alpha) {
     vec3 stretched = normalize(vec3(alpha * wo.xy, wo.z));
     return ggx_cap_normal(stretched, stretched.z, u, alpha);
-}
-
-// Its density per solid angle of normals.
-float ggx_visible_normal_pdf(vec3 wo, vec3 h, vec2 alpha) {
-    return 2.0 * ggx_distribution(h, alpha) * max(dot(wo, h), 0.0) / (wo.z + ggx_stretch(wo, alpha));
 }
 
 // By how much visible normals are bounded (Eto and Tokuyoshi 2023, eq. 5): lower ones reflect below the surface.

@@ -2,7 +2,6 @@
 //
 //   vec3 metal_value(vec3 wo, vec3 wi, vec2 alpha, vec3 f0, vec3 f90, float albedo, out float pdf)
 //   vec3 metal_sample(vec3 wo, vec2 u, vec2 alpha)       zero: absorbed
-//   vec3 metal_albedo(float cosine, vec2 alpha, vec3 f0, vec3 f90, float albedo)
 //   vec3 metal_compensation(vec3 f0, float albedo, vec2 alpha)
 //   float ggx_mean_albedo(vec2 alpha)
 //
@@ -37,9 +36,4 @@ vec3 metal_value(vec3 wo, vec3 wi, vec2 alpha, vec3 f0, vec3 f90, float albedo, 
 
 vec3 metal_sample(vec3 wo, vec2 u, vec2 alpha) {
     return ggx_reflection_sample(wo, u, alpha);
-}
-
-// About what it reflects in all, seen under this cosine: Fresnel's reflectance by the normal. To choose among lobes.
-vec3 metal_albedo(float cosine, vec2 alpha, vec3 f0, vec3 f90, float albedo) {
-    return fresnel_schlick(cosine, f0, f90) * metal_compensation(f0, albedo, alpha) * albedo;
 }

@@ -17,11 +17,7 @@ Principled principled_at(Interaction at) {
     // A material's textures in a loop, so that looking one up is in the source once: compilers inline all of it.
     for (int k = 0; k < own.map_count; k++) {
         PrincipledMap map = fetch_principled_maps(material * MAPS_OF_MATERIAL + k);
-        vec3 place = interaction_place(at);
-#ifdef HAVE_SECOND_UV
-        if ((fetch_textures(map.texture).flags & TEXTURE_SECOND) != 0) place = interaction_uv_1(at);
-#endif
-        vec4 texel = texture_texel(map.texture, place, map.color == 1);
+        vec4 texel = texture_texel(map.texture, interaction_place(at), interaction_uv_1(at), map.color == 1);
         principled_textured(own, map.slots, texel, layer);
     }
 #endif

@@ -5,10 +5,8 @@
 #include "materials/albedo_cell.glsl"
 
 float rise_albedo(float cosine, vec2 alpha, float ratio) {
-    vec2 share;
-    float above;
-    int cell = albedo_cell(cosine, alpha, ivec2(RISE_ALBEDO_COLUMNS, RISE_ALBEDO_ROWS), share);
-    cell += albedo_slice(ratio, RISE_ALBEDO_FIRST, RISE_ALBEDO_SLICES, above) * RISE_ALBEDO_STEP;
-    float here = albedo_in_cell(fetch_rise_albedos(cell), share);
-    return mix(here, albedo_in_cell(fetch_rise_albedos(cell + RISE_ALBEDO_STEP), share), above);
+    const ivec4 size = ivec4(RISE_ALBEDO_COLUMNS, RISE_ALBEDO_ROWS, RISE_ALBEDO_FIRST, RISE_ALBEDO_SLICES);
+    vec3 share;
+    int cell = albedo_cell_of(cosine, alpha, ratio, size, share);
+    return albedo_in_cells(fetch_rise_albedos(cell), fetch_rise_albedos(cell + RISE_ALBEDO_STEP), share);
 }

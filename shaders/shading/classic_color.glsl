@@ -1,9 +1,7 @@
 // The colour of a classic material at a point: the diffuse colour, or the vertex colours in its place, and what textures
 // make of it one after the other.
 #include "interface/texture.glsl"
-#ifdef HAVE_SECOND_UV
-#include "interface/detail.glsl"
-#endif
+#include "lib/second_place.glsl"
 
 // What a texture makes of a colour. texel: its colour and opacity there.
 vec3 classic_textured(vec3 color, vec4 texel, int mode, vec3 environment) {
@@ -18,13 +16,8 @@ vec3 classic_color(Geometry at, Hit hit, vec3 diffuse) {
     for (int k = 0; k < CLASSIC_LAYERS; k++) {
         if (k < own.layers.y) {
             ClassicLayer layer = fetch_classic_layers(own.layers.x + k);
-            vec3 place = at.uv;
-#ifdef HAVE_SECOND_UV
-            if ((fetch_textures(layer.texture).flags & TEXTURE_SECOND) != 0) {
-                place = detail_here.uv_1 + vec3(0.0, 0.0, place.z);
-            }
-#endif
-            color = classic_textured(color, texture_rgba(layer.texture, place), layer.mode, layer.environment);
+            vec4 texel = texture_texel(layer.texture, at.uv, second_place(at), true);
+            color = classic_textured(color, texel, layer.mode, layer.environment);
         }
     }
     return color;

@@ -1,6 +1,7 @@
 // Details of instances: in their object's space, and put into the world's as in geometry_objects.glsl. Under mirrored maps
 // the normal stays in front, and the tangent's sign changes.
 #include "interface/detail.glsl"
+#include "lib/detail_between.glsl"
 #include "lib/tangent.glsl"
 #include "lib/triangle_point.glsl"
 
@@ -8,20 +9,12 @@ Detail detail_at(Hit hit) {
     Instance instance = fetch_instances(hit.instance);
     Face face = fetch_faces(instance.face + hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
-    Detail a = fetch_details(corners.x), b = fetch_details(corners.y), c = fetch_details(corners.z), found;
-    vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
-    found.opacity = a.opacity * weights.x + b.opacity * weights.y + c.opacity * weights.z;
-    found.uv_1 = a.uv_1 * weights.x + b.uv_1 * weights.y + c.uv_1 * weights.z;
-#ifdef HAVE_SECOND_UV
-    vec2 first = fetch_vertices(corners.x).uv;
-    vec2 across = fetch_vertices(corners.y).uv - first, down = fetch_vertices(corners.z).uv - first;
-    found.uv_1.z = uv_ratio(across, down, b.uv_1.xy - a.uv_1.xy, c.uv_1.xy - a.uv_1.xy);
-#endif
+    Vertex p = fetch_vertices(corners.x), q = fetch_vertices(corners.y), r = fetch_vertices(corners.z);
+    Detail found = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
-    vec3 along = a.tangent.xyz * weights.x + b.tangent.xyz * weights.y + c.tangent.xyz * weights.z;
-    found.tangent = vec4(to_world * along, determinant(to_world) < 0.0 ? -a.tangent.w : a.tangent.w);
+    found.tangent.xyz = to_world * found.tangent.xyz;
+    if (determinant(to_world) < 0.0) found.tangent.w = -found.tangent.w;
     if (found.tangent.w == 0.0) {
-        Vertex p = fetch_vertices(corners.x), q = fetch_vertices(corners.y), r = fetch_vertices(corners.z);
         vec3 ab = to_world * (q.position - p.position), ac = to_world * (r.position - p.position);
         mat3 normal_to_world = mat3(instance.inverse_x.xyz, instance.inverse_y.xyz, instance.inverse_z.xyz);
         float stretch;

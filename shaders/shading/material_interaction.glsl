@@ -2,6 +2,7 @@
 #include "interface/bsdf.glsl"
 #include "interface/geometry.glsl"
 #include "interface/material.glsl"
+#include "lib/second_place.glsl"
 #ifdef HAVE_DETAIL
 #include "interface/detail.glsl"
 #endif
@@ -61,7 +62,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     found.place = at.uv;
 #endif
 #ifdef HAVE_SECOND_UV
-    set_interaction_uv_1(found, detail_here.uv_1 + vec3(0.0, 0.0, at.uv.z));
+    set_interaction_uv_1(found, second_place(at));
 #endif
 #ifdef HAVE_TANGENTS
     found.place = interaction_packed(at.uv, found.shading, detail_here.tangent);

@@ -12,7 +12,7 @@ int media_number(Media media) {
 }
 
 Media media_behind(Media media, Interaction at, vec3 direction) {
-    int medium = fetch_principled(interaction_material(at)).medium;
+    int medium = medium_of(interaction_material(at));
     float here = dot(at.normal, at.wo), there = dot(at.normal, direction);
     if (medium == 0 || here * there >= 0.0) return media;
     return Media(there < 0.0 ? media_with(media.inside, medium) : media_without(media.inside, medium));
@@ -24,7 +24,7 @@ vec3 media_transmitted(Media media, Interaction at, vec3 direction, float distan
 
 void media_surround(Media media, inout Interaction at) {
     bool front = dot(at.normal, at.wo) > 0.0;
-    int medium = fetch_principled(interaction_material(at)).medium;
+    int medium = medium_of(interaction_material(at));
     int inside = front || medium == 0 ? media.inside : media_without(media.inside, medium);
     set_interaction_outside(at, media_top(inside));
 }

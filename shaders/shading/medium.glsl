@@ -9,6 +9,10 @@ int media_number(ivec4 digits) {
     return digits.x | (digits.y << MEDIA_BITS) | (digits.z << (2 * MEDIA_BITS)) | (digits.w << (3 * MEDIA_BITS));
 }
 
+int medium_of(int material) {
+    return fetch_medium_ranks(material).rank;
+}
+
 int media_top(int inside) {
     return inside & MEDIA_MOST;
 }

@@ -13,14 +13,10 @@ bool opacity_passes(Ray ray, Hit hit) {
     Vertex a = fetch_vertices(corners.x), b = fetch_vertices(corners.y), c = fetch_vertices(corners.z);
     Detail p = fetch_details(corners.x), q = fetch_details(corners.y), r = fetch_details(corners.z);
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
-    vec2 uv = a.uv * weights.x + b.uv * weights.y + c.uv * weights.z;
-#ifdef HAVE_SECOND_UV
-    if ((fetch_textures(max(own.texture, 0)).flags & TEXTURE_SECOND) != 0) {
-        uv = p.uv_1.xy * weights.x + q.uv_1.xy * weights.y + r.uv_1.xy * weights.z;
-    }
-#endif
+    vec3 uv = vec3(a.uv * weights.x + b.uv * weights.y + c.uv * weights.z, TEXTURE_SHARP);
+    vec3 uv_1 = vec3(p.uv_1.xy * weights.x + q.uv_1.xy * weights.y + r.uv_1.xy * weights.z, TEXTURE_SHARP);
     float covers = own.factor * dot(weights, vec3(p.opacity, q.opacity, r.opacity));
-    if (face.corners.x >= 0) covers *= texture_rgba(own.texture, vec3(uv, TEXTURE_SHARP)).a;
+    if (face.corners.x >= 0) covers *= texture_texel(own.texture, uv, uv_1, true).a;
     else covers = own.factor;
     uvec3 way = floatBitsToUint(ray.direction), from = floatBitsToUint(ray.origin);
     uint number = uint(hit.triangle) * 16777259u + uint(hit.instance);

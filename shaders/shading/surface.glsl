@@ -1,4 +1,7 @@
-// Surfaces of the ray caster and of the layers.
+// Surfaces of the ray caster and of the layers; of a texture's mip levels the nearest one.
+#ifdef HAVE_MIPMAPS
+#include "interface/camera.glsl"
+#endif
 #include "interface/geometry.glsl"
 #include "interface/surface.glsl"
 #ifdef HAVE_SECOND_UV
@@ -9,6 +12,9 @@ Surface surface_at(Ray ray, Hit hit) {
     Geometry at = geometry_at(ray, hit);
 #ifdef HAVE_SECOND_UV
     detail_here = detail_at(hit);
+#endif
+#ifdef HAVE_MIPMAPS
+    at.uv.z += 0.5 + log2(max(camera_spread(ray.direction) * hit.t, 1e-37));
 #endif
     vec3 normal = dot(at.shading, ray.direction) > 0.0 ? -at.shading : at.shading;
     return Surface(normal, material_color(at, hit, fetch_materials(at.material)));

@@ -36,8 +36,7 @@ vec4 texel_at(Texture map, TextureLevel level, ivec2 at, bool color) {
     return texel;
 }
 
-vec4 texture_lookup(int number, vec3 place, bool color) {
-    Texture map = fetch_textures(number);
+vec4 texture_lookup(Texture map, vec3 place, bool color) {
     float detail = place.z + map.detail;  // log2 of the texels under the ray, and the random number
     int chosen = texture_flag(map, TEXTURE_MIPMAPS) && detail >= 1.0 ? min(int(min(detail, 30.0)), map.last) : 0;
     bool nearest = texture_flag(map, chosen > 0 || detail >= 0.5 ? TEXTURE_NEAREST_SMALL : TEXTURE_NEAREST);
@@ -58,19 +57,15 @@ vec4 texture_lookup(int number, vec3 place, bool color) {
     return found;
 }
 
-vec4 texture_texel(int number, vec3 place, bool color) {
-    vec4 found = texture_lookup(max(number, 0), place, color);  // loops must not follow a return
+vec4 texture_texel(int number, vec3 place, vec3 second, bool color) {
+    Texture map = fetch_textures(max(number, 0));
+#ifdef HAVE_SECOND_UV
+    if (texture_flag(map, TEXTURE_SECOND)) place = second;
+#endif
+    vec4 found = texture_lookup(map, place, color);  // loops must not follow a return
     return number < 0 ? vec4(1.0) : found;
 }
 
-vec4 texture_rgba(int number, vec3 place) {
-    return texture_texel(number, place, true);
-}
-
 vec3 texture_color(int number, vec3 place) {
-    return texture_rgba(number, place).rgb;
-}
-
-vec4 texture_data(int number, vec3 place) {
-    return texture_texel(number, place, false);
+    return texture_texel(number, place, place, true).rgb;
 }

@@ -5,14 +5,6 @@ vec3 texture_color(int number, vec3 place) {
     return vec3(1.0);
 }
 
-vec4 texture_rgba(int number, vec3 place) {
-    return vec4(1.0);
-}
-
-vec4 texture_data(int number, vec3 place) {
-    return vec4(1.0);
-}
-
-vec4 texture_texel(int number, vec3 place, bool color) {
+vec4 texture_texel(int number, vec3 place, vec3 second, bool color) {
     return vec4(1.0);
 }

@@ -20,7 +20,7 @@ from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import build as grid_build
 from viewer.accel.grid import grid
-from viewer.accel.structures import Recipe, Structure
+from viewer.accel.structures import Primitives, Recipe, Structure
 from viewer.base.errors import ViewerError, WiringError
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
@@ -63,7 +63,9 @@ def made(request: pytest.FixtureRequest) -> Made:
     else:
         scene = viewer.load(name)
     corners = scene.flatten().corners()
-    built = {which: structures.FLAT[recipe.accel](corners, recipe) for which, (recipe, _) in STRUCTURES.items()}
+    built = {
+        which: structures.FLAT[recipe.accel](Primitives(corners), recipe) for which, (recipe, _) in STRUCTURES.items()
+    }
     rng = np.random.default_rng(SCENES.index(name))
     low, high = scene.bounds()
     inside = rng.uniform(low, high, (12_000, 3))
@@ -265,7 +267,7 @@ def test_an_empty_scene_hits_nothing(accel: str) -> None:
 
 
 def test_a_stack_does_not_go_from_pass_to_pass(device: Any) -> None:
-    structure = structures.over_bvh(meshes.box().corners(), Recipe())
+    structure = structures.over_bvh(Primitives(meshes.box().corners()), Recipe())
     with pytest.raises(WiringError, match="bvh, stack has locals, which end with the pass"):
         run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **STEPS)
     assert (run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **RAY_PASSES)["triangle"] >= 0).all()

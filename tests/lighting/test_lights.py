@@ -13,7 +13,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.records import LIGHT_SAMPLE
 from viewer.lighting.emitters import Emitters, emitters
 from viewer.lighting.environment import environment
-from viewer.lighting.lights import FAIR, QUANTA, light_density, light_list, lights
+from viewer.lighting.lights import FAIR, QUANTA, light_density, light_list
 from viewer.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from viewer.scene.light import Light, luminance
 from viewer.scene.material import Material
@@ -199,10 +199,10 @@ def test_emitters_are_the_flat_scene_s_triangles() -> None:
 
 
 def test_the_module_by_its_parts() -> None:
-    module = lights(some_emitters(), PUNCTUAL[:1], materials=3)
+    module = light_list(some_emitters(), PUNCTUAL[:1], materials=3).module()
     assert module.constants["LIGHT_TRIANGLES"] == module.constants["LIGHT_POINTS"] == 1
-    assert lights(some_emitters(0), PUNCTUAL[3:]).constants["LIGHT_POINTS"] == 0
+    assert light_list(some_emitters(0), PUNCTUAL[3:]).module().constants["LIGHT_POINTS"] == 0
     with pytest.raises(ValueError, match="emission differs between triangles of material 0"):
         emitting = some_emitters()
         emitting.emission[0] += 1
-        lights(emitting)
+        light_list(emitting)

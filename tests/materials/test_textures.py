@@ -74,10 +74,11 @@ def lookup(texture: Texture, uv: np.ndarray, texels: np.ndarray | None = None, n
     return total
 
 
-def lookups(device, found: list[Texture], name: str, numbers, where: np.ndarray) -> np.ndarray:
+def lookups(device, found: list[Texture], numbers, where: np.ndarray, color: bool = True) -> np.ndarray:
     """What a lookup gives on the device."""
-    function = glsl_call.Function(device, f"vec4 texture_{name}(int number, vec3 place)", modules=[textures(found)])
-    return function(numbers, where)[0]
+    signature = "vec4 texture_texel(int number, vec3 place, vec3 second, bool color)"
+    function = glsl_call.Function(device, signature, modules=[textures(found)])
+    return function(numbers, where, np.zeros_like(where), np.full(len(where), color))[0]
 
 
 @pytest.mark.parametrize("nearest", [False, True], ids=["bilinear", "nearest"])
@@ -92,7 +93,7 @@ def test_lookups(device, nearest):
     count = 600
     uv = random.uniform(-4, 5, (count, 2)).astype(np.float32)
     numbers = np.repeat(np.arange(len(found)), count)
-    color = lookups(device, found, "rgba", numbers, np.tile(places(uv), (len(found), 1)))
+    color = lookups(device, found, numbers, np.tile(places(uv), (len(found), 1)))
     for number, texture in enumerate(found):
         width, height = texture.image.size
         want = lookup(texture, uv)
@@ -113,12 +114,12 @@ def test_texels_keep_their_precision(device, kind, content):
     row, column = np.indices((9, 16))
     uv = np.column_stack([(column.ravel() + 0.5) / 16, (row.ravel() + 0.5) / 9])
     want = values_of(texture.image.texels, content).reshape(-1, 4)
-    got = lookups(device, found, "rgba", np.ones(len(uv)), places(uv))
+    got = lookups(device, found, np.ones(len(uv)), places(uv))
     # Divisions are rounded; halfs are floats of their own.
     slack = 0.0 if kind is np.float16 else 2.0**-23 if content == "data" else DECODED
     assert np.abs(got - want).max() <= slack
     if content == "data":
-        np.testing.assert_array_equal(lookups(device, found, "data", np.ones(len(uv)), places(uv)), got)
+        np.testing.assert_array_equal(lookups(device, found, np.ones(len(uv)), places(uv), color=False), got)
 
 
 def test_levels_and_filters(device):
@@ -137,7 +138,7 @@ def test_levels_and_filters(device):
     texels = random.uniform(-2, len(chain) + 2, count)  # log2 of those under the ray
     texels = np.where(np.abs(texels - np.round(2 * texels) / 2) < 1e-3, texels + 0.01, texels)
     where = places(uv, texels - 0.5 * np.log2(40 * 21))
-    got = lookups(device, found, "rgba", np.repeat(np.arange(len(found)), count), np.tile(where, (len(found), 1)))
+    got = lookups(device, found, np.repeat(np.arange(len(found)), count), np.tile(where, (len(found), 1)))
     for number, texture in enumerate(found):
         nearest, mipmaps, _ = MINIFICATIONS[texture.minification]
         level = np.clip(np.floor(texels), 0, len(chain) - 1).astype(int) * mipmaps
@@ -158,7 +159,7 @@ def test_second_textures_are_apart(device):
     image = picture(8, 8, 7)
     found = [Texture(image), Texture(image, content="data")]
     where = places(np.full((2, 2), 0.5), 10.0)
-    got = lookups(device, found, "rgba", [0, 1], where)
+    got = lookups(device, found, [0, 1], where)
     want = [values_of(image.texels, texture.content).mean(axis=(0, 1)) for texture in found]
     np.testing.assert_allclose(got, want, atol=3 * 0.53 / 255)  # rounded at each of three levels
 

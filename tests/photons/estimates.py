@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.photons import ENTRY, FIRST, MAPS, PHOTON, SEARCHES, EstimateKernels
+from viewer.kernels.photons import ENTRY, FIRST, PHOTON, SEARCHES
 from viewer.kernels.records import INTERACTION, PATH, RADIANCE, SCENE_INTERACTION
 from viewer.lighting.path import path_settings
 from viewer.lighting.photons import estimate_settings, estimate_uniforms, map_modules
@@ -28,17 +28,16 @@ ESTIMATES = {search: radiance_estimate("sort", search) for search in SEARCHES}
 STREAMS = ESTIMATES["nearest"].streams
 
 
-def estimate_program(search: str, caustics: bool = False) -> Program:
+def estimate_program(search: str) -> Program:
     """The search alone: interactions and paths in, radiance and the search's last state out."""
     begin, *steps, total = ESTIMATES[search].states
-    first = State("estimate", EstimateKernels(MAPS["sort"], search).begin_caustics, {"cell": "cell"})
     return Program(
         "estimate",
         streams={"interaction": SCENE_INTERACTION, "path": PATH, "radiance": RADIANCE, **STREAMS},
         inputs=("interaction", "path", "radiance", *ESTIMATES[search].inputs),
         results=("radiance", "estimate"),
         states=(
-            first if caustics else State("estimate", begin.kernel, {"cell": "cell", "none": DONE}),
+            State("estimate", begin.kernel, {"cell": "cell", "none": DONE}),
             *steps,
             State("total", total.kernel, {"caustic": "cell", "done": DONE}),
         ),
@@ -60,7 +59,8 @@ class Estimates:
     def __init__(self, device: Any, search: str = "nearest", caustics: bool = False) -> None:
         modules = [*bsdfs(Look()), path_settings(), *estimate_settings(), *map_modules()]
         self.device, self.machine = device, None
-        self.linked = LinkedProgram(estimate_program(search, caustics), modules)
+        self.linked = LinkedProgram(estimate_program(search), modules)
+        self.number = -1 if caustics else 0  # of paths
 
     def __call__(
         self, places: NDArray, photons: NDArray, grid: PhotonGrid, /, **asked: Any
@@ -77,7 +77,7 @@ class Estimates:
         interactions["normal"] = interactions["shading"] = interactions["wo"] = (0, 0, 1)
         interactions["albedo"] = 1
         paths = np.zeros(len(places), PATH.dtype)
-        paths["throughput"] = 1
+        paths["throughput"], paths["number"] = 1, self.number
         held = {"photons": photons, "photon_list": entries, "first_photons": first}
         streams = {name: self._stream(STREAMS[name], array) for name, array in held.items()}
         if self.machine is None:

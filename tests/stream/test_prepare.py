@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.prepare import preparations
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, Prepared
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, Prepared, copying
 from viewer.stream.declare.program import DONE, Program, State
 from viewer.stream.declare.record import Field, Record
 
@@ -16,7 +16,7 @@ TURNING = Module("turning", ("turn",), "turn.glsl", uses=(PLACE,))
 ARRIVE = Kernel("arrive", (OUT("place", PLACE),), ("done",))
 TURN = Kernel("turn_it", (INOUT("place", PLACE),), ("done",), ("turn",))
 MOVE = Kernel("move_it", (INOUT("place", PLACE),), ("done",))
-COPY = Kernel("copy_it", (IN("place", PLACE), OUT("other", PLACE)), ("done",), copies=("place", "other"))
+COPY = copying("copy_it", ("place", "other", PLACE))
 SHINE = Kernel("shine_it", (IN("place", PLACE), OUT("light", LIGHT)), ("again", "done"), ("shine",))
 
 
@@ -88,3 +88,10 @@ def test_a_copy_that_waits_is_taken_back():
 def test_nobody_asks():
     linked = chain(ARRIVE, MOVE, results=("place",))
     assert preparations(linked, linked.single()) == [] and "find_own" not in main_of(linked)
+
+
+def test_kernels_that_copy_are_generated():
+    linked = chain(ARRIVE, COPY, SHINE, streams={"place": "other"})
+    text = fragment(linked, linked.single(), Form(scheduled=False), None, read=lambda name: f"// {name}").text
+    assert "int copy_it(in Place place, out Place other) {\n    other = place;\n    return EXIT_DONE;\n}\n" in text
+    assert "// kernels/arrive.glsl" in text and "// kernels/copy_it.glsl" not in text

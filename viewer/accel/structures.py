@@ -42,6 +42,16 @@ class Recipe:
     back_faces: str = "culled"
 
 
+@dataclass(frozen=True)
+class Primitives:
+    """What a flat scene holds: corners (T, 3, 3) of triangles, some of them in the place of quadrics; ``culled`` (T,):
+    back faces invisible to the camera."""
+
+    corners: NDArray[np.float32]
+    placed: Sequence[PlacedQuadric] = ()
+    culled: NDArray[np.bool_] | None = None
+
+
 @dataclass
 class Structure:
     """A structure over a scene.
@@ -98,23 +108,16 @@ def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]
     return recipe.traversal, stepwise if recipe.traversal == "stack" else recipe.traversal
 
 
-def over_grid(
-    corners: NDArray[np.float32],
-    recipe: Recipe,
-    progress: Progress | None = None,
-    placed: Sequence[PlacedQuadric] = (),
-    culled: NDArray[np.bool_] | None = None,
-) -> Structure:
-    """The uniform grid over triangles (T, 3, 3), some of them quadrics; ``culled`` (T,): back faces invisible to the
-    camera."""
+def over_grid(within: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+    """The uniform grid over triangles and quadrics."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import grid
 
-    bounds, boxed = _bounding(corners, placed, culled)
+    bounds, boxed = _bounding(within)
     built = grid_build.build(bounds, recipe.grid, boxed=boxed)
     whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
-    tests = _tests(recipe, corners, placed, culled, extent=extent)
+    tests = _tests(recipe, within, extent=extent)
     resolution = "x".join(map(str, built.resolution))
     return Structure(
         "grid",
@@ -127,19 +130,13 @@ def over_grid(
     )
 
 
-def over_bvh(
-    corners: NDArray[np.float32],
-    recipe: Recipe,
-    progress: Progress | None = None,
-    placed: Sequence[PlacedQuadric] = (),
-    culled: NDArray[np.bool_] | None = None,
-) -> Structure:
-    """The bounding volume hierarchy over triangles (T, 3, 3), some of them quadrics."""
-    bounds, _ = _bounding(corners, placed, culled)
+def over_bvh(within: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+    """The bounding volume hierarchy over triangles and quadrics."""
+    bounds, _ = _bounding(within)
     built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
-    tests = _tests(recipe, corners, placed, culled, extent=extent, order=built.order)
+    tests = _tests(recipe, within, extent=extent, order=built.order)
     return Structure(
         "bvh",
         built,
@@ -151,27 +148,21 @@ def over_bvh(
     )
 
 
-def brute_force(
-    corners: NDArray[np.float32],
-    recipe: Recipe,
-    progress: Progress | None = None,
-    placed: Sequence[PlacedQuadric] = (),
-    culled: NDArray[np.bool_] | None = None,
-) -> Structure:
-    """No structure: every ray is tested against all triangles (T, 3, 3) and quadrics, as in Purcell et al. (2003,
-    section 2.4). Raises ViewerError for more than `MOST_UNSORTED`."""
-    if len(corners) > MOST_UNSORTED:
+def brute_force(within: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+    """No structure: every ray is tested against all triangles and quadrics, as in Purcell et al. (2003, section 2.4).
+    Raises ViewerError for more than `MOST_UNSORTED`."""
+    if len(within.corners) > MOST_UNSORTED:
         raise ViewerError(
             "--accel none",
-            f"{len(corners):,} triangles and quadrics to test against every ray",
+            f"{len(within.corners):,} triangles and quadrics to test against every ray",
             f"it takes up to {MOST_UNSORTED:,}; use --accel bvh",
         )
     whole, stepwise = traversals(recipe, "loop", "loop", ("loop",))
-    bounds, _ = _bounding(corners, placed, culled)
+    bounds, _ = _bounding(within)
     order = np.flatnonzero(np.isfinite(bounds).all(axis=(1, 2))).astype(np.int32)
     held = bounds[order].reshape(-1, 3)
     extent = float(np.ptp(held, axis=0).max()) if len(held) else 1.0
-    tests = _tests(recipe, corners, placed, culled, extent=extent, order=order)
+    tests = _tests(recipe, within, extent=extent, order=order)
     return Structure(
         "none",
         order,
@@ -179,45 +170,38 @@ def brute_force(
         stepwise,
         lambda traversal: [loop.module(len(order)), *tests],
         facts={"traversal": whole},
-        statistics={"triangles": len(corners), "left_out": len(corners) - len(order), "seconds": 0.0},
+        statistics={"triangles": len(within.corners), "left_out": len(within.corners) - len(order), "seconds": 0.0},
     )
 
 
-def _bounding(
-    corners: NDArray[np.float32], placed: Sequence[PlacedQuadric], culled: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+def _bounding(within: Primitives) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
     """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric, and a mask of those.
 
     Duplicate triangles are left out.
     """
-    bounds = without_repeats(corners, culled)
-    if not placed:
+    bounds = without_repeats(within.corners, within.culled)
+    if not within.placed:
         return bounds, None
-    numbers = [quadric.number for quadric in placed]
+    numbers = [quadric.number for quadric in within.placed]
     bounds = bounds.copy()
-    bounds[numbers] = quadrics.corners_of(quadrics.boxes(placed))
+    bounds[numbers] = quadrics.corners_of(quadrics.boxes(within.placed))
     boxed = np.zeros(len(bounds), bool)
     boxed[numbers] = True
     return bounds, boxed
 
 
 def _tests(
-    recipe: Recipe,
-    corners: NDArray[np.float32],
-    placed: Sequence[PlacedQuadric],
-    culled: NDArray[np.bool_] | None,
-    extent: float = 1.0,
-    order: NDArray[np.int32] | None = None,
+    recipe: Recipe, within: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
 ) -> list[Module]:
     """The modules of the tests of a flat scene's candidates."""
     marks = None
-    if placed:
-        marks = np.full(len(corners), -1, np.int32)
-        marks[[quadric.number for quadric in placed]] = np.arange(len(placed))
+    if within.placed:
+        marks = np.full(len(within.corners), -1, np.int32)
+        marks[[quadric.number for quadric in within.placed]] = np.arange(len(within.placed))
     test = triangles.module(
-        recipe.intersection, corners, extent, order, slack=recipe.plane_slack, marks=marks, culled=culled
+        recipe.intersection, within.corners, extent, order, slack=recipe.plane_slack, marks=marks, culled=within.culled
     )
-    return quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
+    return quadrics.with_quadrics(test, quadrics.record(within.placed)) if within.placed else [test]
 
 
 def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = None) -> Structure:

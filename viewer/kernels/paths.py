@@ -5,6 +5,10 @@ from __future__ import annotations
 from viewer.kernels.records import FILM, HIT, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 
+# What kernels take of where a path arrives, and at a surface that it has come to.
+ARRIVING = IN("ray", RAY), IN("hit", HIT), IN("path", PATH), IN("media", MEDIA)
+AT_SURFACE = IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), IN("path", PATH), IN("media", MEDIA)
+
 BEGIN = Kernel(
     "begin_path",
     (
@@ -20,15 +24,7 @@ BEGIN = Kernel(
 )
 ARRIVE = Kernel(
     "arrive",
-    (
-        IN("ray", RAY),
-        IN("hit", HIT),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        IN("context", LIGHT_CONTEXT),
-        INOUT("radiance", RADIANCE),
-        OUT("interaction", SCENE_INTERACTION),
-    ),
+    (*ARRIVING, IN("context", LIGHT_CONTEXT), INOUT("radiance", RADIANCE), OUT("interaction", SCENE_INTERACTION)),
     exits=("surface", "end"),
     needs=(
         *("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "emitter_pdf", "cone_width"),
@@ -50,14 +46,7 @@ CROSS_BOUNDARY = Kernel(
 )
 SAMPLE_LIGHT = Kernel(
     "sample_light",
-    (
-        IN("pixel", PIXEL),
-        IN("interaction", SCENE_INTERACTION),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("ray", RAY),
-        OUT("pending", RADIANCE),
-    ),
+    (*AT_SURFACE, INOUT("ray", RAY), OUT("pending", RADIANCE)),
     exits=("shadow", "none"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d", "media_of"),
 )

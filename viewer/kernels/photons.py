@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from viewer.kernels.paths import AT_SURFACE
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
-from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
+from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel, copying
 from viewer.stream.declare.record import Field, Record
 
 # Photon.stored; 0: it is not in the map, since it left the scene, or was not at a surface that takes it.
@@ -108,15 +109,7 @@ SCATTER_PHOTON = Kernel(
 
 NEXT_SHADOW_RAY = Kernel(
     "next_shadow_ray",
-    (
-        IN("pixel", PIXEL),
-        IN("interaction", SCENE_INTERACTION),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("tree", TREE),
-        INOUT("ray", RAY),
-        OUT("pending", RADIANCE),
-    ),
+    (*AT_SURFACE, INOUT("tree", TREE), INOUT("ray", RAY), OUT("pending", RADIANCE)),
     exits=("again", "shadow", "end"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d", "media_of"),
 )
@@ -178,15 +171,9 @@ class EstimateKernels:
 
     @property
     def begin(self) -> Kernel:
-        """Begins at a surface."""
+        """Begins at a surface; for the caustic photons alone where that is about to gather."""
         arguments = IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)
         return Kernel("begin_estimate", arguments, ("cell", "none"), (self.settings, "path_settings", "bsdf_value"))
-
-    @property
-    def begin_caustics(self) -> Kernel:
-        """Begins at a surface, for the caustic photons alone."""
-        arguments = IN("interaction", SCENE_INTERACTION), OUT("estimate", ESTIMATE)
-        return Kernel("begin_caustics", arguments, ("cell",), (self.settings,))
 
     @property
     def cell(self) -> Kernel:
@@ -234,28 +221,10 @@ BEGIN_GATHER = Kernel(
     exits=("surface", "none"),
     needs=("gather_settings", "path_settings", "bsdf_delta"),
 )
-COPY_SURFACE = Kernel(
-    "copy_surface",
-    (
-        IN("source", SCENE_INTERACTION),
-        IN("source_media", MEDIA),
-        OUT("copy", SCENE_INTERACTION),
-        OUT("copy_media", MEDIA),
-    ),
-    exits=("done",),
-    copies=("source", "copy"),
-)
+COPY_SURFACE = copying("copy_surface", ("source", "copy", SCENE_INTERACTION), ("source_media", "copy_media", MEDIA))
 GATHER_RAY = Kernel(
     "gather_ray",
-    (
-        IN("pixel", PIXEL),
-        IN("interaction", SCENE_INTERACTION),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("gathering", PATH),
-        OUT("ray", RAY),
-        OUT("around", MEDIA),
-    ),
+    (*AT_SURFACE, INOUT("gathering", PATH), OUT("ray", RAY), OUT("around", MEDIA)),
     exits=("ray", "again", "end"),
     needs=("gather_settings", "bsdf_sample", "sample_2d", "media_of"),
 )

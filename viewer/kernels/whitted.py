@@ -6,8 +6,9 @@ in streams of their own, one for each level of a stack.
 
 from __future__ import annotations
 
-from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
+from viewer.kernels.paths import ARRIVING, AT_SURFACE
+from viewer.kernels.records import HIT, MEDIA, PATH, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, copying
 from viewer.stream.declare.record import Field, Record
 
 TREE = Record(
@@ -30,29 +31,13 @@ BRANCH = Record(
 BEGIN_TREE = Kernel("begin_tree", (OUT("tree", TREE),), exits=("ray",))
 ARRIVE_BRANCH = Kernel(
     "arrive_branch",
-    (
-        IN("ray", RAY),
-        IN("hit", HIT),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("radiance", RADIANCE),
-        OUT("interaction", SCENE_INTERACTION),
-    ),
+    (*ARRIVING, INOUT("radiance", RADIANCE), OUT("interaction", SCENE_INTERACTION)),
     exits=("surface", "end"),
     needs=("path_settings", "interaction_at", "environment_radiance", "cone_width", "media_of"),
 )
 NEXT_LIGHT = Kernel(
     "next_light",
-    (
-        IN("pixel", PIXEL),
-        IN("interaction", SCENE_INTERACTION),
-        IN("path", PATH),
-        IN("media", MEDIA),
-        INOUT("tree", TREE),
-        INOUT("radiance", RADIANCE),
-        OUT("ray", RAY),
-        OUT("pending", RADIANCE),
-    ),
+    (*AT_SURFACE, INOUT("tree", TREE), INOUT("radiance", RADIANCE), OUT("ray", RAY), OUT("pending", RADIANCE)),
     exits=("again", "shadow", "end"),
     needs=(
         *("path_settings", "whitted_settings", "each_light_sample", "bsdf_value", "bsdf_reflectance", "sample_2d"),
@@ -66,7 +51,7 @@ BRANCH_REFLECTION = Kernel(
     needs=("whitted_settings", "bsdf_branches"),
 )
 
-PUSH_BRANCH = Kernel("push_branch", (IN("waiting", BRANCH), OUT("level", BRANCH)), exits=("done",))
+PUSH_BRANCH = copying("push_branch", ("waiting", "level", BRANCH))
 POP_BRANCH = Kernel(
     "pop_branch",
     (IN("level", BRANCH), INOUT("path", PATH), OUT("media", MEDIA), INOUT("tree", TREE), OUT("ray", RAY)),
@@ -106,4 +91,4 @@ def next_branch(levels: int) -> Kernel:
     return Kernel("next_branch", (INOUT("tree", TREE),), exits=(*level_exits(levels), "end"))
 
 
-TAKE_FIRST_HIT = Kernel("take_first_hit", (IN("first_hit", HIT), OUT("hit", HIT)), exits=("done",))
+TAKE_FIRST_HIT = copying("take_first_hit", ("first_hit", "hit", HIT))

@@ -248,17 +248,6 @@ def light_list(
     return LightList(records, count, probability, environment_levels, levels, density, warnings, sources)
 
 
-def lights(
-    emitting: Emitters,
-    punctual: Sequence[Light] = (),
-    environment: Environment = DARKNESS,
-    bounds: ArrayLike = ((-1, -1, -1), (1, 1, 1)),
-    materials: int = 0,
-) -> Module:
-    """The module of `light_list`, with the same arguments."""
-    return light_list(emitting, punctual, environment, bounds, materials).module()
-
-
 def light_density(scene: Scene, environment: Environment = DARKNESS) -> NDArray[np.float32]:
     """(M,) density per unit world area with which ``light_sample`` chooses a point of a surface of each material."""
     return scene_lights(scene, environment).density

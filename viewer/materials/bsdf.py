@@ -115,12 +115,13 @@ _SEEN = Prepared(
 )
 
 
-# result, name, further arguments, how a kind is called: its function, and arguments; result for one that never parts
+# result, name, further arguments, function of a kind or of all smooth ones, its arguments; result for one that never
+# parts
 _CHANNELS = (
-    ("bool", "channels_part", "", "parts(at)", "false"),
-    ("Interaction", "at_channel", ", int channel", "at_channel(at, channel)", "at"),
-    ("bool", "channels_branch", "", "branches_alone(at)", "true"),
-    ("Interaction", "at_branch", ", bool refracts", "at_branch(at, refracts)", "at"),
+    ("bool", "channels_part", "", "SMOOTH_parts", "at", "false"),
+    ("Interaction", "at_channel", ", int channel", "KIND_at_channel", "at, channel", "at"),
+    ("bool", "channels_branch", "", "SMOOTH_branches_alone", "at", "true"),
+    ("Interaction", "at_branch", ", bool refracts", "SMOOTH_at_branch", "at, refracts", "at"),
 )
 
 
@@ -140,9 +141,11 @@ def _dispersion(look: Look) -> list[Module]:
         for kind in parting
     ]
     lines: list[str] = []
-    for result, name, arguments, given, nothing in _CHANNELS:
+    for result, name, arguments, function, given, nothing in _CHANNELS:
         lines += [f"{result} {name}(Interaction at{arguments}) {{", "    switch (interaction_kind(at)) {"]
-        lines += [f"        case {constant(kind)}: return {kind}_{given};" for kind in parting]
+        for kind in parting:
+            own = function.replace("KIND", kind).replace("SMOOTH", kind if kind == "principled" else "smooth")
+            lines += [f"        case {constant(kind)}: return {own}({given});"]
         lines += ["    }", f"    return {nothing};", "}"]
     switch = Module(
         "dispersion",

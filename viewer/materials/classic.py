@@ -84,7 +84,7 @@ def classic_materials(found: Sequence[Material], look: Look, texture_count: int 
                 "CLASSIC_LAYERS": look.classic_textures,
                 **{f"CLASSIC_{mode.upper()}": number for mode, number in MODES.items()},
             },
-            needs=("classic_own", "texture_rgba", *(("detail_at",) if look.second_uv else ())),
+            needs=("classic_own", "texture_texel", *(("detail_at",) if look.second_uv else ())),
             uses=(GEOMETRY, HIT),
             features=look.features,
         ),

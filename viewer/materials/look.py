@@ -72,7 +72,6 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         Field("thickness", "float", "scene units", about="0: a thin wall"),
         Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
     ),
-    "nested": (Field("medium", "int", about="rank among volumes; 0: of no volume"),),
     "dispersion": (Field("half_spread", "float", about="of the indices of red and blue about green's"),),
     "anisotropy": (
         Field("anisotropy", "float"),

@@ -32,6 +32,8 @@ MEDIUM = Record(
     Field("half_spread", "float", about="of the indices of red and blue about green's"),
 )
 
+MEDIUM_RANK = Record("MediumRank", Field("rank", "int", about="of a material's volume; 0: it bounds none"))
+
 MEDIA = {  # that a ray is within, by whether volumes are nested
     False: Record("Media"),
     True: Record("Media", Field("inside", "int", about="a number of ranks: shaders/interface/medium.glsl")),
@@ -67,23 +69,26 @@ def ray_media(interaction: Record, nested: bool) -> Module:
         provides=("media_of", "media_number", "media_behind", "media_transmitted", "media_surround"),
         source=f"shading/media_{name}.glsl",
         module_state=MEDIA[nested],
-        needs=("interaction_kind", *(("principled_at", "media_top") if nested else ())),
+        needs=("interaction_kind", *(("media_top",) if nested else ())),
         uses=(interaction,),
     )
 
 
 def media(found: Sequence[Material]) -> Module:
-    """``interface/medium.glsl`` over the table of media, by rank; of rank 0 is what is outside of all."""
+    """``interface/medium.glsl`` over the table of media, by rank, of rank 0 what is outside of all; and over the ranks
+    of materials."""
     rows = np.zeros(MOST + 1, MEDIUM.dtype)
     rows["ior"] = 1.0
+    ranked = np.zeros(max(1, len(found)), MEDIUM_RANK.dtype)
     for number, rank in ranks(found).items():
         own = found[number]
+        ranked["rank"][number] = rank
         rows[rank] = absorption(own.attenuation_color, own.attenuation_distance), own.ior or 1e4, own.half_spread
     return Module(
         "media",
-        provides=("media_top",),
+        provides=("media_top", "medium_of"),
         source="shading/medium.glsl",
-        memories=(Table("media", MEDIUM, rows),),
+        memories=(Table("media", MEDIUM, rows), Table("medium_ranks", MEDIUM_RANK, ranked)),
         constants={"MEDIA_BITS": BITS, "MEDIA_MOST": MOST},
     )
 

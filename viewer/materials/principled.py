@@ -11,7 +11,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
 from viewer.materials.look import MAP, Look
-from viewer.materials.media import absorption, media, ranks
+from viewer.materials.media import absorption, media
 from viewer.scene.material import LARGEST_DISPERSION, Material
 from viewer.stream.declare.kernel import Module, Table
 
@@ -22,8 +22,8 @@ _TEXTURED: Mapping[str, Sequence[str]] = {
     "specular_color_texture": ("own.specular_color *= texel.rgb;",),
     "transmission_texture": ("own.transmission *= texel.r;",),
     "anisotropy_texture": (
-        "vec2 along = texel.xy * 2.0 - 1.0, axis = own.anisotropy_axis;",
-        "own.anisotropy_axis = vec2(along.x * axis.x - along.y * axis.y, along.x * axis.y + along.y * axis.x);",
+        "vec2 axis = own.anisotropy_axis;",
+        "own.anisotropy_axis = vec2(mapped.x * axis.x - mapped.y * axis.y, mapped.x * axis.y + mapped.y * axis.x);",
         "own.anisotropy *= texel.b;",
     ),
     "clearcoat_texture": ("own.clearcoat *= texel.r;",),
@@ -54,18 +54,13 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
         hint = f"take at most {most:,}, or no dispersion and no volumes within each other"
         raise ViewerError("materials", f"{len(found):,} of them, which paths cannot tell apart here", hint)
     table = np.zeros(max(1, len(found)), record.dtype)
-    ranked = ranks(found)
     maps = np.zeros((len(table), max(1, len(look.maps))), MAP.dtype)
     for row, own, material in zip(table, maps, found, strict=False):
         if material.kind == "principled":
             rows = _maps(material, look, texture_count)
             own[: len(rows)] = rows
             for field in record.fields:
-                if field.name != "medium":
-                    row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
-    if look.nested:
-        for number, rank in ranked.items():
-            table["medium"][number] = rank
+                row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
     return [
         Module(
             "principled materials",
@@ -78,7 +73,7 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
             constants={} if not look.textures else {"MAPS_OF_MATERIAL": maps.shape[1], **map_constants(look)},
             needs=(
                 "interaction_kind",
-                *(("texture_data",) if look.textures else ()),
+                *(("texture_texel",) if look.textures else ()),
                 *(("media_top",) if look.nested else ()),
             ),
             uses=(look.interaction,),
@@ -129,7 +124,10 @@ def _parameters_glsl(look: Look) -> str:
         lines += ["void principled_textured(inout Principled own, int slots, vec4 texel, inout float layer) {"]
         lines += ["    vec3 mapped = texel.xyz * 2.0 - 1.0;"]
         for name, bit in zip(look.maps, map_constants(look), strict=True):
-            lines += [f"    if ((slots & {bit}) != 0) {{", *(f"        {each}" for each in _TEXTURED[name]), "    }"]
+            does, asked = _TEXTURED[name], f"    if ((slots & {bit}) != 0)"
+            lines += (
+                [f"{asked} {does[0]}"] if len(does) == 1 else [f"{asked} {{", *(f"        {d}" for d in does), "    }"]
+            )
         lines += ["}"]
     passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]
     if passing:

@@ -72,7 +72,7 @@ def materials(
         source="shading/material.glsl",
         memories=(Table("materials", MATERIAL, table),),
         needs=(
-            "texture_color",
+            "texture_texel",
             *(("detail_at",) if look.second_uv else ()),
             *(("classic_color",) if look.classic else ()),
         ),
@@ -89,9 +89,10 @@ def surfaces(textured: bool = False) -> Module:
     return Module(
         "surfaces",
         provides=("surface_at",),
-        source=f"shading/surface{'_textured' if textured else ''}.glsl",
+        source="shading/surface.glsl",
         needs=("geometry_at", "material_color", *(("camera_spread",) if textured else ())),
         uses=(RAY, HIT, GEOMETRY, SURFACE),
+        features=frozenset({"MIPMAPS"} if textured else ()),
     )
 
 

@@ -90,7 +90,7 @@ def cones(textured: bool) -> Module:
     )
 
 
-PROVIDES = ("texture_color", "texture_rgba", "texture_data", "texture_texel")
+PROVIDES = ("texture_color", "texture_texel")
 
 
 def _key(texture: Texture) -> tuple[int, str]:

@@ -204,7 +204,7 @@ def _rows(program: Program) -> list[_Row]:
 
 
 def _state(state: State, frame: str) -> _Row:
-    lines = [("kernel", state.kernel.file)]
+    lines = [("kernel", state.kernel.file or "copies")]
     for access, word in ACCESS.items():
         names = [
             state.stream_of(a.name) if state.stream_of(a.name) == a.name else f"{state.stream_of(a.name)} as {a.name}"

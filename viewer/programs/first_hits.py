@@ -13,9 +13,10 @@ from dataclasses import replace
 
 from viewer import kernels
 from viewer.base.errors import WiringError
-from viewer.kernels.records import HIT, PIXEL
+from viewer.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.kernels.whitted import TAKE_FIRST_HIT
 from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, Call, Program, State
 from viewer.stream.declare.record import Record
 
@@ -28,6 +29,21 @@ def first_hit_streams(first_hits: str) -> Mapping[str, Record]:
     if first_hits not in FIRST_HITS:
         raise WiringError("first_hits", f"no way '{first_hits}' to find first hits", f"one of {', '.join(FIRST_HITS)}")
     return {"first_hit": HIT} if first_hits in GIVEN else {}
+
+
+def sample_streams(first_hits: str, traversal: TraversalStates) -> dict[str, Record | ModuleState]:
+    """The streams of programs that add samples of paths to a film."""
+    return {
+        "pixel": PIXEL,
+        "film": FILM,
+        **first_hit_streams(first_hits),
+        **traversal.streams,
+        "path": PATH,
+        "radiance": RADIANCE,
+        "interaction": SCENE_INTERACTION,
+        "pending": RADIANCE,
+        "media": MEDIA,
+    }
 
 
 def extra_states(first_hits: str) -> tuple[str, ...]:

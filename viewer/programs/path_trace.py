@@ -8,10 +8,10 @@ one begins within the same run, so that passes stay full.
 from __future__ import annotations
 
 from viewer.kernels import paths
-from viewer.kernels.records import FILM, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.kernels.records import LIGHT_CONTEXT
 from viewer.lighting.path import SMOOTH
 from viewer.programs.dispersion import channel_states
-from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.volumes import arrival, arrivals
@@ -41,18 +41,7 @@ def path_trace(
     order = (*extra_states(first_hits), *turn)
     return Program(
         "path",
-        streams={
-            "pixel": PIXEL,
-            "film": FILM,
-            **first_hit_streams(first_hits),
-            **traversal.streams,
-            "path": PATH,
-            "radiance": RADIANCE,
-            "interaction": SCENE_INTERACTION,
-            "pending": RADIANCE,
-            "media": MEDIA,
-            "context": LIGHT_CONTEXT,
-        },
+        streams={**sample_streams(first_hits, traversal), "context": LIGHT_CONTEXT},
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(

@@ -75,8 +75,7 @@ def final_gather(
     return IndirectLight(
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "place_spot", "none": "refract"}),
-            State("place_spot", photons.COPY_SURFACE, {"done": "caustics"}, copied),
-            State("caustics", kernels.begin_caustics, {"cell": "cell"}, _SPOT),
+            State("place_spot", photons.COPY_SURFACE, {"done": "estimate"}, copied),
             State("estimate", kernels.begin, {"cell": "cell", "none": on[0]}, gathering),
             *_search(kernels, _SPOT),
             State("total", kernels.finish, {"caustic": "cell", "done": "continue_gathering"}, gathering),
@@ -91,7 +90,7 @@ def final_gather(
         groups=(
             *begun,
             *arrivals(arriving, nested),
-            ("caustics", "estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
+            ("estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
             on,
             ("gather_ray",),
         ),
@@ -122,8 +121,7 @@ def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apa
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "save_path", "none": "refract"}, begun),
             State("save_path", photons.EXCHANGE_PATHS, {"done": "save_surface"}, paths),
-            State("save_surface", photons.COPY_SURFACE, {"done": "caustics"}, save),
-            State("caustics", kernels.begin_caustics, {"cell": "cell"}),
+            State("save_surface", photons.COPY_SURFACE, {"done": "estimate"}, save),
             State("estimate", kernels.begin, {"cell": "cell", "none": on}),
             *_search(kernels, {}),
             State("total", kernels.finish, {"caustic": "cell", "done": "gather_on"}),

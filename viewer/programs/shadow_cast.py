@@ -7,10 +7,10 @@ shadow rays.
 from __future__ import annotations
 
 from viewer.kernels import paths, whitted
-from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
-from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.programs.whitted import direct_light
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
@@ -18,18 +18,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> 
     """Pixels and their film, to which samples are added. first_hits : see `viewer.programs.first_hits`."""
     return Program(
         "shadow",
-        streams={
-            "pixel": PIXEL,
-            "film": FILM,
-            **first_hit_streams(first_hits),
-            **traversal.streams,
-            "path": PATH,
-            "radiance": RADIANCE,
-            "tree": whitted.TREE,
-            "interaction": SCENE_INTERACTION,
-            "media": MEDIA,
-            "pending": RADIANCE,
-        },
+        streams={**sample_streams(first_hits, traversal), "tree": whitted.TREE},
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(
@@ -37,12 +26,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> 
             *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": Call("setup", then="arrive")})),
             *traversal.states,
             State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "finish"}),
-            State(
-                "light",
-                whitted.NEXT_LIGHT,
-                {"again": "light", "shadow": Call("setup", then="resolve"), "end": "finish"},
-            ),
-            State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
+            *direct_light(whitted.NEXT_LIGHT, then="finish"),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",

@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
 from viewer.kernels import paths, photons, whitted
-from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
-from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.volumes import arrival, arrivals
-from viewer.stream.declare.kernel import ModuleState
-from viewer.stream.declare.program import DONE, Call, Program, State
+from viewer.stream.declare.kernel import Kernel, ModuleState
+from viewer.stream.declare.program import DONE, Call, Program, State, Target
 from viewer.stream.declare.record import Record
 
 DEPTH = 4  # surfaces that light comes over
@@ -72,6 +71,12 @@ def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
     yield from (tuple(pop[k : k + 3]) for k in range(0, len(pop), 3))
 
 
+def direct_light(kernel: Kernel, then: str) -> tuple[State, ...]:
+    """The states that send a shadow ray after the other, by a kernel that goes on to the next light."""
+    exits: dict[str, Target] = {"again": "light", "shadow": Call("setup", then="resolve"), "end": then}
+    return State("light", kernel, exits), State("resolve", paths.RESOLVE_SHADOW, {"done": "light"})
+
+
 def whitted_trace(
     traversal: TraversalStates = FLAT,
     depth: int = DEPTH,
@@ -102,13 +107,7 @@ def whitted_trace(
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
     absorb, arrive, arriving = arrival(volumes, nested=nested)
     follow = Call("setup", then=arrive)
-    shadow = Call("setup", then="resolve")
-    lit = indirect.names[0] if indirect.states else "refract"
     light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
-    direct = [
-        State("light", light, {"again": "light", "shadow": shadow, "end": lit}),
-        State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
-    ]
     to = ("root", *extra_states(first_hits), *arriving, "light", "->resolve", "resolve")
     whole: tuple[tuple[str, ...], ...] = (to,)
     if nested:
@@ -123,7 +122,7 @@ def whitted_trace(
         *traversal.states,
         *absorb,
         State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "next"}),
-        *direct,
+        *direct_light(light, then=indirect.names[0] if indirect.states else "refract"),
         *indirect.states,
         State("refract", refract, {**push, **rays}),
         *(
@@ -141,18 +140,9 @@ def whitted_trace(
     return Program(
         name,
         streams={
-            "pixel": PIXEL,
-            "film": FILM,
-            **first_hit_streams(first_hits),
-            **traversal.streams,
-            "path": PATH,
-            "radiance": RADIANCE,
+            **sample_streams(first_hits, traversal),
             "tree": whitted.TREE,
-            "interaction": SCENE_INTERACTION,
-            "pending": RADIANCE,
-            "waiting": whitted.BRANCH,
-            **dict.fromkeys(stack, whitted.BRANCH),
-            "media": MEDIA,
+            **dict.fromkeys(("waiting", *stack), whitted.BRANCH),
             **indirect.streams,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel import structures
-from viewer.accel.structures import Recipe, Structure
+from viewer.accel.structures import Primitives, Recipe, Structure
 from viewer.cameras.lens import thin_lens
 from viewer.film.files.checkpoint import fingerprint
 from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
@@ -280,7 +280,7 @@ def _prepared(
     if recipe.accel in structures.FLAT:
         flat = scene.flatten()
         sides = culled(flat.materials, scene.materials) if recipe.back_faces == "culled" else None
-        structure = structures.FLAT[recipe.accel](flat.corners(), recipe, progress, flat.quadrics, sides)
+        structure = structures.FLAT[recipe.accel](Primitives(flat.corners(), flat.quadrics, sides), recipe, progress)
         geometry, details = flat_geometry(flat), partial(flat_details, flat)
     else:
         structure = structures.over_instances(scene, recipe, progress)

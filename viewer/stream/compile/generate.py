@@ -68,6 +68,9 @@ def fragment(
     add_modules(source, modules, addresses, bool(form.counts))
     _add_interface(source, linked, step, form)
     for kernel in kernels:
+        if kernel.copies:
+            source.add(kernel.copy_glsl, f"kernel {kernel.name}")
+            continue
         source.add(kernel.prototype(), f"prototype of kernel {kernel.name}")
         source.include(kernel.file)
     _add_states(source, linked, step)

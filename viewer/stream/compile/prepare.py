@@ -65,7 +65,7 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Prepa
     moved = {
         name: (state.stream_of(of), state.stream_of(to))
         for name, state in states.items()
-        for of, to in filter(None, [state.kernel.copies])
+        for of, to in state.kernel.copies
         if linked.records[state.stream_of(of)].name == prepared.record
     }
     copies: dict[str, tuple[str, str]] = {}

@@ -77,16 +77,17 @@ def GATHER(name: str, record: Record) -> Argument:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``.
+    """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``; of `copying` it is generated.
 
-    exits : possible return values. needs : functions of modules. copies : two arguments, equal on return.
+    exits : possible return values. needs : functions of modules. copies : pairs of arguments, the second a copy of the
+    first.
     """
 
     name: str
     arguments: tuple[Argument, ...]
     exits: tuple[str, ...]
     needs: tuple[str, ...] = ()
-    copies: tuple[str, str] | None = None
+    copies: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for what, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
@@ -100,8 +101,14 @@ class Kernel:
 
     @property
     def file(self) -> str:
-        """Its source, relative to ``shaders/``."""
-        return f"kernels/{self.name}.glsl"
+        """Its source, relative to ``shaders/``; empty where that is generated."""
+        return "" if self.copies else f"kernels/{self.name}.glsl"
+
+    @property
+    def copy_glsl(self) -> str:
+        """The function of a kernel that copies."""
+        moved = "".join(f"    {to} = {of};\n" for of, to in self.copies)
+        return f"{self.prototype().removesuffix(';')} {{\n{moved}    return EXIT_DONE;\n}}"
 
     def prototype(self) -> str:
         """The GLSL prototype, generated here so that the compiler rejects a source with another signature."""
@@ -117,6 +124,12 @@ class Kernel:
     def gathered(self) -> tuple[Argument, ...]:
         """The streams that it reads at any index."""
         return tuple(a for a in self.arguments if a.access is Access.GATHER)
+
+
+def copying(name: str, *copies: tuple[str, str, Record | ModuleState]) -> Kernel:
+    """The kernel that copies streams, with the exit "done"; copies : (source, copy, record)."""
+    arguments = [argument for of, to, record in copies for argument in (IN(of, record), OUT(to, record))]
+    return Kernel(name, tuple(arguments), ("done",), copies=tuple((of, to) for of, to, _ in copies))
 
 
 @dataclass

@@ -1,0 +1,15 @@
+// A point's details by those of its triangle's corners, in the mesh's own space; the tangent's w is 0 where it has none.
+#include "lib/triangle_point.glsl"
+
+// across, down: of the first texture coordinates, from the first corner to the second and third.
+Detail detail_between(Hit hit, ivec3 corners, vec2 across, vec2 down) {
+    Detail a = fetch_details(corners.x), b = fetch_details(corners.y), c = fetch_details(corners.z), found;
+    vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
+    found.opacity = a.opacity * weights.x + b.opacity * weights.y + c.opacity * weights.z;
+    found.uv_1 = a.uv_1 * weights.x + b.uv_1 * weights.y + c.uv_1 * weights.z;
+#ifdef HAVE_SECOND_UV
+    found.uv_1.z = uv_ratio(across, down, b.uv_1.xy - a.uv_1.xy, c.uv_1.xy - a.uv_1.xy);
+#endif
+    found.tangent = vec4(a.tangent.xyz * weights.x + b.tangent.xyz * weights.y + c.tangent.xyz * weights.z, a.tangent.w);
+    return found;
+}
