@@ -21,6 +21,7 @@ from viewer.base import paths
 from viewer.base.errors import ShaderError
 from viewer.denoise.filter import wavelet_sources
 from viewer.denoise.irradiance_cache import cache_point_sources
+from viewer.denoise.regression import regression_sources
 from viewer.denoise.upsampling import upsampling_sources
 from viewer.film.device_film import error_source, half_source, pixels_source
 from viewer.kernels.photons import MAPS, SEARCHES
@@ -198,7 +199,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     yield "film: pixels", pixels_source()
     for name, source in wavelet_sources():
         yield f"denoiser: {name}", source
-    for name, source in (*upsampling_sources(), *presenter_sources()):
+    for name, source in (*regression_sources(), *upsampling_sources(), *presenter_sources()):
         yield f"upsampling: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)

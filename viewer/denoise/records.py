@@ -24,6 +24,21 @@ POOLED = Record(  # begins as an `IRRADIANCE`
     Field("single", "float", about="variance of the luminance of one of them, as far as it is noise"),
 )
 
+MOMENTS = Record(  # of the pixels around: means, and of the luminance's mean the variance
+    "Moments",
+    *_LIGHT,
+    *_GUIDE,
+    Field("squares", "vec4", about="xx, xy, xz and yy of the normals"),
+    Field("product", "float", about="yz of the normals"),
+    Field("lit_normal", "vec3", about="normal times luminance"),
+)
+RELIEF = Record(  # light of a normal: rgb (base + gradient . normal)
+    "Relief",
+    *_LIGHT,
+    Field("gradient", "vec3", "", "world", "of the luminance by the normal, relative to its mean"),
+    Field("base", "float", about="relative luminance of no normal"),
+)
+
 HISTORY = Record(
     "History",
     *_GUIDE,

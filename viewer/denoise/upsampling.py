@@ -1,8 +1,8 @@
 """Pictures of more pixels than their light, sharp by the features of every pixel; and pictures warped to a camera that
 has moved on, until the next one is there.
 
-Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), see ``shaders/film/upsample/upsample.glsl``. A
-picture knows its depths, by which another camera's is made of it: ``shaders/film/upsample/warp.glsl``.
+Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), with each pixel's own normal, see
+``shaders/film/upsample/upsample.glsl`` and `viewer.denoise.regression`. A picture knows its depths, by which another camera's is made of it: ``shaders/film/upsample/warp.glsl``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from viewer.denoise.records import HISTORY, IRRADIANCE, LIT
+from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
+from viewer.denoise.regression import Relit
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -29,9 +30,8 @@ SHOWN = Record(
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
 PASSES: dict[str, tuple[dict[str, Record], Record]] = {
-    "fill": ({"past": HISTORY, "lit": LIT, "light": IRRADIANCE}, IRRADIANCE),
-    "compose": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, SHOWN),
-    "upsample": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, SHOWN),
+    "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
+    "upsample": ({"features": FEATURES, "lit": LIT, "relief": RELIEF}, SHOWN),
     "warp": ({"shown": SHOWN}, SHOWN),
 }
 
@@ -52,7 +52,6 @@ class Upsampling:
             for name, (inputs, output) in PASSES.items()
         }
         self._picture: Stream | None = None
-        self._filled: Stream | None = None
         self._camera: Camera | None = None  # of the picture made last
 
     @property
@@ -66,35 +65,26 @@ class Upsampling:
         assert self._picture is not None, "no picture to warp"
         return self._picture.size
 
-    def draw(self, lit: Stream, light: Stream, features: Stream, camera: Camera, fills: bool = False) -> Stream:
-        """The picture of the size of its features, a stream of `SHOWN`, which holds until the next call.
+    def draw(self, light: Relit, features: Stream, camera: Camera) -> Stream:
+        """The picture of light of any size on the surfaces of ``features`` (`FEATURES`, of the same view): a stream of
+        `SHOWN` of their size, which holds until the next call."""
+        size = features.size
+        values = {"scale": (light.lit.size[0] / size[0], light.lit.size[1] / size[1]), "stride": light.stride}
+        inputs = {"features": features, "lit": light.lit, "relief": light.relief}
+        return self._drawn("upsample", inputs, camera, **values)
 
-        lit, light : `LIT` and `IRRADIANCE`, of one size. features : `FEATURES`, of that or a larger one, same view.
-        fills : light of few samples, where ``lit`` is of `HISTORY`, is filled up with that around.
-        """
-        size, view = features.size, dict[str, Any](view_uniforms(camera, light.size))
-        if fills:
-            if self._filled is None or self._filled.size != light.size:
-                self._free_filled()
-                self._filled = Stream(self.device, IRRADIANCE, light.size)
-            self._passes["fill"].draw({"past": lit, "lit": lit, "light": light}, self._filled, **view)
-            light = self._filled
+    def compose(self, light: Stream, features: Stream, camera: Camera) -> Stream:
+        """Likewise, of `IRRADIANCE` of the features' size."""
+        return self._drawn("compose", {"features": features, "light": light}, camera)
+
+    def _drawn(self, name: str, inputs: dict[str, Stream], camera: Camera, **values: Any) -> Stream:
+        size = inputs["features"].size
         if self._picture is None or self._picture.size != size:
             self._free_picture()
             self._picture = Stream(self.device, SHOWN, size)
-        picture = self._picture
-        view = dict[str, Any](view_uniforms(camera, size))
-        if size == light.size:
-            self._passes["compose"].draw({"features": features, "lit": lit, "light": light}, picture, **view)
-        else:
-            view["scale"] = light.size[0] / size[0], light.size[1] / size[1]
-            self._passes["upsample"].draw({"features": features, "lit": lit, "light": light}, picture, **view)
+        self._passes[name].draw(inputs, self._picture, **view_uniforms(camera, size), **values)
         self._camera = camera
-        return picture
-
-    def picture(self, camera: Camera) -> Stream | None:
-        """The picture made last, where it is of that view."""
-        return self._picture if self._camera == camera else None
+        return self._picture
 
     def distance(self, camera: Camera) -> float:
         """How far another camera is from that of the picture made last, scene units."""
@@ -114,14 +104,13 @@ class Upsampling:
 
     def warm(self) -> None:
         """Let the driver compile its part of every pass."""
-        camera, small, large = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)), (2, 2), (4, 4)
-        lit, light = (Stream(self.device, record, small) for record in (HISTORY, IRRADIANCE))
-        held = [Stream(self.device, FEATURES, size) for size in (small, large)]
-        for features in held:
-            self.draw(lit, light, features, camera, fills=True)
-        target = Stream(self.device, SHOWN, small)
+        camera, size = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)), (2, 2)
+        lit, relief, light, features = (Stream(self.device, r, size) for r in (LIT, RELIEF, IRRADIANCE, FEATURES))
+        target = Stream(self.device, SHOWN, size)
+        self.compose(light, features, camera)
+        self.draw(Relit(lit, relief, 1), features, camera)
         self.warp(camera, target)
-        for stream in (lit, light, target, *held):
+        for stream in (lit, relief, light, features, target):
             stream.release()
         self.forget()
 
@@ -135,15 +124,9 @@ class Upsampling:
         self._picture = None
         self.forget()
 
-    def _free_filled(self) -> None:
-        if self._filled is not None:
-            self._filled.release()
-        self._filled = None
-
     def release(self) -> None:
         """Free the streams."""
         self._free_picture()
-        self._free_filled()
 
 
 def warping(past: Camera, past_size: tuple[int, int], now: Camera, size: tuple[int, int]) -> Mapping[str, Any]:

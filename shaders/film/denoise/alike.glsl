@@ -19,7 +19,7 @@ struct Plane {
     float fall;
 };
 
-Plane plane_of(Guide guide, ivec2 at, float reach) {
+Plane plane_within(Guide guide, ivec2 at, float reach, float plane_fall) {
     vec3 through = view_through(at);
     float facing = dot(guide.normal, through);
     float least = 0.02 * length(guide.normal) * length(through) + 1e-20;
@@ -31,8 +31,12 @@ Plane plane_of(Guide guide, ivec2 at, float reach) {
     plane.slope = slope * guide.nearness;
     float rise = SLOPE_SLACK * reach * (abs(slope.x) + abs(slope.y));
     // Of what has no one normal planes tell little.
-    plane.fall = min(1.0, SHORT * dot(guide.normal, guide.normal)) * PLANE_FALL / (max(guide.nearness, 1e-30) * (1.0 + PLANE_FALL * rise));
+    plane.fall = min(1.0, SHORT * dot(guide.normal, guide.normal)) * plane_fall / (max(guide.nearness, 1e-30) * (1.0 + plane_fall * rise));
     return plane;
+}
+
+Plane plane_of(Guide guide, ivec2 at, float reach) {
+    return plane_within(guide, at, reach, PLANE_FALL);
 }
 
 // exp2(-x) nearly, for weights: drivers for the CPU take long for the true one. From 11.5 on it is 0.
@@ -43,8 +47,12 @@ float falling(float x) {
     return part * part;
 }
 
-float unlike(Plane plane, Guide other, vec2 offset) {
+float unlike_by(Plane plane, Guide other, vec2 offset, float normal_fall) {
     vec3 turn = other.normal - plane.normal;
     float expected = plane.nearness + dot(plane.slope, offset);
-    return NORMAL_FALL * dot(turn, turn) + plane.fall * abs(other.nearness - expected);
+    return normal_fall * dot(turn, turn) + plane.fall * abs(other.nearness - expected);
+}
+
+float unlike(Plane plane, Guide other, vec2 offset) {
+    return unlike_by(plane, other, offset, NORMAL_FALL);
 }

@@ -23,7 +23,7 @@ def _no_steps() -> Steps:
 class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
-    denoised : what is shown is; alone : by the film's own samples. tracing : its tiles are still traced. spent :
+    denoised : what is shown is. tracing : its tiles are still traced. spent :
     seconds so far; of these for photon maps (mapping) and for upsampling.
     """
 
@@ -32,7 +32,6 @@ class FrameJob:
     film: FilmBuffer | None
     first: int = 0
     denoised: bool = False
-    alone: bool = False
     tracing: bool = True
     spent: float = 0.0
     mapping: float = 0.0

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from viewer.denoise.filter import Wavelets
+from viewer.denoise.regression import Regression
 from viewer.denoise.reprojection import Changes, History
 from viewer.denoise.upsampling import Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
@@ -25,6 +27,7 @@ from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.presenter import Presenter
 from viewer.renderer.preview.scheduler import (
+    FEW,
     FINER,
     FIRST_CAMERA_RATE,
     GROWTH,
@@ -44,21 +47,29 @@ from viewer.stream.gl.stream import Stream
 NUMBERS = 4096  # of samples, until previews begin anew
 
 
+class Passes(NamedTuple):
+    """From light and surfaces to the picture."""
+
+    wavelets: Wavelets
+    history: History
+    regression: Regression
+    upsampling: Upsampling
+    presenter: Presenter
+
+
 class Preview:
     """G-buffers, history and filter of a session's pictures; the context need not be current.
 
-    blended : the picture made last has to do with those before. reprojects : for measurements: whether previews have a
-    past. gbuffer : by drawing or by rays.
+    reprojects : for measurements: whether previews have a past. gbuffer : by drawing or by rays.
     """
 
     def __init__(self, renderer: RendererParts, scheduler: Scheduler) -> None:
         self.renderer, self.scheduler = renderer, scheduler
-        self.blended, self.reprojects = False, True
+        self.reprojects = True
         self._features = GBufferTracer(renderer)
         self.gbuffer = GBuffer(renderer)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
-        self._passes: tuple[Wavelets, History, Upsampling] | None = None
-        self._presenter: Presenter | None = None
+        self._passes: Passes | None = None
         self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
@@ -83,21 +94,18 @@ class Preview:
                 self.gbuffer.warm()
             yield 1.0
         with self.renderer.device.current():
-            wavelets, history, upsampling = self._compiled()
-            wavelets.warm(history)
-            upsampling.warm()
-            self._presents().warm()
+            passes = self._compiled()
+            passes.wavelets.warm(passes.history)
+            passes.regression.warm()
+            passes.upsampling.warm()
+            passes.presenter.warm()
 
-    def _compiled(self) -> tuple[Wavelets, History, Upsampling]:
+    def _compiled(self) -> Passes:
         """The passes; the context must be current."""
         if self._passes is None:
             device = self.renderer.device
-            self._passes = Wavelets(device), History(device), Upsampling(device)
+            self._passes = Passes(*(made(device) for made in (Wavelets, History, Regression, Upsampling, Presenter)))
         return self._passes
-
-    def _presents(self) -> Presenter:
-        self._presenter = self._presenter or Presenter(self.renderer.device)
-        return self._presenter
 
     # -- what the scheduler is told --------------------------------------------------------------------------------
 
@@ -126,7 +134,7 @@ class Preview:
         self, job: FrameJob, tiles: Steps, whole: tuple[int, int], most: int
     ) -> Generator[Event, None, Stream | None]:
         """Trace a frame's tiles, and make its picture, where that is worth its time, and where the film has its
-        ``most`` samples: then by these alone. Gives the picture, see `picture`. whole : (width, height) of the window.
+        ``most`` samples. Gives the picture, see `picture`. whole : (width, height) of the window.
         """
         film, frame = job.film, job.frame
         assert film is not None
@@ -135,7 +143,6 @@ class Preview:
         if not frame.queued and not self.due(film, frame.samples) and frame.samples < most:
             return None
         job.tracing = False
-        job.alone = not frame.in_motion and (frame.samples >= most or frame.added == 0)
         size = size if frame.queued else self._begin(job, film, whole)
         picture = None
         for step in self._steps(job, film, size):
@@ -159,17 +166,13 @@ class Preview:
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
         with self.renderer.device.current():
-            _, history, _ = self._compiled()
-            presenter = self._presents()
-            if film is not self._film:
-                self._remember(job, presenter)
+            history = self._compiled().history
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("own", film.size)
             self._turn(history)
         # Previews are blended before they are filtered; a film's samples are its own until they have been.
         history.share, history.seeks = float(job.frame.in_motion and self.reprojects), job.frame.in_motion
-        self.blended = history.used or (presenter.knows and not job.alone)
         size = self._affordable(film.size, whole, job.frame) if job.frame.preview else film.size
         if size != film.size:
             self._fit("finer", size, clear=not (self._rasterises and job.frame.in_motion))
@@ -229,34 +232,24 @@ class Preview:
 
     def _reconstruction(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
         """The passes, a step each; the context must be current."""
-        (wavelets, history, upsampling), presenter = self._compiled(), self._presents()
+        wavelets, history, regression, upsampling, presenter = self._compiled()
         own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
 
         if features.samples == 0:
             self.gbuffer.queue_surfaces(features, camera)
         lit = wavelets.demodulate(film, own, camera)
         yield None
-        if not in_motion and not job.alone and presenter.knows:
-            lit = presenter.hold(lit, camera)
-            yield None
-        lit = history.blend(lit, own.blocks[0].stream, camera, max(film.samples, 1))
+        blended = history.blend(lit, own.blocks[0].stream, camera, max(film.samples, 1))
         yield None
-        light = yield from wavelets.filter(lit, camera, film.samples)
-        if presenter.knows and not job.alone:
-            pixels = film.size[0] * film.size[1] / (features.size[0] * features.size[1])
-            light = presenter.blend(lit, light, camera, max(film.samples, 1) * pixels)
-            yield None
-        yield upsampling.draw(lit, light, features.blocks[0].stream, camera, fills=in_motion and not job.frame.at_rest)
-
-    def _remember(self, job: FrameJob, presenter: Presenter) -> None:
-        """Another film begins: at rest the picture made last is the light that is known of its view."""
-        presenter.forget()
-        picture = self._compiled()[2].picture(job.camera.with_lens(0.0))
-        if picture is None or (job.frame.preview and not job.frame.at_rest):
+        fitted = yield from regression.fit(lit, blended if in_motion else lit, camera)
+        yield None
+        if in_motion or film.samples < FEW:
+            yield upsampling.draw(fitted, features.blocks[0].stream, camera)
             return
-        found = [held for held in self._held.values() if held.size == picture.size and held.samples]
-        if found:
-            presenter.remember(picture, found[-1].blocks[0].stream)
+        light = yield from wavelets.filter(lit, camera, film.samples)
+        light = presenter.blend(fitted, light, camera, film.samples)
+        yield None
+        yield upsampling.compose(light, features.blocks[0].stream, camera)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: Frame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
@@ -344,7 +337,7 @@ class Preview:
     @property
     def warps(self) -> bool:
         """Whether there is a picture of this scene that can be warped to where the camera is."""
-        there = self._passes is not None and self._passes[2].there
+        there = self._passes is not None and self._passes.upsampling.there
         return there and self._seen is not None and self._seen[0] is self.renderer.prepared
 
     @property
@@ -355,25 +348,25 @@ class Preview:
         if self._extent is None or self._extent[0] is not prepared:
             low, high = prepared.scene.bounds()
             self._extent = prepared, max(float(np.linalg.norm(high - low)), 1e-30)
-        return self._passes[2].distance(self.renderer.camera) / self._extent[1]
+        return self._passes.upsampling.distance(self.renderer.camera) / self._extent[1]
 
     @property
     def size(self) -> tuple[int, int]:
         """(width, height) of the picture made last."""
         assert self._passes is not None
-        return self._passes[2].size
+        return self._passes.upsampling.size
 
     def warp(self, target: Stream) -> None:
         """Draw the picture made last as the renderer's camera sees it now, to a stream of `SHOWN` of any size."""
         with self.renderer.device.current():
-            self._compiled()[2].warp(self.renderer.camera, target)
+            self._compiled().upsampling.warp(self.renderer.camera, target)
 
     def release(self) -> None:
         """Free buffers and streams."""
         with self.renderer.device.current():
-            made = self._presenter, *(self._passes or ()), self._last
+            made = *(self._passes or ()), self._last
             for held in (*self._held.values(), self._features, self.gbuffer, *made):
                 if held is not None:
                     held.release()
         self._held.clear()
-        self._passes = self._presenter = self._last = self._film = self._seen = None
+        self._passes = self._last = self._film = self._seen = None

@@ -204,11 +204,6 @@ class FrameRunner:
                 self.shown.picture(clean or film.blocks[0].stream)
         return False
 
-    @property
-    def stands_alone(self) -> bool:
-        """Whether the picture made last is the film's, and by its own samples alone."""
-        return self.preview is not None and not self.preview.blended and self.renderer.settings.denoise != "oidn"
-
     def release(self, kept: FilmBuffer | None) -> None:
         """Free the preview's buffers, and the film of a frame in progress unless it is the one that is ``kept``."""
         self.drop(kept)

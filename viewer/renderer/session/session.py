@@ -364,7 +364,7 @@ class Session:
         self.seconds = max(job.spent, 1e-6)
         self.pictures += 1
         self.convergence.take(job, self.seconds)
-        if self.converged and job.denoised and not self._frames.stands_alone:
+        if self.converged and job.denoised and self._used.settings.denoise == "oidn":
             self._refilter()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
             self.state.save(film)

@@ -1,0 +1,104 @@
+"""Light of few samples as a function of place and normal: a local regression, in fragment programs.
+
+Over all surfaces of about one depth around a pixel the light is fitted by a linear function of the normal, so that wide
+windows take the noise, and the relief that is finer than the light's pixels stays: it is that of the picture's own normals
+(B. Moon et al. 2014, "Adaptive Rendering Based on Weighted Local Regression"; B. Bitterli et al. 2016, "Nonlinearly
+Weighted First-order Regression for Denoising Monte Carlo Renderings"; M. Koskela et al. 2019, "Blockwise Multi-order
+Feature Regression for Real-time Path-tracing Reconstruction"). The windows are those of an a-trous transform (Dammertz et
+al. 2010), whose taps carry the moments that the normal equations need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+from viewer.denoise.records import LIT, MOMENTS, RELIEF
+from viewer.denoise.view import view_uniforms
+from viewer.scene.camera import Camera
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.stream import Stream
+
+REACHES = 2, 4, 8, 16  # pixels between the taps of a step; of the first one all light counts as alike
+DEVIATIONS = 4.0  # of the luminance, within which it does in the others
+MOST_WHOLE = 1 << 17  # pixels of light up to which each is a point of the lattice; of more every second of every second row
+PASSES: dict[str, tuple[dict[str, Record], Record]] = {
+    "gather": ({"lit": LIT, "light": LIT}, MOMENTS),
+    "spread": ({"moments": MOMENTS}, MOMENTS),
+    "solve": ({"moments": MOMENTS}, RELIEF),
+}
+
+
+def regression_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass, by name."""
+    for name, (inputs, output) in PASSES.items():
+        yield name, pass_source(f"film/regression/{name}", inputs, output, planar=True)
+
+
+@dataclass(frozen=True)
+class Relit:
+    """The light of a lattice's points, of any normal. lit : the pixels that it is of, whose surfaces are the points':
+    every ``stride``-th of a row and a column."""
+
+    lit: Stream
+    relief: Stream
+    stride: int
+
+
+class Regression:
+    """The passes, with streams for pictures of one size; the context must be current in every call."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._passes = {
+            name: Pass(device, f"film/regression/{name}", inputs, output, planar=True)
+            for name, (inputs, output) in PASSES.items()
+        }
+        self._streams: dict[str, Stream] = {}
+
+    def fit(self, lit: Stream, light: Stream, camera: Camera) -> Generator[None, None, Relit]:
+        """The light of every place and normal, pass by pass; its streams hold until the next call.
+
+        lit : `LIT`, for the surfaces. light : that to fit, as a stream that begins as a `LIT`, of the same size.
+        """
+        stride = 1 if lit.size[0] * lit.size[1] <= MOST_WHOLE else 2
+        size = -(-lit.size[0] // stride), -(-lit.size[1] // stride)
+        moments = self._stream("even", MOMENTS, size)
+        view = view_uniforms(camera, lit.size)
+        self._passes["gather"].draw({"lit": lit, "light": light}, moments, **view, stride=stride)
+        yield
+        wide = {**view, **{name: tuple(stride * value for value in view[name]) for name in ("view_across", "view_down")}}
+        for step, reach in enumerate(REACHES):
+            target = self._stream("even" if step % 2 else "odd", MOMENTS, size)
+            values = {"reach": reach // stride, "deviations": DEVIATIONS, "strict": float(step > 0)}
+            self._passes["spread"].draw({"moments": moments}, target, **wide, **values)
+            moments = target
+            yield
+        relief = self._stream("relief", RELIEF, size)
+        self._passes["solve"].draw({"moments": moments}, relief)
+        return Relit(lit, relief, stride)
+
+    def warm(self) -> None:
+        """Let the driver compile its part of every pass."""
+        lit, camera = Stream(self.device, LIT, (2, 2)), Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+        for _ in self.fit(lit, lit, camera):
+            pass
+        lit.release()
+
+    def _stream(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
+        """A stream by its name, made anew for another size."""
+        held = self._streams.get(name)
+        if held is None or held.size != size:
+            if held is not None:
+                held.release()
+            held = self._streams[name] = Stream(self.device, record, size)
+        return held
+
+    def release(self) -> None:
+        """Free the streams."""
+        for stream in self._streams.values():
+            stream.release()
+        self._streams.clear()
