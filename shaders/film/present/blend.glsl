@@ -10,7 +10,7 @@
 uniform float samples;     // of each pixel
 
 const float SPREAD = 1.0;  // squared, of one sample, as a share of its pixel's mean: of few the spread is not believed
-const float FILTERED = 1.0 / 16.0;  // of a pixel's variance that the wavelets leave at least where light is even
+const float FILTERED = 1.0 / 6.0;  // of a pixel's variance that the wavelets leave at least where light is even
 
 Plane plane;
 ivec2 middle, last;
@@ -23,7 +23,7 @@ void tap(int x, int y) {
     float weight = place == wanted ? falling(unlike(plane, Guide(there.normal, there.nearness), vec2(offset))) : 0.0;
     float difference = dot(light.rgb - fetch_fitted(place).rgb, LUMINANCE);
     apart += weight * difference * difference;
-    variance += weight * max(light.variance, 0.0);
+    variance += weight * max(light.variance, FILTERED * there.variance);
     total += weight;
 }
 
