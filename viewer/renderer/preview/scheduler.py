@@ -48,7 +48,6 @@ FINER = 2.0  # times as wide as its light is a preview at least: what it costs i
 # -- rasterising: a triangle costs as much as a camera ray, 0.25 us of CPU time, and a pixel of it a third; with one for
 # each pixel both ways take about the same time, and a forest of two a pixel takes a quarter of it by rays
 DRAWN_TRIANGLES = 1.0  # of a scene for each pixel of the window, at most; of those with more features are cast
-MOST_RASTERISED = 1 << 22  # triangles of a scene whose buffers are made ready: the pixels of a large window
 
 # -- warping: the last picture as the camera sees it by now, until the next one is complete
 WARPING = 0.03  # seconds after which a picture is warped: 30 pictures a second

@@ -73,12 +73,14 @@ class FrameRunner:
         """The program whose shaders are compiled next; empty: none."""
         return self._warmup.compiling if self._warmup is not None else ""
 
-    def compile(self, spare: bool) -> bool:
-        """Compile a shader, on a screen; whether there was one, or will be next, in place of a frame. spare : there is
-        time for those of the next flight. Raises ViewerError."""
+    def compile(self, whole: tuple[int, int], spare: bool) -> bool:
+        """Compile a shader, on a screen; whether there was one, or will be next, in place of a frame. whole : (width,
+        height) of the picture there. spare : there is time for those of the next flight. Raises ViewerError."""
         warmup, preview = self._warmup, self.preview
         if warmup is None:
             return False
+        if preview is not None:
+            preview.gbuffer.fit(whole[0] * whole[1])
         if not warmup.ready(preview):
             warmup.step(preview)
             return True

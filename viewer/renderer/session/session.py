@@ -303,7 +303,8 @@ class Session:
                 if not begin:
                     self._frames.pause()
                     return
-                if self._frames.compile(spare=self.complete and not moving and self.samples >= SETTLED):
+                spare = self.complete and not moving and self.samples >= SETTLED
+                if self._frames.compile(self.size, spare):
                     return
                 self._begin(budget)
             self._step()
