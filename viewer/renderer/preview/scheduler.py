@@ -30,6 +30,7 @@ MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait f
 TOGETHER = 0.05  # seconds that such a step may take
 QUICK = (1024, 16)  # streams (width, height) of such a film: llvmpipe's threads share few rays by tiles of 64 columns
 TIMED_EVERY = 16  # pictures of a moving camera: the passes of the others are queued, which tells no times
+SHORT_PATHS = 2  # surfaces from which on chance may end a path: short ones give more pixels in the same time
 SLOWER = 1.5  # times as long as the last one that was timed: the next one is timed, too
 
 # -- at rest: rungs, each of twice as many pixels across as the one before; all of them cost a third of the film's first
