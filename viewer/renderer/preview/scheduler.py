@@ -14,7 +14,7 @@ SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software
 STEP = 0.009  # seconds that a step of a run may take: half of a frame at 60 Hz
 LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
-FIRST_ROWS = 16
+FIRST_ROWS = 16  # of a tile, before any has been timed
 CALMING = 0.7  # of the seconds that a step is expected to take, from step to step
 LEAST_ROWS = 8  # fewer cost more beside their rays
 
@@ -26,11 +26,11 @@ SMALLER = (*SCALES, 2**-3.25, 2**-3.5)  # and where light is kept from picture t
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 SMOOTHING = 0.4  # weight of the newest picture in a rate
 FIRST_RATE = 1e6  # samples a second, before any has been seen
+SHORT_PATHS = 2  # surfaces from which on chance may end a path: short ones give more pixels in the same time
 MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
 TOGETHER = 0.05  # seconds that such a step may take
 QUICK = (1024, 16)  # streams (width, height) of such a film: llvmpipe's threads share few rays by tiles of 64 columns
 TIMED_EVERY = 16  # pictures of a moving camera: the passes of the others are queued, which tells no times
-SHORT_PATHS = 2  # surfaces from which on chance may end a path: short ones give more pixels in the same time
 SLOWER = 1.5  # times as long as the last one that was timed: the next one is timed, too
 
 # -- at rest: rungs, each of twice as many pixels across as the one before; all of them cost a third of the film's first
