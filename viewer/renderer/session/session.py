@@ -92,6 +92,10 @@ class Session:
         self.runner = FrameRunner(renderer, self.scheduler, self.on_screen, self.counting, self.bounce, self.layers)
         self.abandon()
 
+    def leave(self) -> None:
+        """Without a renderer from now on: there is nothing to do, and what it holds is freed by `release`."""
+        self.renderer = None
+
     # -- what is on show -------------------------------------------------------------------------------------------
 
     @property
