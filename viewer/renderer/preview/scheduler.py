@@ -26,6 +26,7 @@ SMALLER = (*SCALES, 2**-3.25, 2**-3.5)  # and where light is kept from picture t
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 SMOOTHING = 0.4  # weight of the newest picture in a rate
 FIRST_RATE = 1e6  # samples a second, before any has been seen
+PHOTON_PART = 4  # a part of the photons follows what moves: all of them would hold it up
 SHORT_PATHS = 2  # surfaces from which on chance may end a path: short ones give more pixels in the same time
 MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
 TOGETHER = 0.05  # seconds that such a step may take

@@ -16,7 +16,7 @@ from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import QUICK, Frame, Scheduler, stream_shape
+from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, Frame, Scheduler, stream_shape
 from viewer.renderer.sampling.frame_plan import (
     Event,
     PhotonMapBuilt,
@@ -142,7 +142,7 @@ class FrameRunner:
             first_sample=job.first,
             bounce=self.bounce,
             error_goal=stop.error,
-            rough_photons=frame.preview and frame.scale < 1,
+            photon_part=PHOTON_PART if frame.preview and frame.scale < 1 else 1,
             tiling=None if tile is None else Tiling(tile, rows),
             layers=tuple(self.layers),
             counting=self.counting,
