@@ -12,7 +12,6 @@ import pytest
 from viewer import Camera, Renderer
 from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
-from viewer.renderer.preview import gbuffer
 from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_raster import GBufferRaster
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
@@ -157,7 +156,8 @@ def test_what_moves_is_followed_without_other_buffers(device: Any, accel: str) -
     renderer.move({3: turned[0], 4: turned[1], 9: turned[2]})
     buffer = GBuffer(renderer)
     buffer._made = before
-    assert buffer.chosen(10**4), "at once, though the scene is another one"
+    buffer.fit(10**4)
+    assert buffer.chosen(), "at once, though the scene is another one"
     assert buffer._made is not before and buffer._made.meshes is before.meshes
     drawn, cast = Buffer(device, FEATURES, SIZE), Buffer(device, FEATURES, SIZE)
     buffer.draw(drawn, renderer.camera)
@@ -218,23 +218,17 @@ def test_quadrics_are_met_within_their_boxes(device: Any, accel: str) -> None:
     assert len(np.unique(found)) >= 2
 
 
-def test_scenes_too_large_are_left_to_rays(device: Any, monkeypatch: Any) -> None:
-    renderer = Renderer("cornell", device=device, program="path", accel="two-level-bvh")
-    monkeypatch.setattr(gbuffer, "MOST_RASTERISED", 37)
-    features = GBuffer(renderer)
-    assert not features.possible and features.ready
-    assert [features.chosen(10**6) for _ in range(2)] == [False, False]
-
-
 def test_few_triangles_are_drawn(device: Any) -> None:
-    """For the pixels of the window: a box of 38 in one of 38 and more."""
-    renderer = Renderer("cornell", device=device, program="path", machine="singlepass")
+    """For the pixels of the window: a box of 38 in one of 38 and more. Nothing is made ready for another one."""
+    renderer = Renderer("cornell", device=device, program="path", accel="two-level-bvh")
     features = GBuffer(renderer)
-    assert features.possible and not features.ready
+    features.fit(37)
+    assert features.ready and not (features.chosen() or features.chosen())
+    features.fit(38)
+    assert not features.ready
     with device.current():
         features.warm()
-    assert features.ready and features.pictures == 0
-    assert features.chosen(38) and not features.chosen(37) and features.chosen(10**6)
+    assert features.ready and features.pictures == 0 and features.chosen()
     buffer = Buffer(device, FEATURES, SIZE)
     features.draw(buffer, renderer.camera)
     assert features.pictures == 1 and buffer.samples == 1 and buffer.read()["hits"].mean() > 0.5
@@ -244,9 +238,10 @@ def test_a_scene_is_drawn_from_its_second_picture_on(device: Any) -> None:
     """One whose meshes change with every picture is not worth new buffers; where only light is another they stay."""
     renderer = Renderer("cornell", device=device, program="path", machine="singlepass")
     features = GBuffer(renderer)
-    assert not features.chosen(100) and features.chosen(100)
+    features.fit(100)
+    assert not features.chosen() and features.chosen()
     made = features._made
     assert made is not None
     renderer.update(environment="sky")
-    assert features.chosen(100)
+    assert features.chosen()
     assert features._made is not made and features._made.meshes is made.meshes  # type: ignore[union-attr]

@@ -11,11 +11,12 @@ import viewer
 from viewer import Renderer
 from viewer.film.device_film import FilmBuffer
 from viewer.options.table import OPTIONS
-from viewer.renderer.photon_map.photon_map import LEAST_ROUGH, ROUGH
+from viewer.renderer.photon_map.photon_map import LEAST_PHOTONS
+from viewer.renderer.preview.scheduler import PHOTON_PART
 from viewer.renderer.sampling.frame_plan import Tiling
 
 SIZE, TILE = (24, 16), (16, 8)
-FEW: dict[str, Any] = {"photons": 4 * LEAST_ROUGH, "photon_bounces": 2, "depth": 1}
+FEW: dict[str, Any] = {"photons": PHOTON_PART * LEAST_PHOTONS, "photon_bounces": 2, "depth": 1}
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +53,13 @@ def test_what_moves_is_followed_by_what_there_is(renderer: Renderer) -> None:
     maps = renderer.photon_map
     stored = maps.stored
     renderer.update(camera="278,273,-700 278,273,0")
-    assert traced(renderer, rough_photons=True) == 0 and maps.stored == stored
+    assert traced(renderer, photon_part=PHOTON_PART) == 0 and maps.stored == stored
     scene = renderer.scene
     renderer.update(seed=7)
-    assert traced(renderer, rough_photons=True) == 1
-    assert stored / ROUGH / 1.2 < maps.stored < 1.2 * stored / ROUGH  # within three standard deviations of chance
+    assert traced(renderer, photon_part=PHOTON_PART) == 1
+    assert (
+        stored / PHOTON_PART / 1.2 < maps.stored < 1.2 * stored / PHOTON_PART
+    )  # within three standard deviations of chance
     assert traced(renderer) == 1 and maps.stored > stored / 1.2  # at rest all of them
     assert renderer.scene is scene
 

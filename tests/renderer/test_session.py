@@ -79,7 +79,7 @@ def test_any_screen_shows_the_renderers_picture(renderer: Renderer) -> None:
     session.advance(1.0)
     assert session.compiling == "path" and not paper.said  # it is told first
     session.finish()
-    assert session.samples == 3 and session.converged and session.reason == "spp" and session.idle
+    assert session.samples == 3 and session.converged and session.convergence.reason == "spp" and session.idle
     assert paper.said[0] in ("preview", "picture") and paper.said[-1] == "end"
     expected = renderer.render(SIZE, 3)
     np.testing.assert_array_equal(paper.shown, expected.linear)
@@ -107,7 +107,7 @@ def test_the_film_alone(renderer: Renderer) -> None:
     second.finish()
     np.testing.assert_array_equal(second.linear(), session.linear())
     again = Session(renderer, SIZE, Stop(3), film=second.film())  # it has enough
-    assert again.idle and again.reason == "spp"
+    assert again.idle and again.convergence.reason == "spp"
     for each in (session, first, second, again):
         each.release()
 
@@ -131,10 +131,10 @@ def test_who_waits_is_told_the_noise(renderer: Renderer, monkeypatch, rule) -> N
 def test_the_rules_that_end_it(renderer: Renderer) -> None:
     session = Session(renderer, SIZE, Stop(64, seconds=0.0))
     session.finish()
-    assert session.reason == "time" and session.samples == 0
+    assert session.convergence.reason == "time" and session.samples == 0
     session = Session(renderer, SIZE, Stop(4096, error=0.9))
     session.finish()
-    assert session.reason == "error" and 16 <= session.samples < 4096
+    assert session.convergence.reason == "error" and 16 <= session.samples < 4096
     film = session.film()
     assert film is not None and session.error == pytest.approx(film.error(), rel=1e-5)
     assert session.error <= 0.9

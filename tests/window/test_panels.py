@@ -368,7 +368,8 @@ def test_another_scale_and_back(panel_stage):
 
 
 def test_without_a_scene(panel_stage):
-    panel_stage.session.renderer = panel_stage.view.controller = None
+    panel_stage.session.leave()
+    panel_stage.view.controller = None
     assert panel_stage.draw().any()
     panel_stage.view.help_visible = panel_stage.view.stats_visible = True
     assert panel_stage.draw().any()

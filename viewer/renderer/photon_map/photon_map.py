@@ -40,7 +40,7 @@ CAUSTIC_SHARE = 1 / 2  # of a radius, for caustic photons where they are apart: 
 BUCKETS = 1 << 16  # of the hash
 EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
 NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
-ROUGH, LEAST_ROUGH = 4, 1 << 12  # part of the photons that follow what moves, and the least number of them
+LEAST_PHOTONS = 1 << 12  # of a map of a part of them: fewer show nothing
 TOGETHER = 8  # steps of a map between two looks at the clock
 CELLS_ACROSS = 40  # of the grid, as published
 LARGEST_KEPT = 1 << 26  # bytes of the first sample's photons, to be kept beside those of a later one
@@ -77,9 +77,9 @@ class Emission:
         rows = sum(-(-count // width) for count, _ in sets)
         return cls(sets, spheres, (width, height), (width, rows * settings.photon_bounces))
 
-    def fewer(self) -> Emission:
-        """A part of the photons, in streams of the same size."""
-        sets = tuple((min(count, max(LEAST_ROUGH, count // ROUGH)), kinds) for count, kinds in self.sets)
+    def fewer(self, part: int) -> Emission:
+        """A ``part``-th of the photons, in streams of the same size."""
+        sets = tuple((min(count, max(LEAST_PHOTONS, count // part)), kinds) for count, kinds in self.sets)
         return replace(self, sets=sets)
 
     def places(self, bounces: int) -> int:
@@ -147,12 +147,11 @@ class PhotonMap:
         kept = [self.scene.machines.get(key) for key in _keys(self.scene.prepared, settings, size)]
         return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in kept)
 
-    def make(
-        self, settings: Settings, camera: Camera, height: int, number: int, rough: bool = False
-    ) -> Iterator[float]:
+    def make(self, settings: Settings, camera: Camera, height: int, number: int, part: int = 1) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
 
-        rough : photons of any sample will do, and where there are none, fewer of them: what moves is to be followed.
+        part : beyond 1 photons of any sample will do, and where there are none, a ``part``-th of them: what moves is
+        followed.
         Yields the share that is done. Raises ViewerError for more photons than a texture holds.
         """
         if self._version != self.scene.version:
@@ -161,13 +160,13 @@ class PhotonMap:
         sample = number if settings.estimate == "progressive" else 0
         common = settings.final_gather > 0, *(settings[name] for name in EMISSION)
         name = "photons" if sample and emission.small else "photons of the first sample"
-        if rough:
+        if part > 1:
             there = self._traced.get(self._mapped)
             if there is not None and there[2:] == common:
                 name, (sample, sets) = self._mapped, there[:2]
                 emission = replace(emission, sets=sets)
             else:
-                emission = emission.fewer()
+                emission = emission.fewer(part)
         of = sample, emission.sets, *common
         maps = 2 if emission.apart and settings.estimate != "published" else 1
         grid = _grid(prepared, settings, camera, height, number, maps)

@@ -9,7 +9,7 @@ from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.preview.gbuffer_raster import GBufferRaster, raster_meshes
-from viewer.renderer.preview.scheduler import MOST_RASTERISED, rasterises
+from viewer.renderer.preview.scheduler import rasterises
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
 
@@ -22,40 +22,40 @@ class GBuffer:
     def __init__(self, renderer: RendererParts) -> None:
         self.renderer = renderer
         self.pictures = 0
+        self._pixels = 0  # of the window
         self._made: GBufferRaster | None = None
         self._seen: Prepared | None = None  # the scene of the last picture
 
-    @property
-    def possible(self) -> bool:
-        """Whether the scene's features are rasterised in any window."""
-        return self.renderer.device.limits is None and self._triangles <= MOST_RASTERISED
+    def fit(self, pixels: int) -> None:
+        """The window has so many pixels."""
+        self._pixels = pixels
 
     @property
-    def _triangles(self) -> int:
-        return int(self.renderer.prepared.starts[-1])
+    def suits(self) -> bool:
+        """Whether features are rasterised in this scene and window."""
+        triangles = int(self.renderer.prepared.starts[-1])
+        return self.renderer.device.limits is None and rasterises(triangles, self._pixels)
 
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return self._made is not None or not self.possible
+        return self._made is not None or not self.suits
 
     def warm(self) -> None:
         """Compile what draws; the context must be current."""
-        if not self.possible:
-            return
         made = self._make()
         buffer = Buffer(self.renderer.device, FEATURES, TINY)
         made.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
         buffer.release()
 
-    def chosen(self, pixels: int) -> bool:
-        """Whether the features of a window of so many pixels are rasterised; the context must be current.
+    def chosen(self) -> bool:
+        """Whether the next picture's features are rasterised; the context must be current.
 
         Not in the first picture of other meshes: those that change all the time are not worth their buffers.
         """
         prepared, seen, made = self.renderer.prepared, self._seen, self._made
         self._seen = prepared
-        if not self.possible or not rasterises(self._triangles, pixels):
+        if not self.suits:
             return False
         if made is not None and made.prepared is prepared:
             return True

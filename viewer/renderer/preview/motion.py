@@ -10,10 +10,9 @@ from viewer.options.table import part
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import VIEW, Settings
+from viewer.renderer.preview.scheduler import SHORT_PATHS
 
 LIGHT = frozenset(part("light"))  # options by which light falls otherwise
-
-ROULETTE = 2  # surfaces from which on chance may end the paths of previews
 
 
 def of_motion(settings: Settings) -> Settings:
@@ -21,7 +20,7 @@ def of_motion(settings: Settings) -> Settings:
     with paths that end soon, where chance may end them: short ones give more pixels in the same time."""
     if settings.roulette_from is None or settings.roulette != "auto":
         return settings.replace(pixel_filter="point")
-    return settings.replace(pixel_filter="point", roulette=ROULETTE)
+    return settings.replace(pixel_filter="point", roulette=SHORT_PATHS)
 
 
 def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings) -> Changes | None:

@@ -256,7 +256,8 @@ class Preview:
         at least `FINER` times as wide, and at rest the whole."""
         pixels = whole[0] * whole[1]
         with self.renderer.device.current():
-            self._rasterises = self.gbuffer.chosen(pixels)
+            self.gbuffer.fit(pixels)
+            self._rasterises = self.gbuffer.chosen()
         if frame.at_rest:
             return whole
         scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)

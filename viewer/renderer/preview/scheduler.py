@@ -14,7 +14,7 @@ SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software
 STEP = 0.009  # seconds that a step of a run may take: half of a frame at 60 Hz
 LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
-FIRST_ROWS = 16
+FIRST_ROWS = 16  # of a tile, before any has been timed
 CALMING = 0.7  # of the seconds that a step is expected to take, from step to step
 LEAST_ROWS = 8  # fewer cost more beside their rays
 
@@ -26,6 +26,8 @@ SMALLER = (*SCALES, 2**-3.25, 2**-3.5)  # and where light is kept from picture t
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 SMOOTHING = 0.4  # weight of the newest picture in a rate
 FIRST_RATE = 1e6  # samples a second, before any has been seen
+PHOTON_PART = 4  # a part of the photons follows what moves: all of them would hold it up
+SHORT_PATHS = 2  # surfaces from which on chance may end a path: short ones give more pixels in the same time
 MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
 TOGETHER = 0.05  # seconds that such a step may take
 QUICK = (1024, 16)  # streams (width, height) of such a film: llvmpipe's threads share few rays by tiles of 64 columns
@@ -48,7 +50,6 @@ FINER = 2.0  # times as wide as its light is a preview at least: what it costs i
 # -- rasterising: a triangle costs as much as a camera ray, 0.25 us of CPU time, and a pixel of it a third; with one for
 # each pixel both ways take about the same time, and a forest of two a pixel takes a quarter of it by rays
 DRAWN_TRIANGLES = 1.0  # of a scene for each pixel of the window, at most; of those with more features are cast
-MOST_RASTERISED = 1 << 22  # triangles of a scene whose buffers are made ready: the pixels of a large window
 
 # -- warping: the last picture as the camera sees it by now, until the next one is complete
 WARPING = 0.03  # seconds after which a picture is warped: 30 pictures a second

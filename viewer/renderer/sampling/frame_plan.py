@@ -35,7 +35,7 @@ class FramePlan:
     bounce       : only light of paths of this length, in surface interactions, counts.
     error_goal   : relative error of the film for which pixels may end before they have all samples, by the setting
                    ``adaptive``.
-    rough_photons: a photon map of fewer photons, or of another sample's, will do.
+    photon_part  : beyond 1 a map of another sample's photons will do, or of a ``photon_part``-th of this one's.
 
     tiling   : without it the picture is cut only where it is larger than a stream may be.
     layers   : of the ray caster, see `viewer.film.layers`. counting : every pass is counted, see `Stats`.
@@ -49,7 +49,7 @@ class FramePlan:
     first_sample: int = 0
     bounce: int | None = None
     error_goal: float | None = None
-    rough_photons: bool = False
+    photon_part: int = 1
     tiling: Tiling | None = None
     layers: tuple[str, ...] = ()
     counting: bool = False

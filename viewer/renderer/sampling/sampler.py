@@ -200,7 +200,7 @@ class Sampler:
 
     def _make_photons(self, plan: FramePlan, number: int) -> Iterator[float]:
         """The photon map of sample ``number`` (from 0 on), if it is not there."""
-        return self.photon_map.make(plan.settings, plan.camera, plan.size[1], number, plan.rough_photons)
+        return self.photon_map.make(plan.settings, plan.camera, plan.size[1], number, plan.photon_part)
 
     def features(self, plan: FramePlan, buffer: Buffer) -> Iterator[float]:
         """Bring a buffer of `FEATURES` of a picture to what the camera rays of each pixel's first samples hit, as many

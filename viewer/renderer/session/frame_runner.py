@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.device_film import FilmBuffer
 from viewer.film.error.stop import Stop
+from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
+from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import QUICK, Frame, Scheduler, stream_shape
+from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, Frame, Scheduler, stream_shape
 from viewer.renderer.sampling.frame_plan import (
     Event,
     PhotonMapBuilt,
@@ -27,6 +30,8 @@ from viewer.renderer.sampling.picture import collect
 from viewer.renderer.session.session_film import free
 from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.renderer.session.warmup import Warmup
+
+TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
 
 class FrameRunner:
@@ -57,6 +62,16 @@ class FrameRunner:
             self.tile = stream_shape(renderer.device.software)
             self._preview = Preview(renderer, scheduler)
             self._warmup = Warmup(renderer, self.tile, counting)
+        self.reset_timing()
+
+    def reset_timing(self) -> None:
+        """Another program or scene: the time that pictures take is not known."""
+        self.scheduler.reset(self.tile[1] if self.tile is not None else 1)
+
+    def adapt(self, before: Prepared, differences: Mapping[str, Affects]) -> None:
+        """Scene or settings are others than they were."""
+        if not TIMED.isdisjoint(differences.values()) or _size(self.renderer.prepared) != _size(before):
+            self.reset_timing()
 
     @property
     def preview(self) -> Preview | None:
@@ -73,12 +88,14 @@ class FrameRunner:
         """The program whose shaders are compiled next; empty: none."""
         return self._warmup.compiling if self._warmup is not None else ""
 
-    def compile(self, spare: bool) -> bool:
-        """Compile a shader, on a screen; whether there was one, or will be next, in place of a frame. spare : there is
-        time for those of the next flight. Raises ViewerError."""
+    def compile(self, whole: tuple[int, int], spare: bool) -> bool:
+        """Compile a shader, on a screen; whether there was one, or will be next, in place of a frame. whole : (width,
+        height) of the picture there. spare : there is time for those of the next flight. Raises ViewerError."""
         warmup, preview = self._warmup, self.preview
         if warmup is None:
             return False
+        if preview is not None:
+            preview.gbuffer.fit(whole[0] * whole[1])
         if not warmup.ready(preview):
             warmup.step(preview)
             return True
@@ -125,7 +142,7 @@ class FrameRunner:
             first_sample=job.first,
             bounce=self.bounce,
             error_goal=stop.error,
-            rough_photons=frame.preview and frame.scale < 1,
+            photon_part=PHOTON_PART if frame.preview and frame.scale < 1 else 1,
             tiling=None if tile is None else Tiling(tile, rows),
             layers=tuple(self.layers),
             counting=self.counting,
@@ -210,3 +227,8 @@ class FrameRunner:
         if self._preview is not None:
             self._preview.release()
             self._preview = None
+
+
+def _size(prepared: Prepared) -> tuple[str, int]:
+    """What speed depends on: where something has moved it is the same, though a structure is built anew."""
+    return prepared.structure.name, prepared.scene.triangle_count

@@ -37,8 +37,6 @@ from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats
 
-TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
-
 
 class Session:
     """Pictures of a scene, on a ``screen``: first a preview that is quick enough to follow the hand, at rest the full
@@ -92,8 +90,11 @@ class Session:
         if self.runner is not None:
             self.runner.release(self.convergence.film.buffer)
         self.runner = FrameRunner(renderer, self.scheduler, self.on_screen, self.counting, self.bounce, self.layers)
-        self.reset_timing()
         self.abandon()
+
+    def leave(self) -> None:
+        """Without a renderer from now on: there is nothing to do, and what it holds is freed by `release`."""
+        self.renderer = None
 
     # -- what is on show -------------------------------------------------------------------------------------------
 
@@ -131,11 +132,6 @@ class Session:
     def error(self) -> float:
         """Its estimated relative error; inf where none is known."""
         return self.convergence.error
-
-    @property
-    def reason(self) -> str:
-        """The rule that has said stop."""
-        return self.convergence.reason
 
     @property
     def compiling(self) -> str:
@@ -186,23 +182,18 @@ class Session:
     def picture(self) -> Picture:
         """The picture on show, with its film, and all facts of how it was made."""
         seconds, film = self.convergence.elapsed, self.film()
-        made = picture(self._used, self.linear(), film, self.stats, self.reason, seconds)
+        made = picture(self._frames.renderer, self.linear(), film, self.stats, self.convergence.reason, seconds)
         if self.screen is not None and self._frames.preview is not None and film is not None and self.complete:
             made.layers[NOISY.name] = film.linear
-            made.metadata["denoised"] = self._used.settings.denoise.replace("auto", "shader")
+            made.metadata["denoised"] = self._frames.renderer.settings.denoise.replace("auto", "shader")
         return made
 
     def report(self) -> tuple[float, str]:
         """The share that is done, and a text: of a progressive program with the samples that every pixel has."""
         width, height = self.size
-        if not self._used.progressive:
+        if not self._frames.renderer.progressive:
             return self.progress, f"rendering {width} x {height}"
         return self.convergence.report(self._frames.job, self.progress)
-
-    @property
-    def _used(self) -> RendererParts:
-        assert self.renderer is not None, "a session without a renderer"
-        return self.renderer
 
     @property
     def _frames(self) -> FrameRunner:
@@ -220,14 +211,13 @@ class Session:
         A preview under way is finished first, unless the scene has changed: it is nearly there. Raises what that
         raises; then nothing has changed, and the picture goes on.
         """
-        renderer = self._used
+        renderer = self._frames.renderer
         if "denoise" in changes:
             check_denoiser(renderer.settings.replace(denoise=changes["denoise"]))
         before, were, version = renderer.prepared, renderer.settings, renderer.gpu_scene.version
         affected = renderer.update(scene, settings, **changes)
         differences = were.differences(renderer.settings)
-        if not TIMED.isdisjoint(differences.values()) or _size(renderer.prepared) != _size(before):
-            self.reset_timing()
+        self._frames.adapt(before, differences)
         if renderer.gpu_scene.version != version:
             self.abandon()
         elif differences.keys() == {"denoise"} and self.complete:
@@ -245,11 +235,6 @@ class Session:
     def stop_at(self, samples: int, error: float | None) -> None:
         """Other rules: samples of a pixel, and estimated relative error (0 or None: none). What is there stays."""
         self.convergence.stop_at(samples, error)
-
-    def reset_timing(self) -> None:
-        """Another program or scene: the time that pictures take is not known."""
-        tile = self._frames.tile
-        self.scheduler.reset(tile[1] if tile is not None else 1)
 
     @exclusive
     def restart(self) -> None:
@@ -303,7 +288,8 @@ class Session:
                 if not begin:
                     self._frames.pause()
                     return
-                if self._frames.compile(spare=self.complete and not moving and self.samples >= SETTLED):
+                spare = self.complete and not moving and self.samples >= SETTLED
+                if self._frames.compile(self.size, spare):
                     return
                 self._begin(budget)
             self._step()
@@ -341,7 +327,7 @@ class Session:
 
     def _begin(self, budget: float) -> None:
         """Begin the next frame, as the scheduler has it."""
-        frames, convergence, renderer = self._frames, self.convergence, self._used
+        frames, convergence, renderer = self._frames, self.convergence, self._frames.renderer
         on_show = convergence.on_show(self.size, self._moving, renderer.progressive, frames.preview)
         frame = self.scheduler.next(on_show, budget)
         anew, film = convergence.next(frame, renderer)
@@ -381,8 +367,3 @@ class Session:
         if self.runner is not None:
             self.runner.release(self.convergence.film.buffer)
         self.convergence.film.release()
-
-
-def _size(prepared: Prepared) -> tuple[str, int]:
-    """What speed depends on: where something has moved it is the same, though a structure is built anew."""
-    return prepared.structure.name, prepared.scene.triangle_count

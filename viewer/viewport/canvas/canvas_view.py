@@ -380,7 +380,8 @@ class CanvasView:
 
     def _drop(self) -> None:
         """Free what is on the device."""
-        renderer, self.session.renderer = self.view.renderer, None
+        renderer = self.view.renderer
+        self.session.leave()
         if self.device.ended:
             return  # all of it is gone
         with self.device.current():
