@@ -51,19 +51,26 @@ def guide_of(features: NDArray, camera: Camera) -> Guide:
 
 
 def unlike(
-    guide: Guide, other: Guide, view: tuple[NDArray, ...], reach: float, offset: tuple[NDArray, NDArray]
+    guide: Guide,
+    other: Guide,
+    view: tuple[NDArray, ...],
+    reach: float,
+    offset: tuple[NDArray, NDArray],
+    falls: tuple[float, float] = (NORMAL_FALL, PLANE_FALL),
 ) -> NDArray:
-    """Of guides others at an offset (right, down), in pixels or points. view : through the guides, across, down."""
+    """Of guides others at an offset (right, down), in pixels or points. view : through the guides, across, down. falls :
+    with the turn of the normals, with the distance from the plane."""
+    normal_fall, plane_fall = falls
     normal, near = guide
     through_, across, down = view
     facing = (normal * through_).sum(-1)
     least = 0.02 * np.linalg.norm(normal, axis=-1) * np.linalg.norm(through_, axis=-1) + 1e-20
     facing = np.where(facing < 0, np.minimum(facing, -least), np.maximum(facing, least))
     slope = np.stack([normal @ across, normal @ down], axis=-1) / facing[..., None]
-    fall = PLANE_FALL / (np.maximum(near, 1e-30) * (1 + PLANE_FALL * SLOPE_SLACK * reach * np.abs(slope).sum(-1)))
+    fall = plane_fall / (np.maximum(near, 1e-30) * (1 + plane_fall * SLOPE_SLACK * reach * np.abs(slope).sum(-1)))
     fall *= np.minimum(1, SHORT * (normal**2).sum(-1))
     expected = near * (1 + slope[..., 0] * offset[0] + slope[..., 1] * offset[1])
-    return NORMAL_FALL * ((other[0] - normal) ** 2).sum(-1) + fall * np.abs(other[1] - expected)
+    return normal_fall * ((other[0] - normal) ** 2).sum(-1) + fall * np.abs(other[1] - expected)
 
 
 def pick(guide: Guide, at: tuple[NDArray, NDArray]) -> Guide:

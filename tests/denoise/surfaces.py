@@ -1,0 +1,52 @@
+"""Pictures of surfaces for the passes of the denoiser: records of what is seen, and streams of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from wavelet_twin import through
+
+from viewer.denoise.records import LIT
+from viewer.kernels.records import FEATURES
+from viewer.scene.camera import Camera
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import Stream
+
+
+def stream(device: Device, record: Record, values: NDArray) -> Stream:
+    made = Stream(device, record, values.shape[::-1])
+    made.write(values)
+    return made
+
+
+def release(streams: Iterable[Stream]) -> None:
+    for each in streams:
+        each.release()
+
+
+def facing(size: tuple[int, int], nearness: NDArray | float, normal: NDArray | tuple = (0.0, 0.0, 1.0)) -> NDArray:
+    """`LIT` of dark surfaces, of a known variance of 0. nearness : 0 where nothing is hit."""
+    made = np.zeros(size[::-1], LIT.dtype)
+    made["nearness"] = nearness
+    made["normal"] = np.where(made["nearness"][..., None] > 0, normal, 0.0)
+    return made
+
+
+def fluted(columns: NDArray, most: float) -> NDArray:
+    """Normals at columns of a wall whose flutes turn it by up to ``most`` degrees to the left and right, and back within
+    a few columns."""
+    turn = np.radians(most) * np.sin(1.7 * columns)
+    return np.stack([np.sin(turn), 0 * turn, np.cos(turn)], axis=-1)
+
+
+def features_of(lit: NDArray, camera: Camera, albedo: NDArray | float = 0.5) -> NDArray:
+    """`FEATURES` of the surfaces of `LIT`, of one sample."""
+    made, hit = np.zeros(lit.shape, FEATURES.dtype), lit["nearness"] > 0
+    view, _, _ = through(camera, lit.shape[::-1])
+    made["normal"], made["hits"], made["count"] = lit["normal"], hit, 1
+    made["albedo"] = albedo * hit[..., None]
+    made["depth"] = np.linalg.norm(view, axis=-1) * hit / np.where(hit, lit["nearness"], 1)
+    return made
