@@ -36,8 +36,8 @@ def facing(size: tuple[int, int], nearness: NDArray | float, normal: NDArray | t
 
 
 def fluted(columns: NDArray, most: float) -> NDArray:
-    """Normals at columns of a wall whose flutes turn it by up to ``most`` degrees to the left and right, and back within
-    a few columns."""
+    """Normals at columns of a wall whose flutes turn it by up to ``most`` degrees to the left and right, every
+    few columns."""
     turn = np.radians(most) * np.sin(1.7 * columns)
     return np.stack([np.sin(turn), 0 * turn, np.cos(turn)], axis=-1)
 

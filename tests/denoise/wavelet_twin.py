@@ -58,8 +58,8 @@ def unlike(
     offset: tuple[NDArray, NDArray],
     falls: tuple[float, float] = (NORMAL_FALL, PLANE_FALL),
 ) -> NDArray:
-    """Of guides others at an offset (right, down), in pixels or points. view : through the guides, across, down. falls :
-    with the turn of the normals, with the distance from the plane."""
+    """Of guides others at an offset (right, down), in pixels or points. view : through the guides, across, down.
+    falls : with the turn of the normals, with the distance from the plane."""
     normal_fall, plane_fall = falls
     normal, near = guide
     through_, across, down = view
