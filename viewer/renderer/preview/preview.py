@@ -104,7 +104,9 @@ class Preview:
         """The passes; the context must be current."""
         if self._passes is None:
             device = self.renderer.device
-            self._passes = Passes(*(made(device) for made in (Wavelets, History, Regression, Upsampling, Presenter)))
+            self._passes = Passes(
+                Wavelets(device), History(device), Regression(device), Upsampling(device), Presenter(device)
+            )
         return self._passes
 
     # -- what the scheduler is told --------------------------------------------------------------------------------
