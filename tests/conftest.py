@@ -23,6 +23,10 @@ REQUIREMENTS += ("rendercanvas", "distributed", "websockets", "uvicorn", "glslan
 
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
+# llvmpipe leaves LLVM's optimisation out: programs run here for less time than it takes, compiling took two thirds of
+# the suite's. Bits stay the same (renderer/test_optimised_driver.py). Set to nothing, the driver optimises.
+os.environ.setdefault("GALLIVM_PERF", "nopt")
+
 # Files that take longest begin first, so that no process is left alone with one of them at the end.
 LONGEST = ("accel/test_structures.py", "renderer/test_back_faces.py", "accel/test_two_level.py", "accel/test_moving.py")
 LONGEST += ("programs/test_path_trace.py", "programs/test_many_lights.py", "programs/test_whitted.py")
