@@ -1,4 +1,4 @@
-"""The suite has llvmpipe compile without LLVM's optimisation (``conftest.py``), users have it optimise: the same bits."""
+"""llvmpipe compiles without LLVM's optimisation in the tests (``conftest.py``), with it for users: bits are equal."""
 
 from __future__ import annotations
 
