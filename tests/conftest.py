@@ -28,12 +28,28 @@ SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parent
 os.environ.setdefault("GALLIVM_PERF", "nopt")
 
 # Files that take longest begin first, so that no process is left alone with one of them at the end.
-LONGEST = ("accel/test_structures.py", "renderer/test_back_faces.py", "accel/test_two_level.py", "accel/test_moving.py")
-LONGEST += ("programs/test_path_trace.py", "programs/test_many_lights.py", "programs/test_whitted.py")
-LONGEST += ("programs/test_classic_scenes.py", "viewport/test_canvas_view.py", "photons/test_photon_map.py")
-LONGEST += ("renderer/test_update.py", "renderer/test_render.py", "renderer/test_ray_cast.py")
-LONGEST += ("statistics/test_references.py", "repro/test_the_machine_of_another_map.py", "stream/test_opengl33.py")
-LONGEST += ("photons/test_gather.py", "programs/test_layered_surfaces.py", "repro/test_loops_cut_by_the_driver.py")
+LONGEST = (
+    "accel/test_structures.py",
+    "renderer/test_update.py",
+    "photons/test_photon_map.py",
+    "accel/test_two_level.py",
+    "window/test_light.py",
+    "programs/test_whitted.py",
+    "accel/test_moving.py",
+    "programs/test_many_lights.py",
+    "stream/test_opengl33.py",
+    "programs/test_path_trace.py",
+    "programs/test_classic_scenes.py",
+    "renderer/test_render.py",
+    "renderer/test_ray_cast.py",
+    "renderer/test_back_faces.py",
+    "statistics/test_references.py",
+    "photons/test_gather.py",
+    "viewport/test_canvas_view.py",
+    "repro/test_the_machine_of_another_map.py",
+    "programs/test_layered_surfaces.py",
+    "repro/test_loops_cut_by_the_driver.py",
+)
 
 STATUS = Path("/proc/self/status")  # of a process, on Linux
 MEMORY = 1536  # MiB that a process may take, or the run fails
