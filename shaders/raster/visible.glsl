@@ -2,9 +2,7 @@
 // rasteriser has found a triangle.
 #include "interface/camera.glsl"
 #include "lib/far.glsl"
-#ifdef HAVE_CULLED
-#include "lib/view_ray.glsl"
-#endif
+#include "lib/ray_tag.glsl"
 #include "raster/slot.glsl"
 
 uniform sampler2D in_order;  // numbers of triangles by their places in the index buffer
@@ -14,10 +12,7 @@ Ray visible_ray(ivec2 pixel) {
     Ray ray;
     camera_ray(pixel, ray.origin, ray.direction);
     ray.t_max = FAR;
-    ray.any_hit = 0;
-#ifdef HAVE_CULLED
-    ray.any_hit += RAY_VIEW;
-#endif
+    ray.any_hit = ray_tag(0, true);
     return ray;
 }
 

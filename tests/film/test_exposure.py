@@ -11,11 +11,12 @@ from PIL import Image
 from viewer.base.errors import ViewerError
 from viewer.film.exposure import BRIGHT, MIDDLE, block_means, stops
 from viewer.film.tonemap import srgb8
+from viewer.renderer.preview.scheduler import METERED
 from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.sequence import Frame, save_frames
 from viewer.stream.gl.stream import float_texture
 from viewer.stream.machines.counters import Stats
-from viewer.viewport.display.auto_exposure import ADAPTING, EVERY, AutoExposure
+from viewer.viewport.display.auto_exposure import ADAPTING, AutoExposure
 
 RNG = np.random.default_rng(13)
 PICTURE = (MIDDLE * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)
@@ -82,14 +83,14 @@ def test_the_meter_follows(device) -> None:
         meter.follow(dim, 0.0, 0.03, last=False)
         first = meter.stops
         assert meter.settled and first > 2  # at once
-        meter.follow(bright, EVERY / 2, ADAPTING, last=False)
+        meter.follow(bright, METERED / 2, ADAPTING, last=False)
         assert meter.settled and meter.stops == first  # not looked at yet
-        meter.follow(bright, EVERY, ADAPTING, last=False)
+        meter.follow(bright, METERED, ADAPTING, last=False)
         assert not meter.settled and meter.stops < first
         for _ in range(30):
-            meter.follow(bright, EVERY, ADAPTING, last=True)
+            meter.follow(bright, METERED, ADAPTING, last=True)
         assert meter.settled and meter.stops == meter.measure(bright) < -2
-        assert not meter.follow(dim, 10 * EVERY, ADAPTING, last=True, same=True) and meter.settled  # nothing is new
+        assert not meter.follow(dim, 10 * METERED, ADAPTING, last=True, same=True) and meter.settled  # nothing is new
 
 
 def test_pictures_take_it_where_no_number_is_given(tmp_path) -> None:

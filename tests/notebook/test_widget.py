@@ -92,7 +92,7 @@ def test_opened_dragged_read_back_closed(run: Callable[..., None]) -> None:
         picture = widget.snapshot()
         assert np.array_equal(widget.view.read()[..., :3], picture.srgb8(0.0, widget.view.view.tonemap))
         widget.close()
-        assert widget.view.closed and widget.view.session.device_film.buffer is None
+        assert widget.view.closed and widget.view.session.convergence.film.buffer is None
         widget.close()
 
     run(body)

@@ -157,7 +157,9 @@ def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyP
         yield from render_tiles(*words, **choices)
         clock[0] += 0.2
 
-    monkeypatch.setattr("viewer.renderer.session.session.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    for module in ("session", "convergence", "frame_runner"):
+        name = f"viewer.renderer.session.{module}.time"
+        monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(renderer.sampler, "render_tiles", timed)
     picture = renderer.render(SIZE, spp=65536, time=0.5)
     assert picture.stats.facts["stopped by"] == "time" and picture.stats.facts["samples"] == 3

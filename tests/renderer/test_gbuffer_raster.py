@@ -13,7 +13,7 @@ from viewer import Camera, Renderer
 from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.preview import gbuffer
-from viewer.renderer.preview.gbuffer import AGAIN, Cost, GBuffer
+from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_raster import GBufferRaster
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import of_motion
@@ -155,10 +155,9 @@ def test_what_moves_is_followed_without_other_buffers(device: Any, accel: str) -
     quarter = np.array([[0, -0.4, 0, 0], [0.4, 0, 0, 4], [0, 0, 0.4, 0.5], [0, 0, 0, 1]], np.float64)
     turned = [quarter + np.outer((1, 0, 0, 0), (0, 0, 0, x)) for x in (-1.3, 0.0, 1.2)]
     renderer.move({3: turned[0], 4: turned[1], 9: turned[2]})
-    buffer = GBuffer(renderer, GBufferTracer(renderer))
+    buffer = GBuffer(renderer)
     buffer._made = before
-    buffer.drawing, buffer.rays = Cost(), Cost(1.0)
-    assert buffer.chosen(100), "at once, though the scene is another one"
+    assert buffer.chosen(10**4), "at once, though the scene is another one"
     assert buffer._made is not before and buffer._made.meshes is before.meshes
     drawn, cast = Buffer(device, FEATURES, SIZE), Buffer(device, FEATURES, SIZE)
     buffer.draw(drawn, renderer.camera)
@@ -198,6 +197,20 @@ def test_what_lets_rays_pass_lets_them_pass(device: Any, accel: str) -> None:
 
 
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_what_lets_rays_pass_is_culled_as_for_rays(device: Any, accel: str) -> None:
+    """Panes that are seen from their fronts alone; one has its back to the eye."""
+    scene = holes()
+    scene.materials[1] = replace(scene.materials[1], double_sided=False, backface_culling=True)
+    turned = np.diag([-1.0, 1.0, -1.0, 1.0])
+    turned[:3, 3] = -0.4, -0.6, 1.2
+    scene.instances.append(Instance(1, turned))
+    drawn, cast, _ = both(device, scene, accel=accel)
+    found = np.unique(cast["instance"] if accel == "two-level-bvh" else cast["triangle"] // 2)
+    assert found.tolist() == [0, 1, 2, 3]
+    agree(drawn, cast)
+
+
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
 def test_quadrics_are_met_within_their_boxes(device: Any, accel: str) -> None:
     drawn, cast, _ = both(device, "glass_ball", accel=accel)
     agree(drawn, cast)
@@ -207,37 +220,33 @@ def test_quadrics_are_met_within_their_boxes(device: Any, accel: str) -> None:
 
 def test_scenes_too_large_are_left_to_rays(device: Any, monkeypatch: Any) -> None:
     renderer = Renderer("cornell", device=device, program="path", accel="two-level-bvh")
-    monkeypatch.setattr(gbuffer, "MOST_DRAWN", 37)
-    faster = GBuffer(renderer, GBufferTracer(renderer))
-    assert not faster.possible and faster.ready
-    assert list(faster.warm()) == [] and not faster.chosen(10**6)
+    monkeypatch.setattr(gbuffer, "MOST_RASTERISED", 37)
+    features = GBuffer(renderer)
+    assert not features.possible and features.ready
+    assert [features.chosen(10**6) for _ in range(2)] == [False, False]
 
 
-def test_whichever_is_faster_is_chosen_and_tried_again(device: Any) -> None:
+def test_few_triangles_are_drawn(device: Any) -> None:
+    """For the pixels of the window: a box of 38 in one of 38 and more."""
     renderer = Renderer("cornell", device=device, program="path", machine="singlepass")
-    faster = GBuffer(renderer, GBufferTracer(renderer))
-    list(faster.warm())
-    assert faster.ready and min(faster.drawing.scene, faster.rays.pixel) > 0
-    faster.drawing, faster.rays = Cost(0.01, 1e-9), Cost(0.0, 1e-7)
-    assert faster.chosen(10**6)
-    answers = [faster.chosen(1000) for _ in range(2 * (AGAIN + 1))]  # the scene is 100 times as dear as these rays
-    assert answers == 2 * [*[False] * AGAIN, True]
+    features = GBuffer(renderer)
+    assert features.possible and not features.ready
+    with device.current():
+        features.warm()
+    assert features.ready and features.pictures == 0
+    assert features.chosen(38) and not features.chosen(37) and features.chosen(10**6)
     buffer = Buffer(device, FEATURES, SIZE)
-    before = faster.drawing.pixel
-    faster.draw(buffer, renderer.camera)
-    assert faster.pictures == 1 and buffer.samples == 1 and faster.drawing.pixel != before
-    faster.drawing, faster.longest = Cost(0.1, 1e-7), 0.2
-    assert faster.scale(10**6) == 1 and faster.scale(4 * 10**6) == 0.5
+    features.draw(buffer, renderer.camera)
+    assert features.pictures == 1 and buffer.samples == 1 and buffer.read()["hits"].mean() > 0.5
 
 
 def test_a_scene_is_drawn_from_its_second_picture_on(device: Any) -> None:
     """One whose meshes change with every picture is not worth new buffers; where only light is another they stay."""
     renderer = Renderer("cornell", device=device, program="path", machine="singlepass")
-    faster = GBuffer(renderer, GBufferTracer(renderer))
-    faster.drawing, faster.rays = Cost(), Cost(1.0)
-    assert not faster.chosen(100) and faster.chosen(100)
-    made = faster._made
+    features = GBuffer(renderer)
+    assert not features.chosen(100) and features.chosen(100)
+    made = features._made
     assert made is not None
     renderer.update(environment="sky")
-    assert faster.chosen(100)
-    assert faster._made is not made and faster._made.meshes is made.meshes  # type: ignore[union-attr]
+    assert features.chosen(100)
+    assert features._made is not made and features._made.meshes is made.meshes  # type: ignore[union-attr]

@@ -10,6 +10,7 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.film.device_film import FilmBuffer
+from viewer.options.table import OPTIONS
 from viewer.renderer.photon_map.photon_map import LEAST_ROUGH, ROUGH
 from viewer.renderer.sampling.frame_plan import Tiling
 
@@ -69,3 +70,27 @@ def test_compiling_ahead_makes_the_first_map(device: Any) -> None:
     assert renderer.ready(TILE)
     compiled = device.compiled
     assert traced(renderer) == 0 and device.compiled == compiled
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("photons", 5000),
+        ("caustic_photons", 77),
+        ("photon_bounces", 3),
+        ("seed", 9),
+        ("nearest", 9),
+        ("photon_radius", 9.0),
+        ("photon_grid", (3, 2, 4)),
+        ("photon_filter", "cone"),
+        ("light_samples", 2),
+    ],
+)
+def test_photons_are_traced_by_options_that_say_so(renderer: Renderer, name: str, value: Any) -> None:
+    """Others decide how they are looked for, and the same photons serve them."""
+    renderer.update(estimate="nearest")
+    traced(renderer)
+    before = renderer.settings
+    renderer.update(**{name: value})
+    assert traced(renderer) == OPTIONS[name].emission
+    renderer.update(settings=before)

@@ -18,6 +18,7 @@ from viewer.renderer.preview.scheduler import (
     Frame,
     OnShow,
     Scheduler,
+    rasterises,
 )
 
 SIZE = (960, 540)
@@ -122,3 +123,17 @@ def test_a_picture_is_warped_some_times_and_not_from_afar() -> None:
     assert not scheduler.warps(1, 1.0, 0.0) and scheduler.warps(2, WARPING, 0.0)
     scheduler.note_warp(2, 1.0)
     assert not scheduler.warps(2, 1.9, 0.0) and scheduler.warps(2, 2.1, 0.0)  # half of the time at most
+
+
+def test_another_denoiser_adds_no_samples() -> None:
+    """The film that is there is filtered anew, whatever time there is."""
+    scheduler = Scheduler()
+    again = replace(DENOISED, changed=False, complete=True, samples=7, refilters=True)
+    assert scheduler.next(again, 10.0) == Frame(SIZE, 1.0, 7, 0)
+    assert scheduler.next(replace(again, refilters=False), 10.0).added > 0
+
+
+def test_scenes_of_few_triangles_are_rasterised() -> None:
+    """For the pixels of the window: a hall in a usual one, a dragon in a large one."""
+    assert rasterises(146_342, 960 * 540) and not rasterises(146_342, 320 * 180)
+    assert rasterises(871_414, 1920 * 1080) and not rasterises(871_414, 960 * 540)

@@ -14,6 +14,7 @@ from viewer import Renderer
 from viewer.film.error.stop import Stop
 from viewer.renderer.device.tiles import tiles
 from viewer.renderer.preview.scheduler import LONGEST, Batches, TileRows
+from viewer.renderer.session import convergence, frame_runner
 from viewer.renderer.session import session as session_module
 from viewer.renderer.session.session import Session
 
@@ -33,7 +34,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a tenth of a millisecond whenever somebody looks at it."""
     ticks = count()
     slow = SimpleNamespace(perf_counter=lambda: next(ticks) * 1e-4)
-    monkeypatch.setattr(session_module, "time", slow)
+    for module in (session_module, convergence, frame_runner):
+        monkeypatch.setattr(module, "time", slow)
 
 
 def runs(session: Session, rate: float) -> list[int]:

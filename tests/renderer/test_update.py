@@ -120,6 +120,29 @@ def test_every_option_says_what_it_affects() -> None:
     # Of Whitted's tracer the number of streams follows from the depth.
     whitted = Settings(program="whitted")
     assert whitted.differences(whitted.replace(depth=2)) == {"depth": Affects.PROGRAM}
+    assert whitted.differences(whitted.replace(depth=whitted.max_depth)) == {"depth": Affects.UNIFORMS}
+
+
+@pytest.mark.parametrize(
+    ("change", "again", "affects"),
+    [
+        ({"final_gather": 1}, {"final_gather": 2}, Affects.UNIFORMS),
+        ({"final_gather": 1}, {"final_gather": 0}, Affects.PROGRAM),
+        ({"estimate": "nearest"}, {"estimate": "published"}, Affects.UNIFORMS),
+        ({"estimate": "nearest"}, {"estimate": "progressive"}, Affects.PROGRAM),
+        ({}, {"photon_map": "stencil"}, Affects.PROGRAM),
+        ({}, {"photons": 5}, Affects.UNIFORMS),
+    ],
+    ids=str,
+)
+def test_what_the_program_is_wired_by_is_compiled(
+    change: dict[str, Any], again: dict[str, Any], affects: Affects
+) -> None:
+    """Of options that are uniforms else: whether their values make another program."""
+    before = Settings(program="photon", **change)
+    after = before.replace(**again)
+    assert before.differences(after) == dict.fromkeys(again, affects)
+    assert (before.form() != after.form()) == affects.compiles
 
 
 def test_help_explains_every_option() -> None:

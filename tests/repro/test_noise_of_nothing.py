@@ -21,7 +21,7 @@ def test_noise_is_a_word_where_it_is_no_number(device: Any) -> None:
     renderer = Renderer(dark, device=device, machine="singlepass", program="path", environment="none")
     session = Session(renderer, (8, 6), Stop(3))
     session.finish()
-    assert session.device_film.error() == 0.0 and noise(session.device_film.error()) == "none"
+    assert session.convergence.film.error() == 0.0 and noise(session.convergence.film.error()) == "none"
     session.release()
     assert noise(math.inf) == "unknown"  # of a single sample
     assert noise(0.0321) == "3.21 %"

@@ -220,8 +220,8 @@ def test_bitmaps_get_fewer_as_it_converges(device: Any, monkeypatch: pytest.Monk
     """While samples are added a bitmap comes where it shows, and the last one always."""
     from viewer.viewport.canvas import bitmaps
 
-    monkeypatch.setattr(bitmaps, "REFINING", 0.0)
-    monkeypatch.setattr(bitmaps, "GROWTH", 4.0)
+    monkeypatch.setattr(bitmaps, "SENT_REFINING", 0.0)
+    monkeypatch.setattr(bitmaps, "SENT_GROWTH", 4.0)
     view = opened(program="path", spp=256, error=None)
     samples, qualities = [], set()
     while not view.idle:

@@ -69,8 +69,9 @@ class Stage:
         self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
         self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
         self.view.controller = CameraController(self.renderer.camera, scene.bounds())
-        self.session.complete = self.session.converged = True
-        self.session.samples, self.session.seconds = 1, 0.1
+        shown = self.session.convergence
+        shown.complete, shown.converged, shown.samples = True, True, 1
+        self.session.seconds = 0.1
         self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
 
     @property

@@ -99,7 +99,7 @@ def test_only_previews_while_moving(session: Session) -> None:
 
 def test_the_scale_follows_the_rate(session: Session) -> None:
     session.finish(converged=False)
-    choose = lambda: session.scheduler.light.choose(SIZE[0] * SIZE[1], 0.02, session.rate)  # noqa: E731
+    choose = lambda: session.scheduler.light.choose(SIZE[0] * SIZE[1], 0.02, session.scheduler.rate)  # noqa: E731
     chosen = []
     for rate in (1e3, 1e5, 1e6, 1e9):
         session.scheduler.light.rate = rate
@@ -127,7 +127,9 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     assert session.renderer is not None
     sampler = session.renderer.sampler
     clock, render_tiles = [0.0], sampler.render_tiles
-    monkeypatch.setattr("viewer.renderer.session.session.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    for module in ("session", "convergence", "frame_runner"):
+        name = f"viewer.renderer.session.{module}.time"
+        monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
 
     def timed(plan: FramePlan, film: Any = None) -> Any:
         assert plan.tiling is not None
@@ -139,7 +141,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     session.reset_timing()  # of real steps
     for budget, steps in ((0.0, 1), (0.002, 1), (0.008, 2), (0.0149, 4), (0.0301, 10)):
         session.restart()
-        session._changed = False  # the full picture at once
+        session.convergence.changed = False  # the full picture at once
         before = session.steps
         session.advance(budget)
         assert session.steps - before == steps

@@ -95,7 +95,7 @@ def use(panel_stage: Stage, scene: Any, **options: Any) -> None:
     panel_stage.session.use(Renderer(scene, device=panel_stage.device, **{"machine": "singlepass", **options}))
     panel_stage.scene_loader.requested = panel_stage.renderer.settings
     panel_stage.markers.forget()
-    panel_stage.session.complete = True
+    panel_stage.session.convergence.complete = True
 
 
 def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:

@@ -54,7 +54,8 @@ def rendered(app: Any, spp: int = 3, tile: bool = True, **more: Any) -> np.ndarr
     if not tile:
         return renderer.render(app.session.size, spp).linear
     session = Session(renderer, app.session.size, Stop(spp))
-    session.tile = app.session.tile
+    assert session.runner is not None
+    session.runner.tile = app.session.runner.tile
     session.finish()
     picture = session.linear()
     session.release()
@@ -100,16 +101,16 @@ def test_noise_before_16_samples_stops_nothing(traced: Callable[..., Hands], mon
     app = hands.app
     app.session.stop_at(4096, 1e3)  # any estimate is below
     app.session.restart()
-    few, told = {}, app.session.device_film.error
+    few, told = {}, app.session.convergence.film.error
 
     def error() -> float:
         """As a round ends, before the next adds to the film."""
-        film = app.session.device_film.read()
+        film = app.session.convergence.film.read()
         if film is not None:  # else it is of a preview
             assert told() == pytest.approx(film.error(), rel=1e-5)  # sums in another order
         return told()
 
-    monkeypatch.setattr(app.session.device_film, "error", error)
+    monkeypatch.setattr(app.session.convergence.film, "error", error)
     while not app.session.converged:
         app.turn()
         if app.session.complete and 2 <= app.session.samples < 16:

@@ -168,12 +168,12 @@ def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:
 def test_no_draw_without_a_picture(mapped: Hands) -> None:
     """While the camera moves, however long a draw takes: the time is the next picture's."""
     app = mapped.app
-    app._draw_cost = 1e6
+    app.draw_schedule.cost = 1e6
     draws, pictures = app.draws, app.session.pictures
     app.view.controller.press("left")
     mapped.turn(120)
     app.view.controller.release_all()
-    app._draw_cost = 0.015
+    app.draw_schedule.cost = 0.015
     assert app.session.pictures > pictures
     assert app.draws - draws <= app.session.pictures - pictures + 2  # until it has begun to move
     mapped.rest()

@@ -11,8 +11,7 @@ import pytest
 from viewer.denoise import oidn
 from viewer.denoise.reprojection import Changes
 from viewer.film.error.stop import Stop
-from viewer.renderer.preview import scheduler
-from viewer.renderer.preview.gbuffer import Cost
+from viewer.renderer.preview import gbuffer, scheduler
 from viewer.renderer.preview.motion import changes
 from viewer.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY
 from viewer.renderer.renderer import Renderer
@@ -66,9 +65,9 @@ def test_a_rung_at_rest_makes_way_for_the_hand(session: Session, renderer: Rende
     session.scheduler.light.note(3000)
     run(session, moving=True)
     scale = session.scale
-    while session._job is None or not session._job.frame.at_rest:
+    while not session.running or not session.runner.job.frame.at_rest:
         session.advance(0.0)
-    assert session.running and session._job.frame.scale >= 2 * scale
+    assert session.running and session.runner.job.frame.scale >= 2 * scale
     session.update(camera=aside(renderer, 5.0))
     assert not session.running
     session.update(camera=start)
@@ -107,7 +106,7 @@ def test_open_image_denoise_comes_last(session: Session) -> None:
     pytest.importorskip(oidn.PACKAGE)
     session.update(denoise="oidn")
     run(session, 20)
-    film, features = session.film(), session._preview._held["own"]  # type: ignore[union-attr]
+    film, features = session.film(), session.runner.preview._held["own"]
     assert film is not None and session.converged
     sums = features.read()
     count = sums["count"][..., None]
@@ -147,7 +146,7 @@ def aside(renderer: Renderer, by: float) -> Camera:
 
 def flown(session: Session, renderer: Renderer, pictures: int, reprojects: bool) -> list[np.ndarray]:
     """Pictures of a camera that moves to its right, of a light of 24 x 18 pixels drawn up to all of them."""
-    preview, start = session.preview, renderer.camera
+    preview, start = session.runner.preview, renderer.camera
     assert preview is not None
     preview.reprojects = reprojects
     shown = []
@@ -167,12 +166,11 @@ def flown(session: Session, renderer: Renderer, pictures: int, reprojects: bool)
 def always(session: Session, queued: bool, drawn: bool, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Have all pictures of a moving camera queued, or none, and their features drawn, or found by rays; gives a list
     that grows by whether each was queued."""
-    run(session, moving=True)  # compiles, and times what is drawn
-    preview, made = session.preview, list[bool]()
+    run(session, moving=True)  # compiles
+    preview, made = session.runner.preview, list[bool]()
     assert preview is not None
     monkeypatch.setattr(scheduler, "TOGETHER", 1.0)
-    monkeypatch.setattr(preview.gbuffer, "now", lambda: 0.0)
-    preview.gbuffer.drawing, preview.gbuffer.rays = (Cost(), Cost(1.0)) if drawn else (Cost(1.0), Cost())
+    monkeypatch.setattr(gbuffer, "rasterises", lambda triangles, pixels: drawn)
     monkeypatch.setattr(
         session.scheduler.queue,
         "note",
@@ -199,7 +197,7 @@ def test_queued_pictures_are_those_that_are_made_pass_by_pass(
             made = always(session, queued, drawn, monkeypatch)
             pictures.append(flown(session, renderer, 4, True))
             assert made[-4:] == 4 * [queued]
-            assert (session._preview.gbuffer.pictures > 0) == drawn  # type: ignore[union-attr]
+            assert (session.runner.preview.gbuffer.pictures > 0) == drawn
             session.release()
     for queued_one, timed in zip(*pictures, strict=True):
         np.testing.assert_array_equal(queued_one, timed)
@@ -218,7 +216,7 @@ def test_the_host_waits_for_a_queued_picture_once_at_its_end(
         pictures = flown(session, renderer, 4, True)  # each of which is read here
         assert renderer.device.waits - waits == 2 * len(pictures)
         assert made[-4:] == 4 * [True]
-        assert not session._preview._passes[1].cache.empty
+        assert not session.runner.preview._passes[1].cache.empty
         session.release()
 
 
@@ -240,7 +238,7 @@ def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypa
     with device.current():
         session = Session(renderer, SIZE, Stop(16), screen=PictureTexture(device))
         run(session, 20)
-        assert session.converged and session._warmup.quick_ready
+        assert session.converged and session.runner._warmup.quick_ready
         seen: list[tuple[int, int]] = []
         render_tiles = renderer.sampler.render_tiles
 
@@ -332,10 +330,10 @@ def test_previews_that_follow_each_other_take_other_samples(session: Session, re
     for _ in range(3):
         session.update(camera=aside(renderer, 1.0))
         session.advance(0.0, True)
-        while session._job is None:
+        while not session.running:
             session.advance(0.0, True)
-        numbers.append(session._job.first)
-        assert session._job.frame.in_motion
+        numbers.append(session.runner.job.first)
+        assert session.runner.job.frame.in_motion
         run(session, moving=True)
         assert not session.complete  # whatever its size: at rest the film begins anew
     assert len(set(numbers)) == 3
@@ -351,8 +349,8 @@ def test_after_a_flight_the_converged_picture_is_of_its_own_samples(session: Ses
     session.update(camera=start)
     run(session, moving=True)
     run(session, 1)
-    assert session.complete and session.samples < 4 and session.preview is not None
-    assert session.preview.blended  # at first
+    assert session.complete and session.samples < 4 and session.runner.preview is not None
+    assert session.runner.preview.blended  # at first
     run(session, 20)
     again = session.film()
     assert session.converged and film is not None and again is not None
@@ -371,7 +369,9 @@ def test_where_light_is_another_nothing_is_kept(renderer: Renderer) -> None:
         return found
 
     assert now(fov=30.0) == Changes([], True, False)
-    assert now(seed=3) is None and now(depth=2) is None
+    assert now(machine="multipass") == Changes([], True, False)
+    for another in ({"seed": 3}, {"depth": 2}, {"clamp": 3.0}, {"sampler": "independent"}):
+        assert now(**another) is None
     relit = now(environment="sky")
     assert relit is not None and relit.relit
     place = np.array(before.scene.instances[0].transform)

@@ -7,7 +7,6 @@ history. Flicker is the root mean square change of a pixel from one picture of t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -81,7 +80,6 @@ class Flown:
         self.preview = Preview(renderer, Scheduler())
         self.preview.reprojects = past
         self.preview.scheduler.upsampled.note(1e12)  # features of every pixel
-        self.preview.gbuffer.longest = math.inf
         self.scale = 1 / part
         self._film: FilmBuffer | None = None
 

@@ -85,7 +85,7 @@ class _Flight:
         self._input: float | None = None  # time of an input without a picture yet
         self._begun = False  # a picture has been started since
         self._pictures = app.session.pictures
-        events, begin, swap = app.window.events, app.session._begin, app.window.swap
+        events, begin, swap = app.window.events, app.session.scheduler.next, app.window.swap
 
         def took_events(wait: float) -> None:
             events(wait)
@@ -109,7 +109,7 @@ class _Flight:
                 self.latencies.append(now - self._input)
                 self._input, self._due = None, now + self._random.uniform(*GAP)
 
-        app.window.events, app.session._begin, app.window.swap = took_events, began, swapped
+        app.window.events, app.session.scheduler.next, app.window.swap = took_events, began, swapped
 
     def fly(self, seconds: float) -> None:
         """Fly to and fro for ``seconds``."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from viewer.base import textfile
 from viewer.base.errors import ViewerError
 from viewer.cli import commands, outputs
+from viewer.options.table import OPTIONS
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -22,8 +23,6 @@ NAMES = {
     "largest": "largest difference",
     "share": "pixels that differ",
 }
-# Options of a render that make no sense where the picture is not written.
-REFUSED = ("output", "resume", "frames", "turntable", "stats")
 
 
 def split(text: str) -> list[str]:
@@ -113,9 +112,9 @@ def _verdict(found: Comparison, arguments: Namespace, within: bool) -> str:
 
 
 def _check_render(arguments: Namespace, layer: str | None) -> None:
-    for name in REFUSED:
-        if name in arguments.typed and getattr(arguments, name):
-            raise ViewerError(f"--{name}", "has no place in --render", "the picture is compared, not written")
+    for name, option in OPTIONS.items():
+        if option.filed and name in arguments.typed and getattr(arguments, name):
+            raise ViewerError(option.flag, "has no place in --render", "the picture is compared, not written")
     if layer is not None and layer not in arguments.layers:
         arguments.layers = (*arguments.layers, layer)
 

@@ -363,7 +363,7 @@ COMMANDS = {
         "tell what a scene holds and what it takes",
         "SCENE [--json]",
         commands.info,
-        ("program", "lenient", "max_texture", "debug"),
+        tuple(name for name, option in OPTIONS.items() if option.informs),
         scene=True,
         json=True,
     ),

@@ -57,9 +57,9 @@ def _check_cluster(arguments: Namespace) -> None:
         if arguments.frames is not None and "unit" in arguments.typed:
             raise ViewerError("--unit", "is for one picture: of many, a frame is the unit", "leave it out")
         return
-    for name in ("unit", "mix_builds"):
-        if name in arguments.typed and getattr(arguments, name):  # a switch that is off is there, too
-            raise ViewerError(OPTIONS[name].flag, "needs --cluster", "such as --cluster local")
+    for name, option in OPTIONS.items():  # a switch that is off is typed, too
+        if option.needs == "cluster" and name in arguments.typed and getattr(arguments, name):
+            raise ViewerError(option.flag, "needs --cluster", "such as --cluster local")
 
 
 def _check_standard_output(arguments: Namespace) -> None:

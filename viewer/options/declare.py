@@ -32,6 +32,11 @@ class Affects(IntEnum):
     SCENE = 7  # the scene itself
     DEVICE = 8  # the OpenGL context: fixed when a renderer is made
 
+    @property
+    def compiles(self) -> bool:
+        """Whether other shaders may be needed."""
+        return self == Affects.MACHINE or self >= Affects.PROGRAM
+
 
 @dataclass(frozen=True)
 class Option:
@@ -56,7 +61,11 @@ class Option:
     words    : known words among its values, where it takes others, too.
     unless   : another option, and values of it with which this one is of no use.
     added    : files of pictures from before it was an option do not tell of it: nor do others that have its default.
-    viewed   : ``raystream view`` takes it, too. remote : the page of ``raystream view --remote`` offers it.
+    needs    : another option, without which this one is of no use.
+    emission : photons leave the lights, and go on, by it: another value traces them anew.
+    filed    : it tells of files that a render writes or goes on from: of no use where its picture is only compared.
+    viewed   : ``raystream view`` takes it, too; informs : ``raystream info``. remote : the page of ``raystream view
+               --remote`` offers it.
     """
 
     name: str
@@ -84,7 +93,11 @@ class Option:
     words: tuple[str, ...] = ()
     unless: tuple[str, tuple[str, ...]] | None = None
     added: bool = False
+    needs: str = ""
+    emission: bool = False
+    filed: bool = False
     viewed: bool = False
+    informs: bool = False
     remote: bool = False
 
     @property

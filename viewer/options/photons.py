@@ -17,6 +17,7 @@ PHOTONS = of_part(
         "photons",
         1,
         1 << 22,
+        emission=True,
     ),
     Option(
         "caustic_photons",
@@ -29,6 +30,7 @@ PHOTONS = of_part(
         0,
         1 << 22,
         values="a whole number from {low} to {high}; 0: those of --photons bring them",
+        emission=True,
     ),
     Option(
         "photon_bounces",
@@ -40,6 +42,7 @@ PHOTONS = of_part(
         "surfaces",
         1,
         64,
+        emission=True,
     ),
     Option(
         "estimate",

@@ -21,6 +21,7 @@ WHOLE = of_part(
         "- is a PNG on standard output",
         short="-o",
         scope="command",
+        filed=True,
     ),
     Option(
         "size",
@@ -92,6 +93,7 @@ WHOLE = of_part(
         values="a file that was rendered with the same settings, or auto",
         scope="render",
         default_text="none",
+        filed=True,
     ),
     Option(
         "sample_range",
@@ -180,6 +182,7 @@ SHOWN = of_part(
         values="a file name such as stats.json",
         scope="command",
         default_text="none",
+        filed=True,
     ),
 )
 
@@ -196,6 +199,7 @@ MOTION = of_part(
         high=values.LAST_FRAME,
         scope="command",
         default_text="none",
+        filed=True,
     ),
     Option(
         "fps",
@@ -217,6 +221,7 @@ MOTION = of_part(
         "in these frames the camera orbits the scene once",
         Affects.UNIFORMS,
         scope="command",
+        filed=True,
     ),
     Option(
         "moment",
@@ -281,6 +286,7 @@ COMMAND = of_part(
         "NAME",
         choices=("tiles", "samples"),
         scope="command",
+        needs="cluster",
     ),
     Option(
         "mix_builds",
@@ -289,6 +295,7 @@ COMMAND = of_part(
         "workers of different versions and drivers may make one picture, with bits of its own",
         Affects.NOTHING,
         scope="command",
+        needs="cluster",
     ),
     Option("quiet", values.read_switch, False, "print nothing but errors", Affects.NOTHING, scope="command"),
     Option(
@@ -299,5 +306,6 @@ COMMAND = of_part(
         Affects.NOTHING,
         scope="command",
         viewed=True,
+        informs=True,
     ),
 )

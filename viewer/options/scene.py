@@ -113,6 +113,7 @@ SCENE = of_part(
         "shows checkerboards in place of a model's images that cannot be read",
         Affects.SCENE,
         scope="command",
+        informs=True,
     ),
     Option(
         "classic",
@@ -133,6 +134,7 @@ SCENE = of_part(
         1,
         16384,
         default_text="as they are",
+        informs=True,
     ),
     Option(
         "ground",

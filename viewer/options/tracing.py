@@ -7,7 +7,17 @@ from viewer.options.declare import Affects, Option, of_part
 
 PROGRAM = of_part(
     "program",
-    Option("program", values.read_word, "path", "the algorithm", Affects.PROGRAM, "NAME", viewed=True, remote=True),
+    Option(
+        "program",
+        values.read_word,
+        "path",
+        "the algorithm",
+        Affects.PROGRAM,
+        "NAME",
+        viewed=True,
+        informs=True,
+        remote=True,
+    ),
 )
 
 PATHS = of_part(
@@ -177,6 +187,7 @@ ESTIMATE = of_part(
         "NAME",
         choices=("sobol", "independent", "table"),
         sampled=True,
+        emission=True,
     ),
     Option(
         "seed",
@@ -190,5 +201,6 @@ ESTIMATE = of_part(
         2**31 - 1,
         values="a whole number from {low} to {high}",
         sampled=True,
+        emission=True,
     ),
 )

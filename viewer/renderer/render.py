@@ -125,7 +125,7 @@ def _features(
 
     Layers are averages over all samples; without them the denoiser makes do with fewer.
     """
-    film, clean = session.device_film.buffer, renderer.settings.denoise not in UNASKED
+    film, clean = session.convergence.film.buffer, renderer.settings.denoise not in UNASKED
     if film is None or not (layers or clean):
         return None
     samples = session.samples if layers else min(session.samples, MOST_FEATURES)

@@ -208,7 +208,7 @@ class Renderer:
         if goal is not None:
             shown = goal.scene
         else:
-            same = scene is None and differences.keys().isdisjoint(("light", "ground", "classic"))
+            same = scene is None and deepest < Affects.SCENE
             shown = self.scene if same else arranged(given, chosen)
         edit = scene_changes(self.scene, shown)
         camera = self.camera

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film.files.movie import frame_path, is_movie, write_movie
-from viewer.options.table import check
+from viewer.options.table import check, part
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.inputs.validate import scene_given
@@ -52,14 +52,14 @@ class FrameSequence:
         camera: Camera | str | None,
         options: Mapping[str, Any],
     ) -> None:
-        """options : of the renderer, of which ``classic`` and ``ground`` shape the scene, see `staged`.
+        """options : of the renderer, of which those of the scene shape it, see `staged`.
 
         Raises ViewerError where nothing would move.
         """
         if not turntable and scene.duration == 0:
             raise ViewerError(scene.name, "nothing moves in it", "--turntable turns the camera around it")
         self.frames, self.fps, self.camera = frames, fps, camera
-        self.staging = {name: options[name] for name in ("classic", "ground") if name in options}
+        self.staging = {name: options[name] for name in part("scene") if name in options}
         self.turned: NDArray[np.float64] | None = None  # the box that the camera goes around
         if turntable or (camera is None and not scene.cameras):
             bounds = _bounds(self.staged(scene), frames, fps)

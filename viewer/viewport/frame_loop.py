@@ -5,21 +5,17 @@ from __future__ import annotations
 import time
 
 from viewer.base.errors import ViewerError
+from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD
 from viewer.renderer.sampling.darkness import black
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.display.picture_texture import PictureTexture
 
-HELD = 0.15  # seconds that a drag may rest before the full picture is begun
-LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
-LOADING = 0.1  # seconds between two draws of the progress of loading
-ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do
-
 
 class FrameLoop:
     """The picture's share of the loop's turns.
 
-    moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `LONGEST_STEP`.
+    moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `LONGEST_TURN`.
     """
 
     def __init__(self, context: ViewportContext, canvas: PictureTexture, auto_exposure: AutoExposure) -> None:
@@ -56,13 +52,13 @@ class FrameLoop:
         if view.awake or view.compile_waits or scene_loader.uploading or eased:
             return 0.0
         if self.tracing:
-            return HELD / 8 if self.session.waiting(self.moving) else 0.0
-        return LOADING if scene_loader.loader.busy else ASLEEP
+            return HELD / LOOKS_WHILE_HELD if self.session.waiting(self.moving) else 0.0
+        return DRAWN_LOADING if scene_loader.loader.busy else ASLEEP
 
     def begin(self) -> None:
         """Another turn begins: what was loaded is taken."""
         now = time.monotonic()
-        self.dt, self._last = min(now - self._last, LONGEST_STEP), now
+        self.dt, self._last = min(now - self._last, LONGEST_TURN), now
         self.context.scene_loader.take()
 
     def move(self) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.renderer.preview.scheduler import HANDOVER
 from viewer.scene.scene import Scene
-
-HANDOVER = 0.25  # seconds that the worker waits for what it has found first to be shown: both would run half as fast
 
 
 class Cancelled(Exception):

@@ -12,6 +12,7 @@ from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.prepared import Prepared, prepare
 from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
+from viewer.renderer.preview.scheduler import UPLOADING
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.darkness import FILLED
 from viewer.scene.camera import Camera
@@ -23,7 +24,6 @@ from viewer.viewport.load_thread import LoadThread
 from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport
 
-PIECE = 0.008  # seconds of uploading in a turn
 # What the worker does, since it takes a while; a ground plane is part of the structure.
 WORKED = frozenset(
     name for name in NAMES if name == "ground" or OPTIONS[name].affects in (Affects.STRUCTURE, Affects.LIGHTING)
@@ -170,7 +170,7 @@ class SceneLoader:
         began = time.perf_counter()
         try:
             for self._coming_share in coming:
-                if time.perf_counter() - began > PIECE:
+                if time.perf_counter() - began > UPLOADING:
                     self._coming = coming
                     self.view.wake()
                     return

@@ -28,6 +28,7 @@ from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport, configured
 from viewer.window.commands import handlers
+from viewer.window.draw_schedule import DrawSchedule
 from viewer.window.events import Events
 from viewer.window.imgui_input import ImguiInput
 from viewer.window.panels import theme
@@ -36,11 +37,6 @@ from viewer.window.panels.panels import draw_panels, panels_fit
 from viewer.window.panels.space import Space
 from viewer.window.window import Window
 
-TURN = 1 / 32  # seconds between two looks at the events, so that the window answers within 50 ms at 30 frames/s
-LEAST_BUDGET = 0.008  # seconds of tracing in a turn, however long a draw takes
-FILLING = 0.07  # seconds between two draws while the full picture is filled in
-REFINING = 0.2  # and while it gets more samples
-DRAWING = 1 / 3  # of the time, at most: the rest is the picture's
 PHOTON_DIAMETER = 3.0  # of a photon's point, pixels at a scale of 1
 PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 
@@ -99,8 +95,7 @@ class App:
         self.view.handlers |= handlers(self.context, self.window)
         self.scene_loader.on_show = self._on_show
         self._watch, self._broken = Watch(), ""  # of shaders, and why they could not be reloaded
-        self._drawn = 0.0
-        self._draw_seconds = self._draw_cost = 0.015  # of a draw; the first at most a turn's
+        self.draw_schedule = DrawSchedule()
         self._pictures = 0  # of the session, drawn
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
@@ -149,20 +144,18 @@ class App:
         view, session, turn = self.view, self.session, self.frame_loop
         self.window.events(turn.patience)
         self._measure()
-        now = began = time.monotonic()
+        began = time.monotonic()
         turn.begin()
         if self._watch.changed(self.device.files):
             view.compile("changed shaders", self._reload_shaders)
         turn.move()
         view.compile_now()
-        turn.work(max(LEAST_BUDGET, TURN - self._draw_seconds))
+        turn.work(self.draw_schedule.tracing)
         view.fade()
         busy = turn.tracing or self.scene_loader.loader.busy
-        rest = max(REFINING if session.complete else FILLING, self._draw_cost / DRAWING)
-        late = busy and now - self._drawn >= rest
-        # While something moves, a draw without a new picture would take the time that the next one needs.
-        held = turn.moving and session.running and now - self._drawn < self._draw_cost / DRAWING
-        if (view.awake and not held) or late or session.pictures + session.warped != self._pictures:
+        traced = turn.moving and session.running
+        due = self.draw_schedule.due(began, view.awake, busy, session.complete, traced)
+        if due or session.pictures + session.warped != self._pictures:
             self._draw(turn.dt)
             view.drawn()
         self.turn_seconds = time.monotonic() - began
@@ -193,10 +186,8 @@ class App:
         self.window.swap()
         self.canvas.settle()
         self.draws += 1
-        self._pictures, self._drawn = self.session.pictures + self.session.warped, began
-        took = time.monotonic() - began
-        self._draw_seconds += 0.2 * (min(took, TURN) - self._draw_seconds)
-        self._draw_cost += 0.2 * (took - self._draw_cost)
+        self._pictures = self.session.pictures + self.session.warped
+        self.draw_schedule.note(began, time.monotonic() - began)
 
     def _draw_photons(self, pixels: tuple[int, int], left: int) -> None:
         """Photons as points and cells of their grid, where they are to be shown."""

@@ -82,6 +82,10 @@ class Settings(Mapping[str, Any]):
         changed = {name: checked(name, value) for name, value in changes.items()}
         if all(_same(value, self._values[name]) for name, value in changed.items()):
             return self
+        return self._with(changed)
+
+    def _with(self, changed: Mapping[str, Any]) -> Settings:
+        """The same with other values, which have been checked."""
         made: Settings = object.__new__(Settings)
         object.__setattr__(made, "_values", {**self._values, **changed})
         return made
@@ -90,9 +94,9 @@ class Settings(Mapping[str, Any]):
         """The options whose values differ, and what each affects."""
         differ = [name for name in NAMES if not _same(self._values[name], other[name])]
         found = {name: options.OPTIONS[name].affects for name in differ}
-        now, then = self.form(), other.form()
-        for name, wired in (("depth", "depth"), ("final_gather", "gather"), ("estimate", "search")):
-            if name in found and now.get(wired) != then.get(wired):
+        now = self.form()
+        for name in [name for name, affects in found.items() if affects == Affects.UNIFORMS and name not in VIEW]:
+            if self._with({name: other[name]}).form() != now:
                 found[name] = Affects.PROGRAM  # states or streams follow from it
         return found
 

@@ -17,6 +17,7 @@ from viewer.lighting.aim import SpecularSpheres
 from viewer.lighting.path import SMOOTH_OF_TREES
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
+from viewer.options.table import OPTIONS
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.sort import list_size
 from viewer.programs import LEVELS, photon_emission, photon_frame
@@ -33,6 +34,7 @@ from viewer.stream.jobs import Clear, Copy, Draw, Job, Run, Stage
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
+EMISSION = tuple(name for name, option in OPTIONS.items() if option.emission)  # options by which photons are traced
 FIRST_PIXELS, SHRINKING = 4.0, 2 / 3
 CAUSTIC_SHARE = 1 / 2  # of a radius, for caustic photons where they are apart: they lie close together
 BUCKETS = 1 << 16  # of the hash
@@ -157,8 +159,7 @@ class PhotonMap:
             self.forget()
         prepared, emission = self.scene.prepared, self._emission(settings)
         sample = number if settings.estimate == "progressive" else 0
-        names = ("photons", "caustic_photons", "photon_bounces", "sampler", "seed")
-        common = settings.final_gather > 0, *(settings[name] for name in names)
+        common = settings.final_gather > 0, *(settings[name] for name in EMISSION)
         name = "photons" if sample and emission.small else "photons of the first sample"
         if rough:
             there = self._traced.get(self._mapped)

@@ -6,11 +6,12 @@ import numpy as np
 
 from viewer.denoise.reprojection import MOST_MOVED, Changes
 from viewer.options.declare import Affects
+from viewer.options.table import part
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import VIEW, Settings
 
-ANOTHER = frozenset({"program", "denoise", "depth", "strategy", "seed"})  # options by which light itself is another
+LIGHT = frozenset(part("light"))  # options by which light falls otherwise
 
 ROULETTE = 2  # surfaces from which on chance may end the paths of previews
 
@@ -26,8 +27,8 @@ def of_motion(settings: Settings) -> Settings:
 def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings) -> Changes | None:
     """From one picture to the next; None where they have nothing to do with each other."""
     differences = were.differences(settings)
-    light = {name for name, affects in differences.items() if affects > Affects.MACHINE and name not in VIEW}
-    if not ANOTHER.isdisjoint(light) or before.structure.levels != now.structure.levels:
+    other = {name for name, affects in differences.items() if affects > Affects.MACHINE}.difference(VIEW)
+    if not other <= LIGHT or before.structure.levels != now.structure.levels:
         return None
     edit = scene_changes(before.scene, now.scene)
     if not edit.same or edit.geometry or edit.attributes or len(edit.moved) > MOST_MOVED:
@@ -41,4 +42,4 @@ def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings)
             return None
         first, end = (int(now.starts[number]), int(now.starts[number + 1])) if flat else (number, number + 1)
         moved.append((first, end, matrix))
-    return Changes(moved, flat, bool(light) or edit.lights or edit.materials or edit.textures)
+    return Changes(moved, flat, bool(other) or edit.lights or edit.materials or edit.textures)

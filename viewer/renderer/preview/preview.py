@@ -55,7 +55,7 @@ class Preview:
         self.renderer, self.scheduler = renderer, scheduler
         self.blended, self.reprojects = False, True
         self._features = GBufferTracer(renderer)
-        self.gbuffer = GBuffer(renderer, self._features)
+        self.gbuffer = GBuffer(renderer)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
         self._passes: tuple[Wavelets, History, Upsampling] | None = None
         self._presenter: Presenter | None = None
@@ -79,8 +79,9 @@ class Preview:
         if not self._features.ready:
             yield from self._features.warm()
         if not self.gbuffer.ready:
-            for _ in self.gbuffer.warm():
-                yield 1.0
+            with self.renderer.device.current():
+                self.gbuffer.warm()
+            yield 1.0
         with self.renderer.device.current():
             wavelets, history, upsampling = self._compiled()
             wavelets.warm(history)
@@ -194,7 +195,8 @@ class Preview:
         if self._rasterises and job.frame.queued:
             return finer
         spent = 0.0
-        steps = self._rasterise(finer, job) if self._rasterises and job.frame.in_motion else self._cast_finer(job)
+        drawn = self._rasterises and job.frame.in_motion
+        steps = self._rasterise(finer, job) if drawn else self._cast_features("finer", 1, job)
         while True:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
@@ -220,9 +222,8 @@ class Preview:
                     device.wait()
             if picture is not None and finer and not job.frame.queued:
                 job.upsampling += time.perf_counter() - began
-                fixed = self.gbuffer.drawing.scene if self._rasterises else 0.0
                 pixels = features.size[0] * features.size[1]
-                self.scheduler.upsampled.note(pixels / max(job.upsampling - fixed, 0.1 * job.upsampling, 1e-6))
+                self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
             self._samples = job.frame.samples
             yield picture
 
@@ -267,7 +268,7 @@ class Preview:
             return whole
         scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
-            scale = max(min(scale, self.gbuffer.scale(pixels)), LEAST_DRAWN)
+            scale = max(scale, LEAST_DRAWN)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
@@ -302,21 +303,8 @@ class Preview:
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.scheduler.note_camera_rays(rays, spent)
 
-    def _cast_finer(self, job: FrameJob) -> Iterator[None]:
-        """The features of every pixel that a preview's light is upsampled to."""
-        steps, spent = self._cast_features("finer", 1, job), 0.0
-        while True:
-            began = self.gbuffer.now()
-            ended = next(steps, 0) == 0
-            spent += self.gbuffer.now() - began
-            if ended:
-                break
-            yield None
-        size = self._held["finer"].size
-        self.gbuffer.cast(size[0] * size[1], spent)
-
     def _rasterise(self, buffer: Buffer, job: FrameJob) -> Iterator[None]:
-        """Likewise, in one step."""
+        """The features of every pixel that a preview's light is upsampled to, in one step."""
         with self.renderer.device.current():
             self.gbuffer.draw(buffer, job.eye)
         yield None

@@ -1,7 +1,7 @@
 """What a session computes next, and how much of it: by what has been measured, and what is on show.
 
 Pure arithmetic: no OpenGL, no clock of its own. Seconds are budgets, sizes follow from them, so that a machine that is
-a hundred times as fast has larger previews, not quicker ones. All constants of pace are here.
+a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ LIGHT_OF_DRAWN = 0.25  # and where features are rasterised, whose price does not
 LEAST_DRAWN = 0.5  # of the window's width a preview has at least where its features are rasterised
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 
+# -- rasterising: a triangle costs as much as a camera ray, 0.25 us of CPU time, and a pixel of it a third; with one for
+# each pixel both ways take about the same time, and a forest of two a pixel takes a quarter of it by rays
+DRAWN_TRIANGLES = 1.0  # of a scene for each pixel of the window, at most; of those with more features are cast
+MOST_RASTERISED = 1 << 22  # triangles of a scene whose buffers are made ready: the pixels of a large window
+
 # -- warping: the last picture as the camera sees it by now, until the next one is complete
 WARPING = 0.03  # seconds after which a picture is warped: 30 pictures a second
 MOST_WARPED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
@@ -58,10 +63,41 @@ MOST_FEATURES = 16  # samples whose features are worth their time
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
 
+# -- who waits at a command line
+NOISE_AFTER = 5.0  # seconds before the noise is estimated where no rule asks for it: that compiles a shader
+
+# -- the loop of a window: events, motion, tracing, a draw
+TURN = 1 / 32  # seconds between two looks at the events, so that the window answers within 50 ms at 30 frames/s
+LEAST_TRACING = 0.008  # seconds in a turn, however long a draw takes
+LONGEST_TURN = 0.1  # seconds: a longer pause is no flight
+HELD = 0.15  # seconds that a drag may rest before the full picture is begun
+LOOKS_WHILE_HELD = 8  # at the events in that time
+DRAWING = 1 / 3  # of the time is for draws, at most: the rest is the picture's
+FIRST_DRAW = 0.015  # seconds of a draw, before any has been seen
+SMOOTHED_DRAWS = 0.2  # weight of the newest draw in the cost of draws
+DRAWN_FILLING, DRAWN_REFINING = 0.07, 0.2  # seconds between two draws while the full picture is filled in, and refined
+DRAWN_LOADING = 0.1  # seconds between two draws of the progress of loading
+DRAWN_HEAT = 0.2  # seconds between two pictures of a heat map that is being made: each is uploaded as a whole
+METERED = 0.25  # seconds between two looks of the light meter at a picture that goes on: each is read back
+UPLOADING = 0.008  # seconds of uploading a scene in a turn
+HANDOVER = 0.25  # seconds that a loading thread waits until what it has found is shown: both would run half as fast
+ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do: it looks for changed shader files
+
+# -- pictures as bitmaps, on a page: each is encoded and sent
+PIECE = 0.03  # seconds of tracing, between two events of the page
+SENT_FILLING = 0.1  # seconds between two while the full picture is filled in
+SENT_REFINING, SENT_AT_LAST = 0.4, 4.0  # and while it gets more samples, at least and at most, so that each shows
+SENT_GROWTH = 1.15  # times the samples of the one before: 7 % less noise
+
 
 def stream_shape(software: bool) -> tuple[int, int]:
     """(width, height) of the streams that serve pictures of every size: a GPU needs more rays to be busy."""
     return SMALL if software else LARGE
+
+
+def rasterises(triangles: int, pixels: int) -> bool:
+    """Whether the features of a scene are rasterised, in a window of so many pixels."""
+    return triangles <= DRAWN_TRIANGLES * pixels
 
 
 @dataclass(frozen=True)
@@ -178,7 +214,8 @@ class OnShow:
     setting. complete : it is the whole one, with ``samples`` of each pixel. most : samples of each pixel by the rules.
     seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
     reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture
-    of this scene can be warped to the camera. scale : of the light of the picture on show.
+    of this scene can be warped to the camera. scale : of the light of the picture on show. refilters : its film is to
+    be denoised anew.
     """
 
     size: tuple[int, int]
@@ -193,6 +230,7 @@ class OnShow:
     light: float = LIGHT
     warps: bool = False
     scale: float = 1.0
+    refilters: bool = False
 
 
 @dataclass(frozen=True)
@@ -247,6 +285,8 @@ class Scheduler:
     def next(self, on_show: OnShow, budget: float) -> Frame:
         """What comes next. budget : seconds until the window wants to answer."""
         size, pixels = on_show.size, on_show.size[0] * on_show.size[1]
+        if on_show.complete and on_show.refilters:
+            return Frame(size, 1.0, on_show.samples, 0)
         if on_show.complete:
             seconds = min(self.batches.seconds, max(on_show.seconds_left, 0.0))
             added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)

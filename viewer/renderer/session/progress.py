@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from viewer.film.error.stop import NEXT_LOOK, Stop, bound
-
-NOISE_AFTER = 5.0  # seconds before the noise is estimated where no rule asks for it: that compiles a shader
+from viewer.renderer.preview.scheduler import NOISE_AFTER
 
 
 class ProgressEstimate:

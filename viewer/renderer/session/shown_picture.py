@@ -8,10 +8,10 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.device_film import FilmBuffer
 from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.preview import Preview
+from viewer.renderer.preview.scheduler import Scheduler
 from viewer.renderer.preview.screen import Screen
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
@@ -29,9 +29,13 @@ class ShownPicture:
         self.warped = 0
         self._since = -math.inf  # when the picture on show came
 
-    def begin(self, job: FrameJob) -> None:
-        """A frame begins: a new film, or a preview."""
-        self.screen.begin(job.frame.size, job.frame.preview)
+    def begin(self, job: FrameJob, size: tuple[int, int], anew: bool) -> None:
+        """A frame begins: samples for the picture on show; ``anew``: a new one, of the size (width, height) pixels, or
+        its preview."""
+        if anew:
+            self.screen.begin(job.frame.size, job.frame.preview)
+        if not job.frame.preview:
+            self.shown = job.camera, size
 
     def tile(self, tile: Tile) -> None:
         """A tile of a frame that is shown as it is."""
@@ -40,11 +44,6 @@ class ShownPicture:
     def picture(self, picture: Stream) -> None:
         """The picture of the frame in progress."""
         self.screen.show(picture)
-
-    def film(self, film: FilmBuffer) -> None:
-        """The film's own means."""
-        with film.device.current():
-            self.screen.show(film.blocks[0].stream)
 
     def end(self, job: FrameJob) -> None:
         """The frame is complete."""
@@ -57,14 +56,16 @@ class ShownPicture:
         """A preview in progress will not be completed."""
         self.screen.drop()
 
-    @property
-    def seconds(self) -> float:
-        """That the picture on show has been there."""
-        return time.perf_counter() - self._since
+    def follow(self, preview: Preview, scheduler: Scheduler, pictures: int, size: tuple[int, int]) -> None:
+        """Show the last picture as the moving camera sees it by now, where that is due. pictures : traced so far. size
+        : of the whole picture, pixels."""
+        if not preview.warps or (self.shown is not None and self.shown[0] == preview.renderer.camera):
+            return
+        if scheduler.warps(pictures, time.perf_counter() - self._since, preview.distance):
+            scheduler.note_warp(pictures, self._warp(preview, size))
 
-    def warp(self, preview: Preview, size: tuple[int, int]) -> float:
-        """Show the last picture as the camera sees it by now; gives the seconds that this took. size : of the whole
-        picture, pixels."""
+    def _warp(self, preview: Preview, size: tuple[int, int]) -> float:
+        """The seconds that it took."""
         device, began = preview.renderer.device, time.perf_counter()
         with device.current():
             self.screen.warp(preview.size, preview.warp)  # of no more pixels than the picture has

@@ -11,8 +11,6 @@ from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import LONGEST_COMPILE, QUICK
 from viewer.renderer.sampling.parts import RendererParts
 
-SEEN = frozenset({"camera", "fov"})  # options that compile nothing
-
 
 class Warmup:
     """Shaders of tiles of a size (width, height), of the preview, and, while there is time, of light in flight.
@@ -37,7 +35,7 @@ class Warmup:
         if not self.compiling:
             self.compiling = now.program
             return
-        if self._steps is None or not self._steps[0].differences(now).keys() <= SEEN:
+        if self._steps is None or _compiles(self._steps[0], now):
             self._steps, self._seconds = (now, self._shaders(preview)), 0.0
         began = time.perf_counter()
         if next(self._steps[1], None) is None:
@@ -72,7 +70,7 @@ class Warmup:
         quick = self.quick
         if quick is None or self._seconds > LONGEST_COMPILE or self.renderer.ready(QUICK, self.counting, quick):
             return False
-        if self._quick_steps is None or self._quick_steps[0].differences(quick).keys() - SEEN:
+        if self._quick_steps is None or _compiles(self._quick_steps[0], quick):
             self._quick_steps = quick, self.renderer.warm(QUICK, self.counting, quick)
         if next(self._quick_steps[1], None) is None:
             self._quick_steps = None
@@ -92,3 +90,8 @@ class Warmup:
         """Another scene, or other shaders."""
         self._steps = self._quick_steps = None
         self.compiling = ""
+
+
+def _compiles(before: Settings, now: Settings) -> bool:
+    """Whether other shaders may be needed."""
+    return any(affects.compiles for affects in before.differences(now).values())

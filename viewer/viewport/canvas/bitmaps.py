@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.renderer.preview.scheduler import SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
 from viewer.stream.gl.device import Device
 from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.display.display import Display
 from viewer.viewport.frame_loop import FrameLoop
 
-FILLING = 0.1  # seconds between two bitmaps while the full picture is filled in
-REFINING, LONGEST = 0.4, 4.0  # and while it gets more samples, at least and at most, so that each shows
-GROWTH = 1.15  # times the samples of the one before: 7 % less noise
 IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
 
 
@@ -49,7 +47,7 @@ class Bitmaps:
         if view.minimised or not self.turn.anything:
             return False
         passed, complete = now - self._given, session.complete
-        soon = passed < (REFINING if complete else FILLING)
+        soon = passed < (SENT_REFINING if complete else SENT_FILLING)
         if not soon and session.under_way is not None:
             self.canvas.grow(session.under_way)
         look = view.stops, view.tonemap, view.pixels
@@ -59,7 +57,7 @@ class Bitmaps:
         if of == self._shown and rests <= rested:
             return False
         if not rests and complete and self._samples and look == self._shown[1:-1]:
-            if soon or (session.samples < GROWTH * self._samples and passed < LONGEST):
+            if soon or (session.samples < SENT_GROWTH * self._samples and passed < SENT_AT_LAST):
                 return False
         elif not rests and soon and of[:-1] == self._shown[:-1]:
             return False

@@ -23,6 +23,7 @@ from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.inputs.camera import view as camera_of
 from viewer.renderer.inputs.settings import VIEW, Settings
+from viewer.renderer.preview.scheduler import ASLEEP, PIECE
 from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
@@ -35,7 +36,7 @@ from viewer.viewport.commands import picture_handlers
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.display.auto_exposure import AutoExposure
-from viewer.viewport.frame_loop import ASLEEP, FrameLoop
+from viewer.viewport.frame_loop import FrameLoop
 from viewer.viewport.light_markers import LightMarkers
 from viewer.viewport.object_editing import ObjectEditing
 from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, PointerInput
@@ -44,11 +45,11 @@ from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport, configured
 
-BUDGET = 0.03  # seconds of tracing in an `advance`
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
-TAKEN = ("variant", "lenient", "up")  # how a source is taken
+# How a source is taken; ``up`` is of objects alone.
+TAKEN = (*(name for name in options.part("scene") if options.option(name).scope == "command"), "up")
 OWN_EVENTS = ("focus_out", "pinch")  # of `assets/canvas/hands.js`, and what rendercanvas itself does not pass on
 ENDS = ("spp", "error")  # options of renders that end a session
 OWN = (*VIEW, *ENDS, *options.keywords("save"), "mode")  # options that are not the loader's
@@ -265,7 +266,7 @@ class CanvasView:
 
     # -- work ------------------------------------------------------------------------------------------------------
 
-    def advance(self, budget: float = BUDGET) -> NDArray[np.uint8] | None:
+    def advance(self, budget: float = PIECE) -> NDArray[np.uint8] | None:
         """Work for ``budget`` seconds, longer where a shader is compiled; the bitmap (H, W, 4), row 0 at the top, sRGB
         and opaque, where it has changed, else None."""
         if self.closed:

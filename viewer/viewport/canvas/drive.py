@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from viewer.viewport.canvas.canvas_view import BUDGET, CanvasView
+from viewer.renderer.preview.scheduler import PIECE
+from viewer.viewport.canvas.canvas_view import CanvasView
 
 EVENTS = ("pointer_down", "pointer_move", "pointer_up", "wheel", "key_down", "key_up", "resize", "close")
 TELLING = 0.5  # seconds between two lines of progress
@@ -24,7 +25,7 @@ class Loop(Protocol):
 class Drive:
     """Brings a view's bitmaps to a canvas, and the canvas's events to the view.
 
-    The view works in pieces of `BUDGET` seconds, between which the loop serves everybody else. While a bitmap waits to
+    The view works in pieces of `PIECE` seconds, between which the loop serves everybody else. While a bitmap waits to
     be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
     closed nothing is scheduled.
 
@@ -67,7 +68,7 @@ class Drive:
         """A piece of work, and the next one is scheduled."""
         if number != self._number:
             return
-        self._bitmap = self.view.advance(BUDGET)
+        self._bitmap = self.view.advance(PIECE)
         self._say()
         if self._bitmap is not None:
             self.canvas.request_draw()

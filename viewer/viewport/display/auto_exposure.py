@@ -8,12 +8,12 @@ import moderngl
 import numpy as np
 
 from viewer.film.exposure import automatic_exposure, block_edge
+from viewer.renderer.preview.scheduler import METERED
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.stream import float_texture
 from viewer.viewport.display.picture_texture import film_source
 
-EVERY = 0.25  # seconds between two looks at a picture that goes on
 ADAPTING = 0.35  # seconds in which all but 1/e of a difference is gone
 SAME = 0.01  # stops that nobody sees
 
@@ -48,7 +48,7 @@ class AutoExposure:
         """Look at a picture, linear sRGB, unless it is the ``same`` as at the last look, if that was long ago or it is
         the ``last`` for a while; whether it was looked at. Then move the stops by ``dt`` seconds. now : seconds since
         any moment."""
-        looks = self._fresh or (not same and (last or now - self._looked >= EVERY))
+        looks = self._fresh or (not same and (last or now - self._looked >= METERED))
         if looks:
             self._looked, self._target = now, self.measure(picture)
         if self._fresh:

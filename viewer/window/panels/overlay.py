@@ -87,9 +87,9 @@ def status(context: ViewportContext) -> list[str]:
         size += f" at {100 * session.scale:.0f} %"
     samples = f"{grouped(session.samples)} sample" + ("" if session.samples == 1 else "s")
     parts = [choices.program, machine, size, samples]
-    if session.device_film.buffer is not None:
-        parts += [duration(session.total_seconds), f"noise {noise(session.error)}"]
-    parts.append(rate(session.rate))
+    if session.convergence.film.buffer is not None:
+        parts += [duration(session.convergence.seconds), f"noise {noise(session.error)}"]
+    parts.append(rate(session.scheduler.rate))
     if context.debug_views.counting is not None:
         parts.append(f"heat map {100 * context.debug_views.counting:.0f} %")
     if context.view.paused:
@@ -145,14 +145,14 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
     session = context.view.session
     width, height = session.size
     shown = [
-        ("samples/s", rate(session.rate)),
+        ("samples/s", rate(session.scheduler.rate)),
         ("picture", f"{1000 * session.seconds:.1f} ms"),
         ("resolution", f"{round(width * session.scale)} x {round(height * session.scale)}"),
         ("scale", f"{100 * session.scale:.0f} %"),
         ("samples", grouped(session.samples)),
     ]
-    if session.device_film.buffer is not None:
-        shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error))]
+    if session.convergence.film.buffer is not None:
+        shown += [("time", duration(session.convergence.seconds)), ("noise", noise(session.error))]
     if context.view.renderer is not None:
         parts = context.view.renderer.resources.bytes()
         shown += [

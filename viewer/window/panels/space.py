@@ -9,6 +9,7 @@ import numpy as np
 from imgui_bundle import imgui
 from numpy.typing import NDArray
 
+from viewer.renderer.preview.scheduler import DRAWN_HEAT
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.wires import box_edges, project, structure_lines
 from viewer.window.panels import theme
@@ -19,7 +20,6 @@ from viewer.window.panels.overlay import QUIET
 from viewer.window.panels.probe import covered
 from viewer.window.panels.theme import units
 
-SHOWN = 0.2  # seconds between two pictures of a heat map that is being made
 WIRES, VISITED, RAY, TESTED, HIT = 0x30FFFFFF, 0xA0F0C040, 0xFF40D0FF, 0x806060FF, 0xFF40FF60  # ABGR
 
 
@@ -87,7 +87,7 @@ class Space:
         if new or (self._shown != (heat, heat.progress) and (heat.complete or now >= self._next)):
             shown = heat.show()
             self._upload(shown.picture)
-            self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + SHOWN
+            self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + DRAWN_HEAT
         left, (width, height) = context.view.left, context.view.size
         target = imgui.get_background_draw_list()
         target.add_image(self._id, imgui.ImVec2(left, 0), imgui.ImVec2(left + width, height))

@@ -1,0 +1,55 @@
+"""When the window is drawn, by a clock that is told: no window, no OpenGL."""
+
+from __future__ import annotations
+
+import pytest
+
+from viewer.renderer.preview.scheduler import (
+    DRAWING,
+    DRAWN_FILLING,
+    DRAWN_REFINING,
+    FIRST_DRAW,
+    LEAST_TRACING,
+    TURN,
+)
+from viewer.window.draw_schedule import DrawSchedule
+
+
+def after(seconds: float, draws: int = 60) -> DrawSchedule:
+    """A schedule after many draws that took so long; the last began at 100 s."""
+    made = DrawSchedule()
+    for _ in range(draws):
+        made.note(100.0, seconds)
+    return made
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.01, 0.1, 10.0])
+def test_tracing_has_the_rest_of_a_turn(seconds: float) -> None:
+    made = after(seconds)
+    assert made.tracing == pytest.approx(max(LEAST_TRACING, TURN - seconds), rel=1e-3)
+    assert made.cost == pytest.approx(seconds, rel=1e-3)
+
+
+def test_one_slow_draw_takes_little_of_the_next_turns() -> None:
+    made = DrawSchedule()
+    assert made.tracing == TURN - FIRST_DRAW
+    made.note(0.0, 10.0)  # the first, of a driver that compiles
+    assert TURN - made.tracing < 0.02
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("seconds", [0.001, 0.2])
+def test_a_picture_in_progress_is_looked_at_now_and_then(seconds: float, complete: bool) -> None:
+    """No more often than draws leave two thirds of the time to it."""
+    made, rest = after(seconds), DRAWN_REFINING if complete else DRAWN_FILLING
+    rest = max(rest, made.cost / DRAWING)
+    due = [made.due(100.0 + passed, False, True, complete, False) for passed in (0.9 * rest, 1.1 * rest)]
+    assert due == [False, True]
+    assert not made.due(200.0, False, False, complete, False)  # nothing is in progress
+
+
+def test_what_the_hand_does_is_drawn_at_once_unless_a_preview_is_traced() -> None:
+    made = after(0.01)
+    assert made.due(100.001, True, True, True, False)
+    assert not made.due(100.001, True, True, True, True)
+    assert made.due(100.0 + 1.1 * made.cost / DRAWING, True, True, True, True)

@@ -1,0 +1,140 @@
+"""The picture on show, and how far it has come: its film, its samples, their error, and the rules that end it."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+from viewer.film.device_film import FilmBuffer
+from viewer.film.error.stop import Stop, bound
+from viewer.film.film import Film
+from viewer.renderer.preview.frame import FrameJob
+from viewer.renderer.preview.preview import Preview
+from viewer.renderer.preview.scheduler import Frame, OnShow
+from viewer.renderer.sampling.parts import RendererParts
+from viewer.renderer.session.progress import ProgressEstimate
+from viewer.renderer.session.session_film import SessionFilm
+
+
+class Convergence:
+    """A picture on its way to what its rules ask for.
+
+    stop : the rules. watched : the error is looked at after every frame, as on a screen. outlook : of who waits.
+
+    changed : scene, camera or settings are others than those of the picture on show. complete : it is the whole one,
+    whatever the number of its samples. converged : and needs no more. refilters : its film is to be denoised anew.
+    scale : its width by the whole one's. film : where samples are added to it. samples : of every pixel. error :
+    estimated relative error; inf where it is not known. reason : the rule that has said stop. seconds : of tracing in
+    the samples.
+    """
+
+    def __init__(self, stop: Stop, watched: bool) -> None:
+        self.stop, self.watched = stop, watched
+        self.outlook: ProgressEstimate | None = None
+        self.changed = self.refilters = False
+        self.complete = self.converged = True
+        self.scale = 1.0
+        self.film = SessionFilm()
+        self.samples, self.error, self.reason, self.seconds = 0, math.inf, "", 0.0
+        self._began = time.perf_counter()
+
+    # -- rules -----------------------------------------------------------------------------------------------------
+
+    def stop_at(self, samples: int, error: float | None) -> None:
+        """Other rules: samples of a pixel, and estimated relative error (0 or None: none). What is there stays."""
+        self.stop = replace(self.stop, spp=samples, error=error or None, _looked=0)
+        self.converged = self.complete and self._reached()
+
+    def _reached(self) -> bool:
+        """Whether the picture needs no more samples."""
+        if self.film.buffer is None:  # one run is all
+            return self.samples >= 1
+        looks = self.watched or self.stop.looks(self.samples)
+        error = bound(self.error, self.film.relative_std_error) if looks else None
+        self.reason = self.stop.reason(self.samples, self.elapsed, error)
+        return bool(self.reason)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the picture began."""
+        return time.perf_counter() - self._began
+
+    def report(self, job: FrameJob | None, share: float) -> tuple[float, str]:
+        """The share that is done, and a text. job : the frame in progress, of which a ``share`` is done."""
+        kept = self.samples
+        traced = kept + (share * job.frame.added if job is not None else 0.0)
+        if job is not None and job.film is not None:
+            kept = max(kept, job.film.samples)  # those of a frame in progress that all pixels have are kept
+        return (self.outlook or ProgressEstimate()).report(self.stop, kept, traced, self.elapsed)
+
+    # -- what becomes of it ----------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Another picture, from its first preview on."""
+        self.changed, self.complete, self.converged = True, False, False
+        self.samples, self.error, self.reason, self.seconds = 0, math.inf, "", 0.0
+        self._began = time.perf_counter()
+        self.film.release()
+
+    def fill(self, renderer: RendererParts, size: tuple[int, int], film: Film | None) -> None:
+        """Without previews: samples are added to those of a film, or to none. size : (width, height), pixels."""
+        self.changed, self.complete = False, True
+        if renderer.progressive:
+            buffer = self.film.blank(renderer.device, size, film)
+            self.film.take(buffer)
+            if self.stop.error is None or not renderer.settings.adaptive:
+                with renderer.device.current():
+                    buffer.even()
+            self.samples = buffer.samples
+            if self.stop.looks(self.samples):
+                self.error = self.film.error()
+        self.converged = self._reached()
+
+    def next(self, frame: Frame, renderer: RendererParts) -> tuple[bool, FilmBuffer | None]:
+        """A frame begins: whether it is of another picture than the one on show, and the film that it adds to."""
+        self.refilters = False
+        if self.complete:
+            return False, self.film.buffer
+        self.changed = self.changed and not frame.preview
+        return True, self.film.blank(renderer.device, frame.size) if renderer.progressive else None
+
+    def refilter(self) -> None:
+        """The same film is to be denoised anew."""
+        self.converged, self.refilters = False, True
+
+    def take(self, job: FrameJob, seconds: float) -> None:
+        """A frame has ended, which took so long."""
+        frame, outlook = job.frame, self.outlook
+        self.scale, self.complete = frame.scale, frame.scale == 1.0 and not (self.changed or frame.in_motion)
+        self.film.take(job.film)
+        if not self.complete:
+            self.film.release()  # a preview's
+        self.samples = frame.samples
+        watched = self.watched or self.stop.looks(self.samples)
+        self.error = self.film.error() if watched else math.inf
+        if outlook is not None and outlook.looks(self.samples, self.elapsed, watched):
+            outlook.see(self.samples, self.error if watched else self.film.error(), self.film.relative_std_error)
+        self.seconds += seconds
+        self.converged = self.complete and self._reached()
+
+    # -- what comes next -------------------------------------------------------------------------------------------
+
+    def on_show(self, size: tuple[int, int], moving: bool, progressive: bool, preview: Preview | None) -> OnShow:
+        """What the scheduler is told. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
+        progressive : the program adds samples. preview : where it is denoised."""
+        return OnShow(
+            size,
+            self.changed,
+            self.complete,
+            self.samples,
+            self.stop.spp if progressive else 1,
+            math.inf if self.stop.seconds is None else self.stop.seconds - self.elapsed,
+            moving,
+            progressive,
+            preview is not None,
+            preview.light if preview is not None else 1.0,
+            preview is not None and preview.warps,
+            self.scale,
+            self.refilters and self.film.buffer is not None,
+        )

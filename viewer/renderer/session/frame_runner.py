@@ -1,0 +1,217 @@
+"""The frames of a renderer, a step at a time: its shaders first, then tiles, and of a preview its reconstruction."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.film.device_film import FilmBuffer
+from viewer.film.error.stop import Stop
+from viewer.renderer.device.tile_job import Tile
+from viewer.renderer.preview.frame import FrameJob, Steps
+from viewer.renderer.preview.motion import of_motion
+from viewer.renderer.preview.preview import Preview
+from viewer.renderer.preview.scheduler import QUICK, Frame, Scheduler, stream_shape
+from viewer.renderer.sampling.frame_plan import (
+    Event,
+    PhotonMapBuilt,
+    PhotonMapProgress,
+    TileDone,
+    TileUnderWay,
+    Tiling,
+)
+from viewer.renderer.sampling.parts import RendererParts
+from viewer.renderer.sampling.picture import collect
+from viewer.renderer.session.session_film import free
+from viewer.renderer.session.shown_picture import ShownPicture
+from viewer.renderer.session.warmup import Warmup
+
+
+class FrameRunner:
+    """Makes one frame at a time, for a screen or for the film alone.
+
+    job : the frame in progress. tile : streams of tiles (width, height); None: as large as streams may be. linear :
+    without a screen the picture (H, W, 3) of a program that adds no samples.
+    """
+
+    def __init__(
+        self,
+        renderer: RendererParts,
+        scheduler: Scheduler,
+        shown: ShownPicture | None,
+        counting: bool = False,
+        bounce: int | None = None,
+        layers: dict[str, NDArray] | None = None,
+    ) -> None:
+        """counting, bounce, layers : as of `Session`. shown : its side of the screen."""
+        self.renderer, self.scheduler, self.shown = renderer, scheduler, shown
+        self.counting, self.bounce, self.layers = counting, bounce, layers or {}
+        self.job: FrameJob | None = None
+        self.linear = np.zeros((1, 1, 3), np.float32)
+        self.tile: tuple[int, int] | None = None
+        self._preview: Preview | None = None
+        self._warmup: Warmup | None = None
+        if shown is not None:
+            self.tile = stream_shape(renderer.device.software)
+            self._preview = Preview(renderer, scheduler)
+            self._warmup = Warmup(renderer, self.tile, counting)
+
+    @property
+    def preview(self) -> Preview | None:
+        """What denoises the pictures on the screen; None where they are shown as they are."""
+        settings = self.renderer.settings
+        program = settings.picture_program
+        wanted = settings.denoise != "none" and program.noisy and program.demodulates
+        return self._preview if wanted else None
+
+    # -- shaders ---------------------------------------------------------------------------------------------------
+
+    @property
+    def compiling(self) -> str:
+        """The program whose shaders are compiled next; empty: none."""
+        return self._warmup.compiling if self._warmup is not None else ""
+
+    def compile(self, spare: bool) -> bool:
+        """Compile a shader, on a screen; whether there was one, or will be next, in place of a frame. spare : there is
+        time for those of the next flight. Raises ViewerError."""
+        warmup, preview = self._warmup, self.preview
+        if warmup is None:
+            return False
+        if not warmup.ready(preview):
+            warmup.step(preview)
+            return True
+        warmup.done()
+        return spare and preview is not None and warmup.step_quick()
+
+    def pause(self) -> None:
+        """No frame is begun: others may compile meanwhile."""
+        if self._warmup is not None:
+            self._warmup.pause()
+
+    # -- a frame ---------------------------------------------------------------------------------------------------
+
+    def begin(self, frame: Frame, film: FilmBuffer | None, whole: tuple[int, int], stop: Stop, anew: bool) -> None:
+        """Begin a frame. film : that it adds to. whole : (width, height) of the picture on the screen. stop : the rules
+        of its samples. ``anew``: the picture on show is another one."""
+        renderer, preview = self.renderer, self.preview
+        # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
+        first = preview.numbers(frame.samples) if preview is not None and frame.in_motion else 0
+        job = FrameJob(frame, renderer.camera, film, first)
+        if self.shown is not None:
+            self.shown.begin(job, whole, anew)
+        elif film is None:
+            self.linear = np.zeros((*frame.size[::-1], 3), np.float32)
+        job.steps = tiles = self._tiles(job, stop)
+        if preview is not None and film is not None:
+            job.denoised = True
+            job.steps = self._reconstructed(job, preview, tiles, whole, stop.spp)
+        self.job = job
+
+    def _tiles(self, job: FrameJob, stop: Stop) -> Steps:
+        """The tiles of a frame, as its sampler traces them."""
+        renderer, frame, warmup = self.renderer, job.frame, self._warmup
+        settings, tile, rows = renderer.settings, self.tile, self.scheduler.tile_rows.next
+        if frame.in_motion:
+            settings = of_motion(renderer.settings)
+            if frame.together and warmup is not None and warmup.quick_ready:
+                settings, tile, rows = warmup.quick or settings, QUICK, lambda: QUICK[1]
+        plan = renderer.plan(
+            frame.size,
+            settings=settings,
+            camera=job.eye,
+            samples=frame.samples,
+            first_sample=job.first,
+            bounce=self.bounce,
+            error_goal=stop.error,
+            rough_photons=frame.preview and frame.scale < 1,
+            tiling=None if tile is None else Tiling(tile, rows),
+            layers=tuple(self.layers),
+            counting=self.counting,
+        )
+        return renderer.sampler.render_tiles(plan, job.film)
+
+    def _reconstructed(self, job: FrameJob, preview: Preview, tiles: Steps, whole: tuple[int, int], most: int) -> Steps:
+        """The steps of a frame that is shown denoised."""
+        made = yield from preview.frame(job, tiles, whole, most)
+        if made is not None and self.shown is not None:
+            self.shown.picture(made)
+
+    def step(self) -> Event | None:
+        """One step of the frame in progress: a pass of a machine, or a tile that is done; None: it has ended."""
+        job, began = self.job, time.perf_counter()
+        assert job is not None, "a step of no frame"
+        event = next(job.steps, None)
+        job.under_way = event.tile if isinstance(event, TileUnderWay) else None
+        if isinstance(event, TileDone):
+            self._take(job, event.tile)
+        if self.shown is not None and not job.frame.queued:
+            self.renderer.device.wait()  # or the driver queues more than a frame's worth
+        seconds = time.perf_counter() - began
+        job.spent += seconds
+        if isinstance(event, PhotonMapProgress | PhotonMapBuilt):
+            job.mapping += seconds  # the same for a picture of any size
+        elif job.tracing and not job.frame.together:
+            self.scheduler.tile_rows.note(seconds)
+        return event
+
+    def _take(self, job: FrameJob, tile: Tile) -> None:
+        """A tile is done."""
+        if self.shown is not None and not job.denoised:
+            self.shown.tile(tile)
+        elif self.shown is None and job.film is None:
+            collect(tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
+
+    def end(self) -> FrameJob:
+        """The frame that has ended, which is on show; its costs are the scheduler's."""
+        job, self.job = self.job, None
+        assert job is not None, "the end of no frame"
+        if self.shown is not None:
+            self.shown.end(job)
+        self.scheduler.note_frame(job.frame, job.spent, job.mapping + job.upsampling)
+        return job
+
+    def drop(self, kept: FilmBuffer | None) -> None:
+        """The frame in progress is of no use; ``kept``: the film of the picture on show is."""
+        job, self.job = self.job, None
+        if job is None:
+            return
+        if job.frame.preview and self.shown is not None:
+            self.shown.drop()
+        job.steps.close()
+        if job.film is not None and job.film is not kept:
+            free(job.film)
+
+    def abandon(self, kept: FilmBuffer | None) -> None:
+        """And what was compiled for it: another scene, or other shaders."""
+        self.drop(kept)
+        if self._warmup is not None:
+            self._warmup.forget()
+
+    # -- a film that is there --------------------------------------------------------------------------------------
+
+    def refilter(self, film: FilmBuffer, converged: bool) -> bool:
+        """Show a film's picture as it is denoised by now; whether that takes a frame of its own. Of one that has
+        ``converged`` Open Image Denoise makes it, where it is asked for."""
+        last = converged and self.renderer.settings.denoise == "oidn"
+        if self.preview is not None and not last:
+            self.preview.forget()
+            return True
+        if self._preview is not None and self.shown is not None:
+            with film.device.current():
+                clean = self._preview.last(film) if last else None
+                self.shown.picture(clean or film.blocks[0].stream)
+        return False
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether the picture made last is the film's, and by its own samples alone."""
+        return self.preview is not None and not self.preview.blended and self.renderer.settings.denoise != "oidn"
+
+    def release(self, kept: FilmBuffer | None) -> None:
+        """Free the preview's buffers, and the film of a frame in progress unless it is the one that is ``kept``."""
+        self.drop(kept)
+        if self._preview is not None:
+            self._preview.release()
+            self._preview = None

@@ -1,0 +1,44 @@
+"""When the window is drawn, and how long is traced in between: pure arithmetic, without OpenGL and a clock."""
+
+from __future__ import annotations
+
+from viewer.renderer.preview.scheduler import (
+    DRAWING,
+    DRAWN_FILLING,
+    DRAWN_REFINING,
+    FIRST_DRAW,
+    LEAST_TRACING,
+    SMOOTHED_DRAWS,
+    TURN,
+)
+
+
+class DrawSchedule:
+    """Draws take a part of the time, and tracing the rest. cost : seconds of a draw, of the last ones."""
+
+    def __init__(self) -> None:
+        self.cost = FIRST_DRAW
+        self._steady = FIRST_DRAW  # the same without the few that take longer than a turn
+        self._drawn = 0.0  # when the last one began
+
+    @property
+    def tracing(self) -> float:
+        """Seconds of tracing in a turn."""
+        return max(LEAST_TRACING, TURN - self._steady)
+
+    def due(self, now: float, wanted: bool, busy: bool, complete: bool, traced: bool) -> bool:
+        """Whether the window is drawn in this turn, though there is no new picture. now : seconds since any moment.
+
+        wanted : something beside the picture looks otherwise. busy : a picture or a scene is in progress; ``complete``:
+        one that gets more samples. traced : a preview of what moves is, and a draw would take the time that it needs.
+        """
+        passed = now - self._drawn
+        if wanted and not (traced and passed < self.cost / DRAWING):
+            return True
+        return busy and passed >= max(DRAWN_REFINING if complete else DRAWN_FILLING, self.cost / DRAWING)
+
+    def note(self, began: float, seconds: float) -> None:
+        """A draw that began then took so long."""
+        self._drawn = began
+        self._steady += SMOOTHED_DRAWS * (min(seconds, TURN) - self._steady)
+        self.cost += SMOOTHED_DRAWS * (seconds - self.cost)
