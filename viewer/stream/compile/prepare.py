@@ -85,7 +85,7 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Prepa
                 exit_
                 for exit_ in state.exits
                 if stream in used.values()
-                and _comes(linked, states, used, prepared, stream, linked.program.behind(name, exit_))
+                and _comes(linked, states, used, prepared, stream, linked.program.successors_by(name, exit_))
             )
             if exits:
                 writes.setdefault(name, {})[stream] = exits if len(exits) < len(state.exits) else ()

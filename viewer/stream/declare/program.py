@@ -206,12 +206,12 @@ class Program:
 
     @cached_property
     def _successors(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
-        for state in self.states:
-            found[state.name] = tuple(dict.fromkeys(t for exit_ in state.exits for t in self.behind(state.name, exit_)))
-        return found
+        return {
+            state.name: tuple(dict.fromkeys(t for exit_ in state.exits for t in self.successors_by(state.name, exit_)))
+            for state in self.states
+        }
 
-    def behind(self, name: str, exit_: str) -> tuple[str, ...]:
+    def successors_by(self, name: str, exit_: str) -> tuple[str, ...]:
         """The possible next states of a ray by one exit of a state."""
         target = self.by_name[name].exits[exit_]
         follow: list[str | _Mark] = self.returns[name] if target is RETURN else [entry_state(target)]
