@@ -8,5 +8,5 @@ const float TEXTURE_SHARP = -1e3;
 // Colour, linear sRGB.
 vec3 texture_color(int number, vec3 place);
 
-// All channels, of a mesh with two sets of texture coordinates: of colours linear sRGB and opacity, of data as they are.
+// All channels, of a mesh with two sets of coordinates: of colours linear sRGB and opacity, of data as they are.
 vec4 texture_texel(int number, vec3 place, vec3 second, bool color);

@@ -1,6 +1,6 @@
 // Begins the radiance estimate of a surface, in its own cell (J. G. Cleary, "Analysis of an algorithm for finding
-// nearest neighbours in Euclidean space", 1979; Purcell et al. 2003, section 2.3: kNN-grid); that of the caustic photons
-// alone at a surface that is about to gather, since a final gather brings the others' light.
+// nearest neighbours in Euclidean space", 1979; Purcell et al. 2003, section 2.3: kNN-grid). Of a surface that is about
+// to gather it is that of the caustic photons alone: a final gather brings the others' light.
 #include "interface/bsdf.glsl"
 #include "interface/estimate.glsl"
 #include "interface/path.glsl"

@@ -8,8 +8,9 @@ vec2 box_span(vec3 at_low, vec3 at_high, float farthest) {
     return vec2(enters, min(min(min(farther.x, farther.y), farther.z), farthest));
 }
 
-// The same by the direction. inverse: 1 / direction, without infinities. Exits are widened beyond rounding (T. Ize, "Robust BVH Ray Traversal", JCGT 2, 2, 2013), and slightly
-// more, so that a box whose triangle is as near as the hit is entered.
+// The same by the direction. inverse: 1 / direction, without infinities. Exits are widened beyond rounding (T. Ize,
+// "Robust BVH Ray Traversal", JCGT 2, 2, 2013), and slightly more, so that a box whose triangle is as near as the hit is
+// entered.
 vec2 box_interval(vec3 low, vec3 high, vec3 origin, vec3 inverse, float farthest) {
     vec3 at_low = (low - origin) * inverse, at_high = (high - origin) * inverse;
     vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);

@@ -1,4 +1,4 @@
-// A point's details by those of its triangle's corners, in the mesh's own space; the tangent's w is 0 where it has none.
+// A point's details by those of its triangle's corners, in the mesh's own space; without a tangent its w is 0.
 #include "lib/triangle_point.glsl"
 
 // across, down: of the first texture coordinates, from the first corner to the second and third.
@@ -10,6 +10,7 @@ Detail detail_between(Hit hit, ivec3 corners, vec2 across, vec2 down) {
 #ifdef HAVE_SECOND_UV
     found.uv_1.z = uv_ratio(across, down, b.uv_1.xy - a.uv_1.xy, c.uv_1.xy - a.uv_1.xy);
 #endif
-    found.tangent = vec4(a.tangent.xyz * weights.x + b.tangent.xyz * weights.y + c.tangent.xyz * weights.z, a.tangent.w);
+    vec3 along = a.tangent.xyz * weights.x + b.tangent.xyz * weights.y + c.tangent.xyz * weights.z;
+    found.tangent = vec4(along, a.tangent.w);
     return found;
 }

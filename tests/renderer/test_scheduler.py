@@ -9,12 +9,12 @@ import pytest
 from viewer.renderer.preview.scheduler import (
     FIRST_RUNG,
     IN_FLIGHT,
-    LAST_RUNG,
     LIGHT,
     MOST_WARPED,
-    RUNG,
+    RUNGS,
     SMALLER,
     WARPING,
+    WIDER,
     Frame,
     OnShow,
     Scheduler,
@@ -66,7 +66,7 @@ def test_in_flight_light_takes_its_share_of_the_time(speed: float) -> None:
 
 
 @pytest.mark.parametrize("speed", SPEEDS)
-def test_at_rest_every_rung_shows_twice_as_much_as_the_one_before(speed: float) -> None:
+def test_at_rest_rungs_lead_to_the_whole_size(speed: float) -> None:
     machine = Simulated(speed)
     last = machine.flown()
     began = machine.seconds
@@ -74,18 +74,19 @@ def test_at_rest_every_rung_shows_twice_as_much_as_the_one_before(speed: float) 
     scales = [last.scale, *(frame.scale for frame in frames)]
     assert scales[-1] == 1 and not frames[-1].preview and not frames[-1].in_motion
     for before, frame in zip(scales, frames[:-1], strict=False):
-        assert frame.at_rest and frame.in_motion and min(RUNG * before, LAST_RUNG) <= frame.scale <= LAST_RUNG
+        assert frame.at_rest and frame.in_motion and frame.scale in RUNGS and frame.scale >= WIDER * before
     film = PIXELS / machine.rate
     assert machine.seconds - began - film <= 0.36 * film  # all rungs together
     assert len(frames) == 1 or film > FIRST_RUNG  # else the film's first sample is there before a rung would be
 
 
-def test_the_first_rung_is_soon_there() -> None:
-    """On a small machine, too, as far as light of a flight's pixels allows it."""
-    machine = Simulated(1.0)
-    last = machine.flown()
-    first = machine.rungs(last)[0]
-    assert first.pixels / machine.rate <= max(1.1 * FIRST_RUNG, 1.1 * RUNG**2 * last.pixels / machine.rate)
+@pytest.mark.parametrize(("speed", "scales"), [(1.0, [0.25, 0.5, 1.0]), (4.0, [0.25, 0.5, 1.0]), (8.0, [0.5, 1.0])])
+def test_no_rung_is_left_out_that_takes_long(speed: float, scales: list[float]) -> None:
+    machine = Simulated(speed)
+    machine.scheduler.light.note(RATE * speed)
+    frames = machine.rungs(Frame(SIZE, 0.1, 1, 1, preview=True))
+    assert [frame.scale for frame in frames] == scales
+    assert len(scales) == 3 or frames[0].pixels / machine.rate <= FIRST_RUNG
 
 
 def test_what_is_not_denoised_has_no_rungs() -> None:

@@ -85,6 +85,21 @@ def test_a_copy_that_waits_is_taken_back():
     assert text.index("own_kept_other = own_kept_place;") < text.index("own_kept_place = own_kept_other;")
 
 
+def test_behind_the_exits_from_which_one_asks():
+    """What another exit leads to neither asks nor waits for it."""
+    meet = Kernel("meet_it", (OUT("place", PLACE),), ("met", "missed", "passed"))
+    states = (
+        State("meet", meet, {"met": "shine", "missed": "other", "passed": "turn"}),
+        State("turn", TURN, {"done": "shine"}),
+        State("shine", SHINE, {"again": "meet", "done": DONE}),
+        State("other", Kernel("dim_it", (OUT("light", LIGHT),), ("done",)), {"done": DONE}),
+    )
+    streams = {"place": PLACE, "light": LIGHT}
+    linked = LinkedProgram(Program("met", streams, (), ("light",), states, "meet"), [SHINING, TURNING])
+    wanted = "if (exit_code == EXIT_MET || exit_code == EXIT_PASSED) own_kept = find_own(s_place);"
+    assert main_of(linked).count("find_own(") == 1 and wanted in main_of(linked)
+
+
 def test_nobody_asks():
     linked = chain(ARRIVE, MOVE, results=("place",))
     assert preparations(linked, linked.single()) == [] and "find_own" not in main_of(linked)

@@ -108,16 +108,16 @@ def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]
     return recipe.traversal, stepwise if recipe.traversal == "stack" else recipe.traversal
 
 
-def over_grid(within: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+def over_grid(primitives: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
     """The uniform grid over triangles and quadrics."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import grid
 
-    bounds, boxed = _bounding(within)
+    bounds, boxed = _bounding(primitives)
     built = grid_build.build(bounds, recipe.grid, boxed=boxed)
     whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
-    tests = _tests(recipe, within, extent=extent)
+    tests = _tests(recipe, primitives, extent=extent)
     resolution = "x".join(map(str, built.resolution))
     return Structure(
         "grid",
@@ -130,13 +130,13 @@ def over_grid(within: Primitives, recipe: Recipe, progress: Progress | None = No
     )
 
 
-def over_bvh(within: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+def over_bvh(primitives: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
     """The bounding volume hierarchy over triangles and quadrics."""
-    bounds, _ = _bounding(within)
+    bounds, _ = _bounding(primitives)
     built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
-    tests = _tests(recipe, within, extent=extent, order=built.order)
+    tests = _tests(recipe, primitives, extent=extent, order=built.order)
     return Structure(
         "bvh",
         built,
@@ -148,21 +148,21 @@ def over_bvh(within: Primitives, recipe: Recipe, progress: Progress | None = Non
     )
 
 
-def brute_force(within: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+def brute_force(primitives: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
     """No structure: every ray is tested against all triangles and quadrics, as in Purcell et al. (2003, section 2.4).
     Raises ViewerError for more than `MOST_UNSORTED`."""
-    if len(within.corners) > MOST_UNSORTED:
+    if len(primitives.corners) > MOST_UNSORTED:
         raise ViewerError(
             "--accel none",
-            f"{len(within.corners):,} triangles and quadrics to test against every ray",
+            f"{len(primitives.corners):,} triangles and quadrics to test against every ray",
             f"it takes up to {MOST_UNSORTED:,}; use --accel bvh",
         )
     whole, stepwise = traversals(recipe, "loop", "loop", ("loop",))
-    bounds, _ = _bounding(within)
+    bounds, _ = _bounding(primitives)
     order = np.flatnonzero(np.isfinite(bounds).all(axis=(1, 2))).astype(np.int32)
     held = bounds[order].reshape(-1, 3)
     extent = float(np.ptp(held, axis=0).max()) if len(held) else 1.0
-    tests = _tests(recipe, within, extent=extent, order=order)
+    tests = _tests(recipe, primitives, extent=extent, order=order)
     return Structure(
         "none",
         order,
@@ -170,38 +170,48 @@ def brute_force(within: Primitives, recipe: Recipe, progress: Progress | None = 
         stepwise,
         lambda traversal: [loop.module(len(order)), *tests],
         facts={"traversal": whole},
-        statistics={"triangles": len(within.corners), "left_out": len(within.corners) - len(order), "seconds": 0.0},
+        statistics={
+            "triangles": len(primitives.corners),
+            "left_out": len(primitives.corners) - len(order),
+            "seconds": 0.0,
+        },
     )
 
 
-def _bounding(within: Primitives) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+def _bounding(primitives: Primitives) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
     """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric, and a mask of those.
 
     Duplicate triangles are left out.
     """
-    bounds = without_repeats(within.corners, within.culled)
-    if not within.placed:
+    bounds = without_repeats(primitives.corners, primitives.culled)
+    if not primitives.placed:
         return bounds, None
-    numbers = [quadric.number for quadric in within.placed]
+    numbers = [quadric.number for quadric in primitives.placed]
     bounds = bounds.copy()
-    bounds[numbers] = quadrics.corners_of(quadrics.boxes(within.placed))
+    bounds[numbers] = quadrics.corners_of(quadrics.boxes(primitives.placed))
     boxed = np.zeros(len(bounds), bool)
     boxed[numbers] = True
     return bounds, boxed
 
 
 def _tests(
-    recipe: Recipe, within: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
+    recipe: Recipe, primitives: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
 ) -> list[Module]:
     """The modules of the tests of a flat scene's candidates."""
     marks = None
-    if within.placed:
-        marks = np.full(len(within.corners), -1, np.int32)
-        marks[[quadric.number for quadric in within.placed]] = np.arange(len(within.placed))
+    if primitives.placed:
+        marks = np.full(len(primitives.corners), -1, np.int32)
+        marks[[quadric.number for quadric in primitives.placed]] = np.arange(len(primitives.placed))
     test = triangles.module(
-        recipe.intersection, within.corners, extent, order, slack=recipe.plane_slack, marks=marks, culled=within.culled
+        recipe.intersection,
+        primitives.corners,
+        extent,
+        order,
+        slack=recipe.plane_slack,
+        marks=marks,
+        culled=primitives.culled,
     )
-    return quadrics.with_quadrics(test, quadrics.record(within.placed)) if within.placed else [test]
+    return quadrics.with_quadrics(test, quadrics.record(primitives.placed)) if primitives.placed else [test]
 
 
 def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = None) -> Structure:

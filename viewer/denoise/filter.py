@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from viewer.denoise.irradiance_cache import cache_sources
+from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.denoise.reprojection import INPUTS, RECALLED, History
 from viewer.denoise.view import view_uniforms
@@ -38,15 +39,6 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "smooth": ({"lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
     "compose": ({"features": FEATURES, "lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, RADIANCE),
 }
-RECORDS = {
-    "told": HALF,
-    "lit": LIT,
-    "pooled": POOLED,
-    "even": IRRADIANCE,
-    "odd": IRRADIANCE,
-    "light": IRRADIANCE,
-    "picture": RADIANCE,
-}
 
 
 def wavelet_sources() -> Iterator[tuple[str, Source]]:
@@ -71,7 +63,7 @@ class Wavelets:
             name: Pass(device, f"film/denoise/{name}", inputs, output, planar=True)
             for name, (inputs, output) in PASSES.items()
         }
-        self._streams: dict[str, Stream] = {}
+        self._streams = NamedStreams(device)
 
     def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
         """The picture, a stream of `RADIANCE`, which holds until the next call.
@@ -86,7 +78,7 @@ class Wavelets:
             except StopIteration as end:
                 pooled, light = end.value
                 break
-        picture = self._stream("picture", size)
+        picture = self._streams.get("picture", RADIANCE, size)
         inputs = {"features": features.blocks[0].stream, "lit": lit, "pooled": pooled, "light": light}
         self._passes["compose"].draw(inputs, picture, **view_uniforms(camera, size))
         return picture
@@ -94,7 +86,7 @@ class Wavelets:
     def demodulate(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
         """Light without texture, and its variance: a stream of `LIT`, which holds until the next call."""
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
-        view, lit = view_uniforms(camera, film.size), self._stream("lit", film.size)
+        view, lit = view_uniforms(camera, film.size), self._streams.get("lit", LIT, film.size)
         half, told = self._halves(film)
         if half is None:
             self._passes["lit"].draw(own, lit, **view, efficiency=film.efficiency)
@@ -106,7 +98,7 @@ class Wavelets:
         """The light of every pixel, pass by pass: a stream of `IRRADIANCE`. lit : `LIT` or `HISTORY`, of so many
         samples."""
         pooled, light = yield from self._pooled_light(lit, camera, samples)
-        smooth = self._stream("light", lit.size)
+        smooth = self._streams.get("light", IRRADIANCE, lit.size)
         self._passes["smooth"].draw(
             {"lit": lit, "pooled": pooled, "light": light}, smooth, **view_uniforms(camera, lit.size)
         )
@@ -118,14 +110,14 @@ class Wavelets:
         """The lattice's points, and their light filtered. alone : a pixel's variance is not known."""
         size = lit.size
         lattice, view = (-(-size[0] // 2), -(-size[1] // 2)), view_uniforms(camera, size)
-        pooled = self._stream("pooled", lattice)
+        pooled = self._streams.get("pooled", POOLED, lattice)
         self._passes["pool_single" if alone else "pool"].draw({"lit": lit}, pooled, **view)
         yield
         wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
         light = pooled
         for step in range(STEPS):
             values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(samples)}
-            target = self._stream(("even", "odd")[step % 2], lattice)
+            target = self._streams.get(("even", "odd")[step % 2], IRRADIANCE, lattice)
             self._passes["wavelet"].draw({"pooled": pooled, "light": light}, target, **values)
             light = target
             yield
@@ -137,7 +129,7 @@ class Wavelets:
         if film.sample_budget is not None:
             records = np.zeros(film.size[::-1], HALF.dtype)
             records["sum"] = variances(film.film())
-            stream = self._stream("told", film.size)
+            stream = self._streams.get("told", HALF, film.size)
             stream.write(records)
             return stream, 1
         if film.halves is not None and 0 < 2 * film.half == film.samples:
@@ -164,17 +156,6 @@ class Wavelets:
         if history is not None:
             history.forget()
 
-    def _stream(self, name: str, size: tuple[int, int]) -> Stream:
-        """A stream by its name, made anew for another size."""
-        held = self._streams.get(name)
-        if held is None or held.size != size:
-            if held is not None:
-                held.release()
-            held = self._streams[name] = Stream(self.device, RECORDS[name], size)
-        return held
-
     def release(self) -> None:
         """Free the streams."""
-        for stream in self._streams.values():
-            stream.release()
-        self._streams.clear()
+        self._streams.release()

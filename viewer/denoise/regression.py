@@ -1,11 +1,11 @@
 """Light of few samples as a function of place and normal: a local regression, in fragment programs.
 
 Over all surfaces of about one depth around a pixel the light is fitted by a linear function of the normal, so that wide
-windows take the noise, and the relief that is finer than the light's pixels stays: it is that of the picture's own normals
+windows take the noise, and relief that is finer than the light's pixels stays: the picture has normals of its own
 (B. Moon et al. 2014, "Adaptive Rendering Based on Weighted Local Regression"; B. Bitterli et al. 2016, "Nonlinearly
 Weighted First-order Regression for Denoising Monte Carlo Renderings"; M. Koskela et al. 2019, "Blockwise Multi-order
-Feature Regression for Real-time Path-tracing Reconstruction"). The windows are those of an a-trous transform (Dammertz et
-al. 2010), whose taps carry the moments that the normal equations need.
+Feature Regression for Real-time Path-tracing Reconstruction"). The windows are those of an a-trous transform (Dammertz
+et al. 2010), whose taps carry the moments that the normal equations need.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
+from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import LIT, MOMENTS, RELIEF
 from viewer.denoise.view import view_uniforms
 from viewer.scene.camera import Camera
@@ -24,7 +25,9 @@ from viewer.stream.gl.stream import Stream
 
 REACHES = 2, 4, 8, 16  # pixels between the taps of a step; of the first one all light counts as alike
 DEVIATIONS = 4.0  # of the luminance, within which it does in the others
-MOST_WHOLE = 1 << 17  # pixels of light up to which each is a point of the lattice; of more every second of every second row
+MOST_WHOLE = (
+    1 << 17
+)  # pixels of light up to which each is a point of the lattice; of more every second of every second row
 PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "gather": ({"lit": LIT, "light": LIT}, MOMENTS),
     "spread": ({"moments": MOMENTS}, MOMENTS),
@@ -57,7 +60,7 @@ class Regression:
             name: Pass(device, f"film/regression/{name}", inputs, output, planar=True)
             for name, (inputs, output) in PASSES.items()
         }
-        self._streams: dict[str, Stream] = {}
+        self._streams = NamedStreams(device)
 
     def fit(self, lit: Stream, light: Stream, camera: Camera) -> Generator[None, None, Relit]:
         """The light of every place and normal, pass by pass; its streams hold until the next call.
@@ -66,18 +69,21 @@ class Regression:
         """
         stride = 1 if lit.size[0] * lit.size[1] <= MOST_WHOLE else 2
         size = -(-lit.size[0] // stride), -(-lit.size[1] // stride)
-        moments = self._stream("even", MOMENTS, size)
+        moments = self._streams.get("even", MOMENTS, size)
         view = view_uniforms(camera, lit.size)
         self._passes["gather"].draw({"lit": lit, "light": light}, moments, **view, stride=stride)
         yield
-        wide = {**view, **{name: tuple(stride * value for value in view[name]) for name in ("view_across", "view_down")}}
+        wide = {
+            **view,
+            **{name: tuple(stride * value for value in view[name]) for name in ("view_across", "view_down")},
+        }
         for step, reach in enumerate(REACHES):
-            target = self._stream("even" if step % 2 else "odd", MOMENTS, size)
+            target = self._streams.get("even" if step % 2 else "odd", MOMENTS, size)
             values = {"reach": reach // stride, "deviations": DEVIATIONS, "strict": float(step > 0)}
             self._passes["spread"].draw({"moments": moments}, target, **wide, **values)
             moments = target
             yield
-        relief = self._stream("relief", RELIEF, size)
+        relief = self._streams.get("relief", RELIEF, size)
         self._passes["solve"].draw({"moments": moments}, relief)
         return Relit(lit, relief, stride)
 
@@ -88,17 +94,6 @@ class Regression:
             pass
         lit.release()
 
-    def _stream(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
-        """A stream by its name, made anew for another size."""
-        held = self._streams.get(name)
-        if held is None or held.size != size:
-            if held is not None:
-                held.release()
-            held = self._streams[name] = Stream(self.device, record, size)
-        return held
-
     def release(self) -> None:
         """Free the streams."""
-        for stream in self._streams.values():
-            stream.release()
-        self._streams.clear()
+        self._streams.release()

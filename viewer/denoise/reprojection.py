@@ -7,13 +7,14 @@ Each pixel's light is blended with that of the same point of the scene in the pi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.denoise.irradiance_cache import IrradianceCache
+from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import HISTORY, KNOWN, LIT, MOTION
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES
@@ -53,26 +54,15 @@ class Changes:
 
 @dataclass
 class Seen:
-    """What one picture has left: its view, light and surfaces."""
+    """What one picture has left: its light and surfaces, the view and the size."""
 
-    streams: dict[str, Stream] = field(default_factory=dict)
+    streams: NamedStreams
     camera: Camera | None = None
     size: tuple[int, int] = (0, 0)
 
-    def stream(self, device: Device, name: str, record: Record, size: tuple[int, int]) -> Stream:
-        """A stream by its name, made anew for another size."""
-        held = self.streams.get(name)
-        if held is None or held.size != size:
-            if held is not None:
-                held.release()
-            held = self.streams[name] = Stream(device, record, size)
-        return held
-
     def release(self) -> None:
         """Free the streams."""
-        for stream in self.streams.values():
-            stream.release()
-        self.streams.clear()
+        self.streams.release()
         self.camera = None
 
 
@@ -88,7 +78,7 @@ class History:
         self.cache, self.seeks = IrradianceCache(device), False
         self._pass = Pass(device, "film/denoise/reproject", INPUTS, HISTORY, planar=True)
         self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
-        self._past, self._now = Seen(), Seen()
+        self._past, self._now = Seen(NamedStreams(device)), Seen(NamedStreams(device))
         self._motion: Stream | None = None
         self._found: Stream | None = None  # in the cache
         self._kept = 0  # samples of the picture that is being made that the cache has
@@ -126,18 +116,17 @@ class History:
         lit, features : of a picture with so many samples of a pixel, seen by ``camera``.
         """
         size, past = lit.size, self._past
-        made = self._now.stream(self.device, "past", HISTORY, size)
+        made = self._now.streams.get("past", HISTORY, size)
         self._now.camera, self._now.size = camera, size
-        before = past if past.camera is not None else Seen()
-        streams = {"lit": lit, "features": features, "motion": self._rows(camera, before)}
+        streams = {"lit": lit, "features": features, "motion": self._rows(camera, past.camera)}
         # Without a past any that is complete.
-        held = before.camera is not None
-        streams["past"] = past.streams["past"] if held else self._now.stream(self.device, "none", HISTORY, (1, 1))
+        held = past.camera is not None
+        streams["past"] = past.streams["past"] if held else self._now.streams.get("none", HISTORY, (1, 1))
         self._pass.draw(streams, made, **self.uniforms(camera, size, samples))
         known = self._known(lit, camera, samples)
         if known is None:
             return made
-        recalled = self._now.stream(self.device, "recalled", HISTORY, size)
+        recalled = self._now.streams.get("recalled", HISTORY, size)
         values = {**view_uniforms(camera, size), "samples": float(samples), "most_known": MOST_KNOWN * self.share}
         self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
         return recalled
@@ -180,13 +169,13 @@ class History:
             "longest": longest * self.share * samples if self.used else 0.0,
         }
 
-    def _rows(self, camera: Camera, before: Seen) -> Stream:
+    def _rows(self, camera: Camera, before: Camera | None) -> Stream:
         """The motion of what has moved, a row for each, sorted."""
-        moved = sorted(self.changes.moved, key=lambda each: each[0]) if before.camera is not None else []
+        moved = sorted(self.changes.moved, key=lambda each: each[0]) if before is not None else []
         records = np.zeros((1, max(1, len(moved))), MOTION.dtype)
         for k, (first, end, matrix) in enumerate(moved):
             # Relative to the eyes, in float64: float32 has few digits left for places far from the origin.
-            rows = relative(matrix, camera, before.camera or camera)
+            rows = relative(matrix, camera, before or camera)
             for name, row in zip(("row_x", "row_y", "row_z"), rows, strict=True):
                 records[name][0, k] = row
             records["first"][0, k], records["end"][0, k] = first, end

@@ -2,7 +2,8 @@
 has moved on, until the next one is there.
 
 Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), with each pixel's own normal, see
-``shaders/film/upsample/upsample.glsl`` and `viewer.denoise.regression`. A picture knows its depths, by which another camera's is made of it: ``shaders/film/upsample/warp.glsl``.
+``shaders/film/upsample/upsample.glsl`` and `viewer.denoise.regression`. A picture knows its depths, by which another
+camera's is made of it: ``shaders/film/upsample/warp.glsl``.
 """
 
 from __future__ import annotations

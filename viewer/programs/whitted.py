@@ -72,7 +72,7 @@ def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def direct_light(kernel: Kernel, then: str) -> tuple[State, ...]:
-    """The states that send a shadow ray after the other, by a kernel that goes on to the next light."""
+    """The states that send shadow rays to one light after the other; kernel : prepares the next ray, or ends."""
     exits: dict[str, Target] = {"again": "light", "shadow": Call("setup", then="resolve"), "end": then}
     return State("light", kernel, exits), State("resolve", paths.RESOLVE_SHADOW, {"done": "light"})
 

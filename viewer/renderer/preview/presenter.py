@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import Relit
 from viewer.denoise.view import view_uniforms
@@ -38,13 +39,14 @@ class Presenter:
             name: Pass(device, f"film/present/{name}", inputs, output, planar=True)
             for name, (inputs, output) in PASSES.items()
         }
-        self._streams: dict[str, Stream] = {}
+        self._streams = NamedStreams(device)
 
     def blend(self, fitted: Relit, light: Stream, camera: Camera, samples: int) -> Stream:
         """The light of least error, `IRRADIANCE`, which holds until the next call. fitted : by regression; light :
         `IRRADIANCE` by wavelets, with its variance; both of a film of so many samples of a pixel."""
         lit, size = fitted.lit, light.size
-        view, relit, blended = view_uniforms(camera, size), self._stream("relit", size), self._stream("blended", size)
+        view = view_uniforms(camera, size)
+        relit, blended = (self._streams.get(name, IRRADIANCE, size) for name in ("relit", "blended"))
         inputs = {"lit": lit, "relief": fitted.relief}
         self._passes["relit"].draw(inputs, relit, **view, scale=(1.0, 1.0), stride=fitted.stride)
         inputs = {"lit": lit, "light": light, "fitted": relit}
@@ -59,17 +61,6 @@ class Presenter:
         for stream in (lit, relief, light):
             stream.release()
 
-    def _stream(self, name: str, size: tuple[int, int]) -> Stream:
-        """A stream by its name, made anew for another size."""
-        held = self._streams.get(name)
-        if held is None or held.size != size:
-            if held is not None:
-                held.release()
-            held = self._streams[name] = Stream(self.device, IRRADIANCE, size)
-        return held
-
     def release(self) -> None:
         """Free the streams."""
-        for stream in self._streams.values():
-            stream.release()
-        self._streams.clear()
+        self._streams.release()

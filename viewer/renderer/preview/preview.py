@@ -1,8 +1,8 @@
 """The picture of few samples, at window size: while the camera moves, and at rest until the film tells more.
 
 A frame goes from top to bottom: light is traced for few pixels; surfaces are found for every pixel of the window; the
-light is parted from texture, blended with what pictures before have shown of the same places, filtered, and upsampled
-to the surfaces.
+light is parted from texture, blended with what pictures before have shown of the same places, fitted by regression, and
+upsampled to the surfaces.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ class Preview:
         """The passes; the context must be current."""
         if self._passes is None:
             device = self.renderer.device
-            self._passes = Passes(*(made(device) for made in (Wavelets, History, Regression, Upsampling, Presenter)))
+            self._passes = Passes(
+                Wavelets(device), History(device), Regression(device), Upsampling(device), Presenter(device)
+            )
         return self._passes
 
     # -- what the scheduler is told --------------------------------------------------------------------------------

@@ -34,11 +34,10 @@ QUICK = (1024, 16)  # streams (width, height) of such a film: llvmpipe's threads
 TIMED_EVERY = 16  # pictures of a moving camera: the passes of the others are queued, which tells no times
 SLOWER = 1.5  # times as long as the last one that was timed: the next one is timed, too
 
-# -- at rest: rungs, each of twice as many pixels across as the one before; all of them cost a third of the film's first
-# sample
-FIRST_RUNG = 0.25  # seconds that the first rung at rest may take: there before the eye has settled
-RUNG = 2.0  # times as wide as the one before is the next one at least
-LAST_RUNG = 0.5  # of the whole width: the next one is the film's first sample
+# -- at rest: rungs before the film's first sample, of which both cost a third
+RUNGS = (0.25, 0.5)  # of the picture's width and height
+FIRST_RUNG = 0.25  # seconds: rungs that would take less than that are passed over, as far as a later one does, too
+WIDER = 1.25  # times as wide as what is on show is a rung at least: what is less is hardly seen
 
 # -- upsampling of a preview's light
 FIRST_CAMERA_RATE = 2e6  # camera rays a second, and pixels upsampled, before any have been seen
@@ -332,13 +331,12 @@ class Scheduler:
 
     def _rung(self, on_show: OnShow, pixels: int) -> float:
         """The scale of the next picture at rest, of more light than the one on show; 1: the film's first sample."""
-        if not (on_show.reconstructs and on_show.progressive) or RUNG * on_show.scale > LAST_RUNG:
+        if not (on_show.reconstructs and on_show.progressive):
             return 1.0
-        rate = self.light.rate or self.rate
-        affordable = next((s for s in SMALLER if pixels * s * s <= rate * FIRST_RUNG), 0.0)
-        if affordable == 1:
-            return 1.0
-        return min(max(affordable, RUNG * on_show.scale), LAST_RUNG)
+        affordable = (self.light.rate or self.rate) * FIRST_RUNG
+        ahead = [scale for scale in (*RUNGS, 1.0) if scale >= WIDER * on_show.scale] or [1.0]
+        quick = [scale for scale in ahead if pixels * scale**2 <= affordable]
+        return quick[-1] if quick else ahead[0]
 
     def _more(self, affordable: float, pixels: int, most: int) -> int:
         """Samples to add to each pixel."""

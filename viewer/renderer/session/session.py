@@ -350,7 +350,7 @@ class Session:
         self.seconds = max(job.spent, 1e-6)
         self.pictures += 1
         self.convergence.take(job, self.seconds)
-        if self.converged and job.denoised and self._used.settings.denoise == "oidn":
+        if self.converged and job.denoised and self._frames.renderer.settings.denoise == "oidn":
             self._refilter()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
             self.state.save(film)

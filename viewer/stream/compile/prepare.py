@@ -1,5 +1,5 @@
 """Placement of prepared values (`viewer.stream.declare.kernel.Prepared`): after each state that writes their stream,
-and on load if a kernel uses them before the next write.
+behind the exits from which a kernel uses them before the next write, and on load if one does.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from viewer.stream.declare.program import State
 class Preparation:
     """A prepared value of a step.
 
-    asks : by state name, the stream whose value it uses. writes : the streams to prepare after a state. loads : the
-    streams to prepare on load. copies : two streams, the second copied from the first by a state.
+    asks : by state name, the stream whose value it uses. writes : by state name, the streams to prepare after it, each
+    with the exits behind which it is used; none: behind all. loads : the streams to prepare on load. copies : two
+    streams, the second copied from the first by a state.
     """
 
     prepared: Prepared
     asks: dict[str, str] = field(default_factory=dict)
-    writes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    writes: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     loads: tuple[str, ...] = ()
     copies: dict[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -43,7 +44,10 @@ class Preparation:
     def behind(self, state: str) -> list[str]:
         """The statements after a state's call."""
         moved = [f"{self.variable(to)} = {self.variable(of)};" for of, to in filter(None, [self.copies.get(state)])]
-        return moved + [self.make(stream) for stream in self.writes.get(state, ())]
+        for stream, exits in self.writes.get(state, {}).items():
+            left = " || ".join(f"exit_code == EXIT_{name.upper()}" for name in exits)
+            moved.append(f"if ({left}) {self.make(stream)}" if left else self.make(stream))
+        return moved
 
     def take(self, state: str) -> str:
         """The statement before a state's call, possibly empty."""
@@ -74,20 +78,20 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Prepa
         copies |= more  # of streams that are themselves copied from, too
         wanted |= {of for of, _ in more.values()}
     used = {**{name: of for name, (of, _) in copies.items()}, **asks}
-    writes = {
-        name: tuple(
-            stream
-            for stream in _written(state, prepared)
-            if stream in used.values()
-            and name not in copies
-            and _comes(linked, states, used, prepared, stream, linked.program.successors(name))
-        )
-        for name, state in states.items()
-    }
+    writes: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name, state in states.items():
+        for stream in _written(state, prepared) if name not in copies else ():
+            exits = tuple(
+                exit_
+                for exit_ in state.exits
+                if stream in used.values()
+                and _comes(linked, states, used, prepared, stream, linked.program.successors_by(name, exit_))
+            )
+            if exits:
+                writes.setdefault(name, {})[stream] = exits if len(exits) < len(state.exits) else ()
     loads = tuple(
         s for s in step.loads if s in used.values() and _comes(linked, states, used, prepared, s, step.entries)
     )
-    writes = {name: streams for name, streams in writes.items() if streams}
     return Preparation(prepared, asks, writes, loads, copies)
 
 

@@ -206,14 +206,16 @@ class Program:
 
     @cached_property
     def _successors(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
-        for state in self.states:
-            out: list[str] = []
-            for target in state.exits.values():
-                follow: list[str | _Mark] = self.returns[state.name] if target is RETURN else [entry_state(target)]
-                out += [t for t in follow if isinstance(t, str) and t not in out]
-            found[state.name] = tuple(out)
-        return found
+        return {
+            state.name: tuple(dict.fromkeys(t for exit_ in state.exits for t in self.successors_by(state.name, exit_)))
+            for state in self.states
+        }
+
+    def successors_by(self, name: str, exit_: str) -> tuple[str, ...]:
+        """The possible next states of a ray by one exit of a state."""
+        target = self.by_name[name].exits[exit_]
+        follow: list[str | _Mark] = self.returns[name] if target is RETURN else [entry_state(target)]
+        return tuple(t for t in follow if isinstance(t, str))
 
     def _moves(self, name: str, caller: str | _Mark | None) -> Iterable[tuple[str | _Mark, str | _Mark | None]]:
         """A ray's possible targets after a state, with its new return state (None outside of a call)."""

@@ -24,6 +24,7 @@ from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.limits import LIMITS, Limits, rounded
 from viewer.stream.gl import elsewhere, probe
+from viewer.stream.gl.fill import Fill
 from viewer.stream.gl.samplers import set_samplers
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
@@ -203,6 +204,11 @@ class Device:
         """Whether a fragment program can keep a stack (`viewer.stream.gl.probe.array_stores`)."""
         with self.current():
             return probe.array_stores(self.context)
+
+    @cached_property
+    def fill(self) -> Fill:
+        """Fills parts of textures."""
+        return Fill(self.context)
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function without a moderngl wrapper; None if the driver lacks it."""

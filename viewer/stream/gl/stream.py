@@ -144,21 +144,27 @@ class Stream:
         default), on the device."""
         width, height = self.size
         rows, rest = (height, 0) if rays is None else divmod(rays, width)
-        for k, texture in enumerate(self.textures):
+        for k in range(len(self.textures)):
             red, green, blue, alpha = texels[k] if texels else (0.0, 0.0, 0.0, 0.0)
             value = (float(red), float(green), float(blue), float(alpha))
-            target = self._clearing.get(k)
-            if target is None:
-                target = self._clearing[k] = self.device.context.framebuffer([texture])
-            if rows:
-                target.clear(viewport=(0, 0, width, rows), color=value)
+            if rows == height:
+                self._alone(k).clear(color=value)
+            elif rows:
+                self.device.fill.draw(self._alone(k), (0, 0, width, rows), value)
             if rest:
-                target.clear(viewport=(0, rows, rest, 1), color=value)
+                self.device.fill.draw(self._alone(k), (0, rows, rest, 1), value)
 
     def clear_rows(self, first: int, count: int) -> None:
         """Give all elements of ``count`` rows zeros, on the device."""
-        if count:
-            self.framebuffer.clear(viewport=(0, first, self.size[0], count))
+        for k in range(len(self.textures) if count else 0):
+            self.device.fill.draw(self._alone(k), (0, first, self.size[0], count), (0.0, 0.0, 0.0, 0.0))
+
+    def _alone(self, number: int) -> moderngl.Framebuffer:
+        """A texture as the only attachment of a framebuffer."""
+        target = self._clearing.get(number)
+        if target is None:
+            target = self._clearing[number] = self.device.context.framebuffer([self.textures[number]])
+        return target
 
     def release(self) -> None:
         """Free the textures. Framebuffers are freed with their last reference: moderngl would bind a released one
