@@ -12,25 +12,25 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
+from viewer.base.generators import returned
 from viewer.denoise.irradiance_cache import cache_sources
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
-from viewer.denoise.reprojection import INPUTS, RECALLED, History
+from viewer.denoise.reprojection import INPUTS, RECALLED
 from viewer.denoise.view import view_uniforms
 from viewer.film.adaptive import variances
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, FILM, HALF, RADIANCE
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.stream import Stream
 
 STEPS = 4  # of the transform: 2, 4, 8 .. pixels between taps
 DEVIATIONS = 3.0  # of the luminance, within which light counts as alike, of pictures of few samples
 FEW, LEAST_DEVIATIONS = 4, 1.0
-PASSES: dict[str, tuple[dict[str, Record], Record]] = {
+PASSES: Declared = {
     "lit": ({"film": FILM, "features": FEATURES}, LIT),
     "lit_by_halves": ({"film": FILM, "features": FEATURES, "half": HALF}, LIT),
     "pool": ({"lit": LIT}, POOLED),
@@ -42,9 +42,8 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
 
 
 def wavelet_sources() -> Iterator[tuple[str, Source]]:
-    """Every pass, by name."""
-    for name, (inputs, output) in {**PASSES, "reproject": (INPUTS, HISTORY), "recall": (RECALLED, HISTORY)}.items():
-        yield name, pass_source(f"film/denoise/{name}", inputs, output, planar=True)
+    """Every pass, by name, those of `viewer.denoise.reprojection` too."""
+    yield from pass_sources("film/denoise", {**PASSES, "reproject": (INPUTS, HISTORY), "recall": (RECALLED, HISTORY)})
     yield from cache_sources()
 
 
@@ -59,10 +58,7 @@ class Wavelets:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._passes = {
-            name: Pass(device, f"film/denoise/{name}", inputs, output, planar=True)
-            for name, (inputs, output) in PASSES.items()
-        }
+        self._passes = PassSet(device, "film/denoise", PASSES)
         self._streams = NamedStreams(device)
 
     def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
@@ -71,16 +67,10 @@ class Wavelets:
         film, features : of one size, in one block, of the same samples (of features not all, where these are many).
         """
         lit, size = self.demodulate(film, features, camera), film.size
-        steps = self._pooled_light(lit, camera, film.samples, alone=film.samples == 1)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                pooled, light = end.value
-                break
+        pooled, light = returned(self._pooled_light(lit, camera, film.samples, alone=film.samples == 1))
         picture = self._streams.get("picture", RADIANCE, size)
         inputs = {"features": features.blocks[0].stream, "lit": lit, "pooled": pooled, "light": light}
-        self._passes["compose"].draw(inputs, picture, **view_uniforms(camera, size))
+        self._passes.draw("compose", inputs, picture, **view_uniforms(camera, size))
         return picture
 
     def demodulate(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
@@ -89,9 +79,9 @@ class Wavelets:
         view, lit = view_uniforms(camera, film.size), self._streams.get("lit", LIT, film.size)
         half, told = self._halves(film)
         if half is None:
-            self._passes["lit"].draw(own, lit, **view, efficiency=film.efficiency)
+            self._passes.draw("lit", own, lit, **view, efficiency=film.efficiency)
         else:
-            self._passes["lit_by_halves"].draw({**own, "half": half}, lit, **view, told=told)
+            self._passes.draw("lit_by_halves", {**own, "half": half}, lit, **view, told=told)
         return lit
 
     def filter(self, lit: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:
@@ -99,8 +89,8 @@ class Wavelets:
         samples."""
         pooled, light = yield from self._pooled_light(lit, camera, samples)
         smooth = self._streams.get("light", IRRADIANCE, lit.size)
-        self._passes["smooth"].draw(
-            {"lit": lit, "pooled": pooled, "light": light}, smooth, **view_uniforms(camera, lit.size)
+        self._passes.draw(
+            "smooth", {"lit": lit, "pooled": pooled, "light": light}, smooth, **view_uniforms(camera, lit.size)
         )
         return smooth
 
@@ -111,14 +101,14 @@ class Wavelets:
         size = lit.size
         lattice, view = (-(-size[0] // 2), -(-size[1] // 2)), view_uniforms(camera, size)
         pooled = self._streams.get("pooled", POOLED, lattice)
-        self._passes["pool_single" if alone else "pool"].draw({"lit": lit}, pooled, **view)
+        self._passes.draw("pool_single" if alone else "pool", {"lit": lit}, pooled, **view)
         yield
         wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
         light = pooled
         for step in range(STEPS):
             values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(samples)}
             target = self._streams.get(("even", "odd")[step % 2], IRRADIANCE, lattice)
-            self._passes["wavelet"].draw({"pooled": pooled, "light": light}, target, **values)
+            self._passes.draw("wavelet", {"pooled": pooled, "light": light}, target, **values)
             light = target
             yield
         return pooled, light
@@ -135,26 +125,6 @@ class Wavelets:
         if film.halves is not None and 0 < 2 * film.half == film.samples:
             return film.halves.blocks[0].stream, 0
         return None, 0
-
-    def warm(self, history: History | None = None) -> None:
-        """Let the driver compile its part of every pass, and of that of a history, which forgets what it holds."""
-        size = 2, 2
-        film, features = FilmBuffer(self.device, size), Buffer(self.device, FEATURES, size)
-        camera = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
-        self.denoise(film, features, camera)
-        film.halves, film.half, film.samples = Buffer(self.device, HALF, size), 4, 8
-        self.denoise(film, features, camera)
-        film.samples = 1
-        if history is not None:
-            history.seeks = True
-            lit = self.demodulate(film, features, camera)
-            for _ in self.filter(history.blend(lit, features.blocks[0].stream, camera, 1), camera, 1):
-                pass
-            history.seeks = False
-        for buffer in (film, features):
-            buffer.release()
-        if history is not None:
-            history.forget()
 
     def release(self) -> None:
         """Free the streams."""

@@ -18,9 +18,8 @@ from viewer.denoise.records import LIT, MOMENTS, RELIEF
 from viewer.denoise.view import view_uniforms
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.stream import Stream
 
 REACHES = 2, 4, 8, 16  # pixels between the taps of a step; of the first one all light counts as alike
@@ -28,7 +27,7 @@ DEVIATIONS = 4.0  # of the luminance, within which it does in the others
 MOST_WHOLE = (
     1 << 17
 )  # pixels of light up to which each is a point of the lattice; of more every second of every second row
-PASSES: dict[str, tuple[dict[str, Record], Record]] = {
+PASSES: Declared = {
     "gather": ({"lit": LIT, "light": LIT}, MOMENTS),
     "spread": ({"moments": MOMENTS}, MOMENTS),
     "solve": ({"moments": MOMENTS}, RELIEF),
@@ -37,8 +36,7 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
 
 def regression_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
-    for name, (inputs, output) in PASSES.items():
-        yield name, pass_source(f"film/regression/{name}", inputs, output, planar=True)
+    return pass_sources("film/regression", PASSES)
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,7 @@ class Regression:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._passes = {
-            name: Pass(device, f"film/regression/{name}", inputs, output, planar=True)
-            for name, (inputs, output) in PASSES.items()
-        }
+        self._passes = PassSet(device, "film/regression", PASSES)
         self._streams = NamedStreams(device)
 
     def fit(self, lit: Stream, light: Stream, camera: Camera) -> Generator[None, None, Relit]:
@@ -71,7 +66,7 @@ class Regression:
         size = -(-lit.size[0] // stride), -(-lit.size[1] // stride)
         moments = self._streams.get("even", MOMENTS, size)
         view = view_uniforms(camera, lit.size)
-        self._passes["gather"].draw({"lit": lit, "light": light}, moments, **view, stride=stride)
+        self._passes.draw("gather", {"lit": lit, "light": light}, moments, **view, stride=stride)
         yield
         wide = {
             **view,
@@ -80,19 +75,12 @@ class Regression:
         for step, reach in enumerate(REACHES):
             target = self._streams.get("even" if step % 2 else "odd", MOMENTS, size)
             values = {"reach": reach // stride, "deviations": DEVIATIONS, "strict": float(step > 0)}
-            self._passes["spread"].draw({"moments": moments}, target, **wide, **values)
+            self._passes.draw("spread", {"moments": moments}, target, **wide, **values)
             moments = target
             yield
         relief = self._streams.get("relief", RELIEF, size)
-        self._passes["solve"].draw({"moments": moments}, relief)
+        self._passes.draw("solve", {"moments": moments}, relief)
         return Relit(lit, relief, stride)
-
-    def warm(self) -> None:
-        """Let the driver compile its part of every pass."""
-        lit, camera = Stream(self.device, LIT, (2, 2)), Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
-        for _ in self.fit(lit, lit, camera):
-            pass
-        lit.release()
 
     def release(self) -> None:
         """Free the streams."""

@@ -22,7 +22,7 @@ from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.stream import Stream
 
 SHOWN = Record(
@@ -30,7 +30,7 @@ SHOWN = Record(
     Field("rgb", "vec3", "linear sRGB"),
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
-PASSES: dict[str, tuple[dict[str, Record], Record]] = {
+PASSES: Declared = {
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
     "upsample": ({"features": FEATURES, "lit": LIT, "relief": RELIEF}, SHOWN),
     "warp": ({"shown": SHOWN}, SHOWN),
@@ -39,8 +39,7 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
 
 def upsampling_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
-    for name, (inputs, output) in PASSES.items():
-        yield name, pass_source(f"film/upsample/{name}", inputs, output, planar=True)
+    return pass_sources("film/upsample", PASSES)
 
 
 class Upsampling:
@@ -48,10 +47,7 @@ class Upsampling:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._passes = {
-            name: Pass(device, f"film/upsample/{name}", inputs, output, planar=True)
-            for name, (inputs, output) in PASSES.items()
-        }
+        self._passes = PassSet(device, "film/upsample", PASSES)
         self._picture: Stream | None = None
         self._camera: Camera | None = None  # of the picture made last
 
@@ -83,7 +79,7 @@ class Upsampling:
         if self._picture is None or self._picture.size != size:
             self._free_picture()
             self._picture = Stream(self.device, SHOWN, size)
-        self._passes[name].draw(inputs, self._picture, **view_uniforms(camera, size), **values)
+        self._passes.draw(name, inputs, self._picture, **view_uniforms(camera, size), **values)
         self._camera = camera
         return self._picture
 
@@ -100,20 +96,8 @@ class Upsampling:
         # For this pass alone: to Mesa's drivers what is left bound makes variants of the shaders that come next.
         texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
         values = warping(self._camera, picture.size, camera, target.size)
-        self._passes["warp"].draw({"shown": picture}, target, **values)
+        self._passes.draw("warp", {"shown": picture}, target, **values)
         texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
-
-    def warm(self) -> None:
-        """Let the driver compile its part of every pass."""
-        camera, size = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)), (2, 2)
-        lit, relief, light, features = (Stream(self.device, r, size) for r in (LIT, RELIEF, IRRADIANCE, FEATURES))
-        target = Stream(self.device, SHOWN, size)
-        self.compose(light, features, camera)
-        self.draw(Relit(lit, relief, 1), features, camera)
-        self.warp(camera, target)
-        for stream in (lit, relief, light, features, target):
-            stream.release()
-        self.forget()
 
     def forget(self) -> None:
         """What was made last is of no use any more."""

@@ -13,12 +13,11 @@ from viewer.denoise.regression import Relit
 from viewer.denoise.view import view_uniforms
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.stream import Stream
 
-PASSES: dict[str, tuple[dict[str, Record], Record]] = {
+PASSES: Declared = {
     "relit": ({"lit": LIT, "relief": RELIEF}, IRRADIANCE),
     "blend": ({"lit": LIT, "light": IRRADIANCE, "fitted": IRRADIANCE}, IRRADIANCE),
 }
@@ -26,8 +25,7 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
 
 def presenter_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
-    for name, (inputs, output) in PASSES.items():
-        yield name, pass_source(f"film/present/{name}", inputs, output, planar=True)
+    return pass_sources("film/present", PASSES)
 
 
 class Presenter:
@@ -35,10 +33,7 @@ class Presenter:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._passes = {
-            name: Pass(device, f"film/present/{name}", inputs, output, planar=True)
-            for name, (inputs, output) in PASSES.items()
-        }
+        self._passes = PassSet(device, "film/present", PASSES)
         self._streams = NamedStreams(device)
 
     def blend(self, fitted: Relit, light: Stream, camera: Camera, samples: int) -> Stream:
@@ -48,18 +43,10 @@ class Presenter:
         view = view_uniforms(camera, size)
         relit, blended = (self._streams.get(name, IRRADIANCE, size) for name in ("relit", "blended"))
         inputs = {"lit": lit, "relief": fitted.relief}
-        self._passes["relit"].draw(inputs, relit, **view, scale=(1.0, 1.0), stride=fitted.stride)
+        self._passes.draw("relit", inputs, relit, **view, scale=(1.0, 1.0), stride=fitted.stride)
         inputs = {"lit": lit, "light": light, "fitted": relit}
-        self._passes["blend"].draw(inputs, blended, **view, samples=float(samples))
+        self._passes.draw("blend", inputs, blended, **view, samples=float(samples))
         return blended
-
-    def warm(self) -> None:
-        """Let the driver compile its part of every pass."""
-        camera = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
-        lit, relief, light = (Stream(self.device, record, (2, 2)) for record in (LIT, RELIEF, IRRADIANCE))
-        self.blend(Relit(lit, relief, 1), light, camera, 1)
-        for stream in (lit, relief, light):
-            stream.release()
 
     def release(self) -> None:
         """Free the streams."""

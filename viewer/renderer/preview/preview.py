@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from viewer.base.generators import returned
 from viewer.denoise.filter import Wavelets
 from viewer.denoise.regression import Regression
 from viewer.denoise.reprojection import Changes, History
-from viewer.denoise.upsampling import Upsampling
+from viewer.denoise.upsampling import SHOWN, Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.inputs.prepared import Prepared
@@ -42,6 +43,7 @@ from viewer.renderer.preview.scheduler import (
 from viewer.renderer.sampling.denoising import denoised
 from viewer.renderer.sampling.frame_plan import Event, Progress
 from viewer.renderer.sampling.parts import RendererParts
+from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
 
 NUMBERS = 4096  # of samples, until previews begin anew
@@ -94,11 +96,24 @@ class Preview:
                 self.gbuffer.warm()
             yield 1.0
         with self.renderer.device.current():
-            passes = self._compiled()
-            passes.wavelets.warm(passes.history)
-            passes.regression.warm()
-            passes.upsampling.warm()
-            passes.presenter.warm()
+            self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
+        What a film of more samples needs waits until there is one. The context must be current."""
+        wavelets, history, regression, upsampling, _ = self._compiled()
+        device, size, camera = self.renderer.device, (2, 2), Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+        film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
+        surfaces = features.blocks[0].stream
+        history.seeks = True
+        lit = wavelets.demodulate(film, features, camera)
+        fitted = returned(regression.fit(lit, history.blend(lit, surfaces, camera, 1), camera))
+        upsampling.draw(fitted, surfaces, camera)
+        upsampling.warp(camera, target)
+        upsampling.forget()
+        history.forget()
+        for each in (film, features, target):
+            each.release()
 
     def _compiled(self) -> Passes:
         """The passes; the context must be current."""

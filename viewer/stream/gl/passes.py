@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import moderngl
@@ -103,3 +103,27 @@ class Pass:
         for name, value in uniforms.items():
             shader.set(name, value)
         self.drawing.render()
+
+
+Declared = Mapping[str, tuple[Mapping[str, Record], Record]]  # passes by name: their inputs by name, and the output
+
+
+class PassSet:
+    """Planar passes of one folder of shaders, each compiled at its first draw; the context must be current."""
+
+    def __init__(self, device: Device, folder: str, declared: Declared) -> None:
+        self.device, self.folder, self.declared = device, folder, declared
+        self._passes: dict[str, Pass] = {}
+
+    def draw(self, name: str, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
+        """As of `Pass.draw`. Raises ShaderError where it does not compile."""
+        if name not in self._passes:
+            inputs, record = self.declared[name]
+            self._passes[name] = Pass(self.device, f"{self.folder}/{name}", inputs, record, planar=True)
+        self._passes[name].draw(streams, output, **uniforms)
+
+
+def pass_sources(folder: str, declared: Declared) -> Iterator[tuple[str, Source]]:
+    """Every pass of a folder, by name."""
+    for name, (inputs, output) in declared.items():
+        yield name, pass_source(f"{folder}/{name}", inputs, output, planar=True)
