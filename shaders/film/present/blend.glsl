@@ -41,7 +41,9 @@ Irradiance element(ivec2 at) {
         tap(2 * side, side);
         tap(side, -2 * side);
     }
-    float mean = dot(fitted.rgb, LUMINANCE), noise = max(variance / total, FILTERED * SPREAD * mean * mean / samples);
+    float mean = dot(fitted.rgb, LUMINANCE);
+    // Wavelets take little from pixels of whose surface there are few.
+    float noise = max(variance / total, max(FILTERED, 1.0 / total) * SPREAD * mean * mean / samples);
     float share = noise / (noise + max(apart / total - noise, 0.0) + 1e-30);
     light.rgb = mix(light.rgb, fitted.rgb, share);
     return light;
