@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surfaces import facing, fluted, release, stream
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.regression import Regression, Relit
+from viewer.denoise.regression import Relit
 from viewer.renderer.preview.presenter import Presenter
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
@@ -137,8 +137,8 @@ def test_an_edge_of_one_sample_is_never_black(presenter: Presenter) -> None:
 def test_pepper_is_held_back_until_the_pixels_own_samples_confirm_it(
     presenter: Presenter, wrong: float, first: float
 ) -> None:
-    """White and black points that no pixel around shows, in light that the filter has left as it was and told to have no
-    noise: of a white point's own spread a sixth still counts, so that 0.26 of it are left of one sample."""
+    """White and black points that no pixel around shows, in light that the filter has left as it was, as if it had no
+    noise. Of a white point's own spread a sixth still counts: 0.26 of it are left of one sample."""
     lit = surfaces(np.random.default_rng(8))
     film, left = even(0.8), []
     film[8, 5] = wrong
