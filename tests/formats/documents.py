@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from viewer.formats import load
+from viewer.scene.scene import Scene
+
 # As in the conftest above, for tests that are made from lists of files.
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 
@@ -90,6 +93,13 @@ class Document:
         path = folder / name
         path.write_bytes(self.glb() if name.endswith(".glb") else self.gltf())
         return path
+
+
+def load_bytes(name: str, folder: Path, data: bytes) -> Scene:
+    """The scene of a file of this name and content."""
+    path = folder / name
+    path.write_bytes(data)
+    return load(path)
 
 
 def ply(

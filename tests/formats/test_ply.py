@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 
 import numpy as np
 import pytest
-from documents import SQUARE, ply
+from documents import SQUARE, load_bytes, ply
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.ply import elements as ply_elements
 
 ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
 
@@ -22,15 +21,7 @@ def encoding(request) -> str:
     return request.param
 
 
-@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
-def loops(request, monkeypatch):
-    monkeypatch.setattr(ply_elements, "SMALL", 10**9 if request.param else 0)
-
-
-def read(tmp_path, data: bytes):
-    path = tmp_path / "mesh.ply"
-    path.write_bytes(data)
-    return load(path)
+read = partial(load_bytes, "mesh.ply")
 
 
 def vertices(points, kind: str = "float") -> dict:
