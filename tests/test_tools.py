@@ -11,20 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bench
+import luxcore
 import numpy as np
 import pytest
+from benchmarks import common, denoise, eight, ladder, process, readable
+from benchmarks.masks import active_rays
+from benchmarks.scenes import SPAN, facing
 
-TOOLS = Path(__file__).resolve().parents[1] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-import bench  # noqa: E402
-import luxcore  # noqa: E402
-from benchmarks import common, denoise, eight, ladder, process, readable  # noqa: E402
-from benchmarks.masks import active_rays  # noqa: E402
-from benchmarks.scenes import SPAN, facing  # noqa: E402
-
-import viewer  # noqa: E402
-from viewer.stream.machines.mask import MASKS  # noqa: E402
+import viewer
+from viewer.stream.machines.mask import MASKS
 
 
 @pytest.fixture(autouse=True)

@@ -43,10 +43,7 @@ def make(context: Context) -> Iterator[Part]:
     """References of both machines in raster order, played through caches."""
     found: dict[str, dict[str, Any]] = {}
     rows = QUICK_ROWS if context.quick else EDGE
-    for name in measured.there(context):
-        if not isinstance(name, str):
-            yield name
-            continue
+    for name in (yield from measured.there(context)):
         found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
     if measured.FOREST_INSIDE in found:
         for kind, rays in (("Shadow", shadow), ("Reflect", reflect)):

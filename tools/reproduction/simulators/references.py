@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Words
+from reproduction.published.chapter5 import KernelRow
+from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP
 from reproduction.simulators.machines import TWENTY
 from reproduction.simulators.walk import (
     BEYOND,
@@ -78,7 +79,7 @@ class Traffic:
     eye, shade : whether rays are generated, and shaded where they hit, in the trace; neither for secondary rays.
     """
 
-    rows: Mapping[str, Words]
+    rows: Mapping[str, KernelRow]
     eye: bool = True
     shade: bool = True
 
@@ -223,6 +224,17 @@ def put_shading(codes, used, at, triangle):
     return put(codes, used, at[AT_COLORS], 3, SHADING)
 
 
+@jit.helper
+def call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, missed, at, codes, used):
+    """A kernel's call for a ray, with what it fetches of the structures: the kernel that the ray waits for next."""
+    if kernel == TRAVERSE:
+        used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
+        return step(box, resolution, pointers, floats, ints, ray, missed), used
+    used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
+    used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
+    return test(resolution, lists, corners, floats, ints, ray, missed), used
+
+
 def _mimd(
     box, resolution, pointers, lists, corners, following, floats, ints, missed,
     at, eye, setup, color, first, begun, codes,
@@ -240,13 +252,7 @@ def _mimd(
             if used + CALL > capacity:
                 following[ray] = now
                 return ray, True, used
-            if now == TRAVERSE:
-                used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
-                now = step(box, resolution, pointers, floats, ints, ray, missed)
-            else:
-                used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
-                used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
-                now = test(resolution, lists, corners, floats, ints, ray, missed)
+            now, used = call(now, box, resolution, pointers, lists, corners, floats, ints, ray, missed, at, codes, used)
         following[ray] = DONE
         if used + CALL > capacity:
             return ray, True, used
@@ -286,13 +292,7 @@ def _pass(
             return k, used
         place = k if packed else ray
         used = put_stream(codes, used, at, place, 0, read, READS)
-        if kernel == TRAVERSE:
-            used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
-            now = step(box, resolution, pointers, floats, ints, ray, missed)
-        else:
-            used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
-            used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
-            now = test(resolution, lists, corners, floats, ints, ray, missed)
+        now, used = call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, missed, at, codes, used)
         used = put_stream(codes, used, at, place, STATE_TEXEL, write, WRITES)
         if now != kernel:
             following[ray] = now

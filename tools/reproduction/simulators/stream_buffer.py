@@ -14,36 +14,17 @@ from numpy.typing import NDArray
 
 from reproduction.simulators.cost import COLOR
 from reproduction.simulators.references import (
-    AT_CORNERS,
-    AT_LISTS,
-    AT_VOXELS,
     CALL,
     CHUNK,
-    LISTS,
     PIXEL_TEXEL,
-    TRIANGLES,
-    VOXELS,
     WRITES,
     Layout,
     Traffic,
-    put,
-    put_corners,
+    call,
     put_shading,
     put_stream,
 )
-from reproduction.simulators.walk import (
-    BEYOND,
-    DONE,
-    LIST,
-    TRAVERSE,
-    TRIANGLE,
-    Space,
-    State,
-    address,
-    entry,
-    step,
-    test,
-)
+from reproduction.simulators.walk import BEYOND, DONE, TRAVERSE, TRIANGLE, Space, State
 from viewer.base import jit
 
 # What the loop remembers between pieces of its trace: which half of a queue is filled, rays in the queues, the next ray
@@ -109,13 +90,9 @@ def _serve(
         slot = queues[held[KERNEL], held[SIDE], held[PLACE]]
         held[PLACE] += 1
         ray = slots[slot]
-        if held[KERNEL] == TRAVERSE:
-            used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
-            now = step(box, resolution, pointers, floats, ints, ray, missed)
-        else:
-            used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
-            used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
-            now = test(resolution, lists, corners, floats, ints, ray, missed)
+        now, used = call(
+            held[KERNEL], box, resolution, pointers, lists, corners, floats, ints, ray, missed, at, codes, used
+        )
         following[ray] = now
         if now == DONE:
             if color >= 0 and ints[ray, TRIANGLE] >= 0:
