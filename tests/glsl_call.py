@@ -137,8 +137,7 @@ class Function:
         source = Source(features=frozenset().union(*(module.features for module in modules)))
         source.add(VERSION, "version")
         for record in (*records.values(), self.given, self.made):
-            for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
-                source.add(part, f"record {record.name}")
+            source.add_record(record, pack=True)
         add_modules(source, modules, self.resources, counting=False)
         for name in includes:
             source.include(name)

@@ -298,9 +298,9 @@ def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
 
 def layered() -> Material:
     """A material of glTF's with all that there is."""
-    strengths = ("metallic", "specular_factor", "transmission", "diffuse_transmission")
-    strengths += ("anisotropy", "clearcoat", "iridescence")
-    chosen: dict[str, Any] = {**dict.fromkeys(strengths, 0.5), **dict.fromkeys(TEXTURE_FIELDS, 0)}
+    surface = dict.fromkeys(("metallic", "specular_factor", "transmission", "diffuse_transmission"), 0.5)
+    layers = dict.fromkeys(("anisotropy", "clearcoat", "iridescence"), 0.5)
+    chosen: dict[str, Any] = {**surface, **layers, **dict.fromkeys(TEXTURE_FIELDS, 0)}
     chosen |= {"sheen_color": (0.5, 0.5, 0.5), "thickness": 1.0, "attenuation_distance": 1.0}
     return Material("layered", (1.0, 1.0, 1.0, 0.5), kind="principled", alpha_mode="blend", **chosen)
 
