@@ -193,9 +193,7 @@ def samples() -> dict[str, bytes]:
         "x": ("float", [0.0, 1.0, 1.0, 0.0]),
         "y": ("double", [0.0, 0.0, 1.0, 1.0]),
         "z": ("float", [0.0, 0.0, 0.0, 0.0]),
-        "red": ("uchar", [255, 0, 7, 9]),
-        "green": ("uchar", [255, 0, 7, 9]),
-        "blue": ("uchar", [255, 0, 7, 9]),
+        **dict.fromkeys(("red", "green", "blue"), ("uchar", [255, 0, 7, 9])),
     }
     faces = [[0, 1, 2], [0, 1, 2, 3]]
     corners = SQUARE[TWO].reshape(-1, 3, 3)

@@ -68,9 +68,7 @@ def test_colors_normals_and_coordinates(encoding, loops, tmp_path):
         "nz": ("float", [4.0, 4.0, 4.0, 4.0]),
         "s": ("float", [0.0, 1.0, 0.5, 0.25]),
         "t": ("float", [0.0, 1.0, 0.5, 0.25]),
-        "red": ("uchar", [0, 255, 188, 10]),
-        "green": ("uchar", [0, 255, 188, 10]),
-        "blue": ("uchar", [0, 255, 188, 10]),
+        **dict.fromkeys(("red", "green", "blue"), ("uchar", [0, 255, 188, 10])),
         "alpha": ("uchar", [0, 255, 51, 0]),
         "quality": ("int", [-1, -2, -3, -4]),
     }
@@ -83,7 +81,7 @@ def test_colors_normals_and_coordinates(encoding, loops, tmp_path):
 
 
 def test_float_colors_are_linear(encoding, tmp_path):
-    vertex = {**vertices(SQUARE), **{name: ("float", [0.0, 0.5, 1.0, 2.5]) for name in ("red", "green", "blue")}}
+    vertex = {**vertices(SQUARE), **dict.fromkeys(("red", "green", "blue"), ("float", [0.0, 0.5, 1.0, 2.5]))}
     mesh = read(tmp_path, ply(encoding, vertex, [[0, 1, 2]])).meshes[0]
     assert mesh.colors[:, 1].tolist() == [0.0, 0.5, 1.0, 2.5]
 
