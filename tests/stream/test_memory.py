@@ -38,13 +38,6 @@ def _empty_source(shader_folder):
     (shader_folder / "empty.glsl").write_text("")
 
 
-@pytest.fixture(scope="module")
-def textures(device) -> Device:
-    """The same context, as if its buffer textures were too small: rows of 2-D textures."""
-    with device.current():
-        return Device(device.context, allow_buffers=False)
-
-
 @pytest.fixture(params=["buffers", "textures"])
 def either(request, device, textures) -> Device:
     """A device whose memories lie in buffer textures, and one whose do not."""

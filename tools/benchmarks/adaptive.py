@@ -32,10 +32,7 @@ ABOUT = "error estimates, renders that stop by them, and savings of adaptive sam
 PICTURES = {
     "cornell_direct_128": (6, 4),
     "cornell_depth5_128": (4, 2),
-    "cornell_gi_128": (3, 2),
-    "bunny_ground_depth5_256": (3, 2),
-    "glass_sphere_256": (3, 2),
-    "metal_ring_256": (3, 2),
+    **dict.fromkeys(("cornell_gi_128", "bunny_ground_depth5_256", "glass_sphere_256", "metal_ring_256"), (3, 2)),
 }
 SIZE = (128, 128)  # of all pictures
 SAMPLES = (8, 16, 32, 64, 128, 256)
