@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 import viewer
@@ -15,6 +13,7 @@ from ..context import Context
 from ..model import Cell, Check, Figure, Part, Table
 from ..published.adinetz import DEVICE, FIGURES, SIZE, TABLE
 from ..registry import section
+from ..timed import median_seconds
 
 # Two levels of grids in one pass, shadows and reflections, as published.
 SETTINGS: dict[str, Any] = {"program": "whitted", "accel": "two-level-grid", "machine": "singlepass", "depth": 4}
@@ -52,11 +51,6 @@ def _listed(counts: tuple[int | None, ...]) -> str:
 
 def _rate(context: Context, scene: Scene, edge: int) -> float:
     renderer = viewer.Renderer(scene, device=context.device, **SETTINGS)
-    renderer.render((edge, edge), spp=1)  # compiles
-    seconds = []
-    for _ in range(1 if context.quick else RUNS):
-        began = perf_counter()
-        renderer.render((edge, edge), spp=1)
-        seconds.append(perf_counter() - began)
+    seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
     renderer.release()
-    return 1 / statistics.median(seconds)
+    return 1 / seconds
