@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import wavelet_twin as twin
+from gl_objects import lent
 from numpy.typing import NDArray
 
 from viewer.denoise.records import IRRADIANCE, LIT
@@ -26,10 +27,7 @@ AROUND = [(0, 0), *(t for s in (-1, 1) for t in ((3 * s, 0), (0, 3 * s), (2 * s,
 
 @pytest.fixture(scope="module")
 def presenter(device: Device) -> Iterator[Presenter]:
-    with device.current():
-        made = Presenter(device)
-        yield made
-        made.release()
+    yield from lent(device, Presenter)
 
 
 def surfaces(rng: np.random.Generator) -> NDArray:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gl_objects import lent
 from numpy.typing import NDArray
 from wavelet_twin import through
 
@@ -25,10 +26,7 @@ SMALL, LARGE = (10, 7), (40, 28)
 
 @pytest.fixture(scope="module")
 def upsampling(device: Device) -> Iterator[Upsampling]:
-    with device.current():
-        made = Upsampling(device)
-        yield made
-        made.release()
+    yield from lent(device, Upsampling)
 
 
 def stream(device: Device, record: Record, values: NDArray) -> Stream:
