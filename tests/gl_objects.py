@@ -1,13 +1,25 @@
-"""Counts the OpenGL objects that a device holds, whoever made them."""
+"""OpenGL objects of tests: lent to the tests of a file, and counted on a device, whoever made them."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 KINDS = ("Texture", "Buffer", "Framebuffer", "Renderbuffer", "VertexArray", "Program", "Query")
 MOST = 1 << 14  # names that are looked at: Mesa gives the lowest that are free
+
+
+T = TypeVar("T")
+
+
+def lent(device: Any, make: Callable[[Any], T]) -> Iterator[T]:
+    """What is made on a device for a fixture, with its context current; released behind it."""
+    with device.current():
+        made: Any = make(device)
+        yield made
+        made.release()
 
 
 def living(device: Any) -> dict[str, int]:

@@ -117,11 +117,11 @@ class Function:
         assert self.made.texels <= 8, "too many outputs for one pass"
         self.streams: dict[int, tuple[Stream, Stream, moderngl.Framebuffer, Drawing]] = {}  # by rows
         self.resources, self.modules = Resources(device), tuple(modules)
-        source = self._source(modules, includes, known, text)
-        self.shader = Shader(device, source)
-        for module in modules:
-            self.set({name: value for name, (_, value) in module.uniforms.items()})
-        self.set(self.resources.bases(modules))
+        with device.current():
+            self.shader = Shader(device, self._source(modules, includes, known, text))
+            for module in modules:
+                self.set({name: value for name, (_, value) in module.uniforms.items()})
+            self.set(self.resources.bases(modules))
 
     @staticmethod
     def _records(modules: Sequence[Module], records: Sequence[Record]) -> dict[str, Record]:
@@ -137,8 +137,7 @@ class Function:
         source = Source(features=frozenset().union(*(module.features for module in modules)))
         source.add(VERSION, "version")
         for record in (*records.values(), self.given, self.made):
-            for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
-                source.add(part, f"record {record.name}")
+            source.add_record(record, pack=True)
         add_modules(source, modules, self.resources, counting=False)
         for name in includes:
             source.include(name)

@@ -59,6 +59,10 @@ def sphere(levels: int = 4) -> NDArray[np.float32]:
     return found.astype(np.float32)
 
 
+# A square below the ceiling, which shines downwards.
+LAMP = quads(np.array([[[-0.5, 0.95, -0.5], [0.5, 0.95, -0.5], [0.5, 0.95, 0.5], [-0.5, 0.95, 0.5]]]))
+
+
 def scene(meshes: list[Mesh], materials: list[Material], camera: Camera = FRONT, **more) -> Scene:
     """The meshes where they are, seen by that camera."""
     instances = [Instance(number) for number in range(len(meshes))]

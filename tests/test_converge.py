@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import converge
+from benchmarks.errors import LUMINANCE, Reference, block_means, crossing, middle
+from benchmarks.peers import Job, Missing, Process, Shot, by_material, write_arrays
 
-TOOLS = Path(__file__).resolve().parents[1] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-from benchmarks import converge  # noqa: E402
-from benchmarks.errors import LUMINANCE, Reference, block_means, crossing, middle  # noqa: E402
-from benchmarks.peers import Job, Missing, Process, Shot, by_material, write_arrays  # noqa: E402
-
-import viewer  # noqa: E402
+import viewer
 
 
 def _grey(values: np.ndarray) -> np.ndarray:

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import glsl
 import pytest
 
-TOOLS = Path(__file__).resolve().parents[1] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-import glsl  # noqa: E402
-
-from viewer.base.paths import shaders  # noqa: E402
+from viewer.base.paths import shaders
 
 
 def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,20 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bench
+import luxcore
 import numpy as np
 import pytest
+from benchmarks import common, denoise, eight, ladder, process, readable
+from benchmarks.masks import active_rays
+from benchmarks.scenes import SPAN, facing
 
-TOOLS = Path(__file__).resolve().parents[1] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-import bench  # noqa: E402
-import luxcore  # noqa: E402
-from benchmarks import common, denoise, eight, ladder, process, readable  # noqa: E402
-from benchmarks.masks import active_rays  # noqa: E402
-from benchmarks.scenes import SPAN, facing  # noqa: E402
-
-import viewer  # noqa: E402
-from viewer.stream.machines.mask import MASKS  # noqa: E402
+import viewer
+from viewer.stream.machines.mask import MASKS
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +28,22 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None
     """Nothing is written into the user's cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     yield
+
+
+@pytest.fixture
+def own_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without a screen: the benchmark opens one by Xvfb."""
+    if shutil.which("Xvfb") is None:
+        pytest.skip("Xvfb is not installed: apt-get install xvfb")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def own_references(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Converged pictures are rendered anew."""
+    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
+    monkeypatch.setattr(eight, "_cache", lambda: tmp_path)
 
 
 # -- quick runs ----------------------------------------------------------------------------------------------------
@@ -243,10 +255,8 @@ def test_bench_samplers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed: apt-get install xvfb")
-def test_bench_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+@pytest.mark.usefixtures("own_display")
+def test_bench_window(tmp_path: Path) -> None:
     data = _quick("window", tmp_path)
     assert data["display"] == "Xvfb" and "DISPLAY" not in os.environ
     controller = data["scenes"]["teapotahedron"]
@@ -263,12 +273,8 @@ def test_bench_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed: apt-get install xvfb")
-def test_bench_readable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
-    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(eight, "_cache", lambda: tmp_path)
+@pytest.mark.usefixtures("own_display", "own_references")
+def test_bench_readable(tmp_path: Path) -> None:
     (scene,) = _quick("readable", tmp_path)["scenes"].values()
     assert scene["first_picture_seconds"] > 0 and scene["looks"][0][1] > 0
     assert scene["readable_seconds"] in (None, scene["looks"][-1][0])
@@ -276,9 +282,8 @@ def test_bench_readable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-def test_bench_denoise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
-    monkeypatch.setattr(eight, "_cache", lambda: tmp_path)
+@pytest.mark.usefixtures("own_references")
+def test_bench_denoise(tmp_path: Path) -> None:
     (scene,) = _quick("denoise", tmp_path)["scenes"].values()
     assert scene["converged"] == 16
     for by in scene["samples"].values():
@@ -289,12 +294,8 @@ def test_bench_denoise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed: apt-get install xvfb")
-def test_bench_ladder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
-    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(eight, "_cache", lambda: tmp_path)
+@pytest.mark.usefixtures("own_display", "own_references")
+def test_bench_ladder(tmp_path: Path) -> None:
     (scene,) = _quick("ladder", tmp_path)["scenes"].values()
     looks = scene["looks"]
     assert looks[0][0] < 0 < ladder.FIRST <= looks[1][0] and looks[-1][2] == 1.0 and looks[-1][3] >= 1

@@ -18,9 +18,7 @@ from types import ModuleType
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
-from benchmarks.common import RESULTS, Options, machine_name, say
-
-from viewer.base.errors import ViewerError
+from benchmarks.common import RESULTS, Options, in_one_line, machine_name, say
 
 NAMES = ("cast", "path", "raster", "accel", "policies", "memory", "masks", "window")
 NAMES += ("bvh-build", "instances", "samplers", "fresh", "converge", "host", "photon", "progressive", "bias", "live")
@@ -32,8 +30,9 @@ def benchmark(name: str) -> ModuleType:
     return import_module(f"benchmarks.{name.replace('-', '_')}")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is asked for; 0, or 2 with one line on standard error."""
+@in_one_line
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="bench.py", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}, or all; cast without")
     parser.add_argument("--quick", action="store_true", help="a few seconds on small pictures, to see that it works")
@@ -45,22 +44,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         if name not in NAMES:
             parser.error(f"unknown benchmark '{name}'; there are {', '.join(NAMES)}")
     folder = arguments.out or (None if arguments.quick else RESULTS)
-    try:
-        for name in names:
-            started = time.perf_counter()
-            result = benchmark(name).run(Options(arguments.quick, arguments.device))
-            for table in result.tables:
-                table.show()
-            for missing in result.data.get("missing", ()):
-                say(f"left out: {missing}")
-            if folder is not None:
-                result.data["seconds"] = time.perf_counter() - started
-                for path in result.write(folder / machine_name(result.data["facts"]), name):
-                    say(f"wrote {path}")
-    except ViewerError as error:
-        say(f"bench.py: error: {error}")
-        return 2
-    return 0
+    for name in names:
+        started = time.perf_counter()
+        module = benchmark(name)
+        result = module.run(Options(arguments.quick, arguments.device))
+        result.data = {"benchmark": name, "about": module.ABOUT, **result.data}
+        for table in result.tables:
+            table.show()
+        for missing in result.data.get("missing", ()):
+            say(f"left out: {missing}")
+        if folder is not None:
+            result.data["seconds"] = time.perf_counter() - started
+            for path in result.write(folder / machine_name(result.data["facts"]), name):
+                say(f"wrote {path}")
 
 
 if __name__ == "__main__":

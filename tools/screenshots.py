@@ -19,10 +19,8 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
-from benchmarks.common import ROOT, say
+from benchmarks.common import ROOT, in_one_line, say
 from benchmarks.screen import screen
-
-from viewer.base.errors import ViewerError
 
 SIZE = (1280, 720)
 LARGEST = 1536 * 1024  # bytes of a picture
@@ -140,8 +138,9 @@ def packed(pixels: bytes) -> bytes:
     return out.getvalue()
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Take them; 0, or 2 with one line on standard error."""
+@in_one_line
+def main(argv: Sequence[str] | None = None) -> None:
+    """Take them."""
     parser = argparse.ArgumentParser(prog="screenshots.py", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SHOTS)}; all without")
     parser.add_argument("--out", type=Path, default=PICTURES, help="folder of the pictures")
@@ -150,18 +149,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in arguments.names:
         if name not in SHOTS:
             parser.error(f"unknown picture '{name}'; there are {', '.join(SHOTS)}")
-    try:
-        with screen(SIZE, own=True):
-            for name in arguments.names or SHOTS:
-                scene, more, pose = SHOTS[name]
-                path = arguments.out / f"{name}.png"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(packed(shoot(scene, more, pose, name != "window", arguments.samples)))
-                say(f"wrote {path}, {path.stat().st_size // 1024} KiB")
-    except ViewerError as error:
-        say(f"screenshots.py: error: {error}")
-        return 2
-    return 0
+    with screen(SIZE, own=True):
+        for name in arguments.names or SHOTS:
+            scene, more, pose = SHOTS[name]
+            path = arguments.out / f"{name}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(packed(shoot(scene, more, pose, name != "window", arguments.samples)))
+            say(f"wrote {path}, {path.stat().st_size // 1024} KiB")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from oracle import Hits, moller_trumbore
+from oracle import Hits, hits_by, moller_trumbore
 
 from viewer.accel.bvh.build import Bvh, octant_links
 
@@ -19,30 +19,14 @@ def walk_oracle(bvh: Bvh, corners: np.ndarray, origins: np.ndarray, directions: 
     ordered: by the links of the ray's octant, front to back; else by the escape links, in depth-first order.
     Of triangles at the same t, the lower number.
     """
-    count, nodes = len(origins), len(bvh.second)
-    hits = Hits(
-        np.full(count, -1, np.int32), np.full(count, np.inf), np.zeros(count, np.int32), np.zeros(count, np.int32)
-    )
     if ordered:
         links = octant_links(bvh)
     else:
+        nodes = len(bvh.second)
         first = np.where(bvh.second < 0, bvh.escape, np.arange(1, nodes + 1)).astype(np.int32)
         links = np.broadcast_to(np.stack([first, bvh.escape], -1), (8, nodes, 2)).copy()
-    _walk(
-        np.stack([bvh.low, bvh.high], 1).astype(np.float64),
-        np.where(bvh.second < 0, bvh.count, 0),
-        bvh.first,
-        links,
-        bvh.order,
-        np.ascontiguousarray(corners, np.float64),
-        np.ascontiguousarray(origins, np.float64),
-        np.ascontiguousarray(directions, np.float64),
-        hits.triangle,
-        hits.t,
-        hits.steps,
-        hits.tests,
-    )
-    return hits
+    boxes, counts = np.stack([bvh.low, bvh.high], 1).astype(np.float64), np.where(bvh.second < 0, bvh.count, 0)
+    return hits_by(_walk, (boxes, counts, bvh.first, links, bvh.order), corners, origins, directions)
 
 
 @njit(cache=True, error_model="numpy")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import glsl_call
 import meshes
 import numpy as np
 from numpy.typing import NDArray
 
 import viewer
 from viewer import Scene
+from viewer.kernels.records import GEOMETRY, HIT, RAY
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.hierarchy import compose
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -72,6 +76,30 @@ def rays(bounds: NDArray, count: int, seed: int = 0) -> tuple[NDArray[np.float32
     origins = rng.uniform(low - (high - low) / 2, high + (high - low) / 2, (count, 3)).astype(np.float32)
     directions = rng.uniform(low, high, (count, 3)) - origins
     return origins, (directions / np.linalg.norm(directions, axis=1, keepdims=True)).astype(np.float32)
+
+
+def a_hit_of_each(flat: Triangles) -> tuple[NDArray, NDArray[np.intp]]:
+    """A record HIT (T,) on each finite triangle of each instance, and the triangles' numbers in the flattened scene."""
+    numbers = np.flatnonzero(np.isfinite(flat.corners()).all(axis=(1, 2)))
+    owner = np.searchsorted(flat.instances, numbers, side="right") - 1
+    hits = np.zeros(len(numbers), HIT.dtype)
+    hits["instance"], hits["triangle"] = owner, numbers - flat.instances[owner]
+    return hits, numbers
+
+
+def geometry_at(device: Any, made: Prepared, hits: NDArray) -> NDArray:
+    """The records GEOMETRY of these hits of rays along +z, by the structure's own module."""
+    function = glsl_call.Function(
+        device,
+        "Geometry at_hit(Ray ray, Hit hit)",
+        modules=made.modules(),
+        records=[RAY, HIT, GEOMETRY],
+        text="Geometry at_hit(Ray ray, Hit hit) { return geometry_at(ray, hit); }",
+    )
+    rays = np.zeros(len(hits), RAY.dtype)
+    rays["direction"] = 0, 0, 1
+    (found,) = function(rays, hits)
+    return found
 
 
 def renderer(scene: Scene, kind: tuple[str, str], **options: Any) -> viewer.Renderer:

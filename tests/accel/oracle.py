@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,24 +34,22 @@ def walk_oracle(
     when the walk reaches the voxel that it is in; of triangles at the same t, the lower number. Rays that miss the
     box have 0 steps.
     """
+    low, voxel = grid.low.astype(np.float64), grid.voxel.astype(np.float64)
+    structure = (low, voxel, np.array(grid.resolution, np.int64), grid.pointers.ravel(), grid.lists)
+    return hits_by(_walk, structure, corners, origins, directions)
+
+
+def hits_by(
+    walk: Callable[..., None], structure: Sequence[NDArray], corners: NDArray, origins: NDArray, directions: NDArray
+) -> Hits:
+    """What a compiled walk finds: it takes the structure's arrays, corners (T, 3, 3), origins and directions (R, 3) in
+    float64, and writes the arrays of `Hits`."""
     count = len(origins)
     hits = Hits(
         np.full(count, -1, np.int32), np.full(count, np.inf), np.zeros(count, np.int32), np.zeros(count, np.int32)
     )
-    _walk(
-        grid.low.astype(np.float64),
-        grid.voxel.astype(np.float64),
-        np.array(grid.resolution, np.int64),
-        grid.pointers.ravel(),
-        grid.lists,
-        np.ascontiguousarray(corners, np.float64),
-        np.ascontiguousarray(origins, np.float64),
-        np.ascontiguousarray(directions, np.float64),
-        hits.triangle,
-        hits.t,
-        hits.steps,
-        hits.tests,
-    )
+    given = (np.ascontiguousarray(each, np.float64) for each in (corners, origins, directions))
+    walk(*structure, *given, hits.triangle, hits.t, hits.steps, hits.tests)
     return hits
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import instances
 import numpy as np
 import pytest
 from bvh_oracle import walk_oracle
+from embree import embree_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import moller_trumbore
@@ -384,19 +386,10 @@ def test_walks_equal_brute_force(kind: str, method: str, ordered: bool) -> None:
 
 
 def test_bunny_equals_embree_and_sah_pays(shared_scenes: Path) -> None:
-    pytest.importorskip("embreex", reason="Embree is the oracle")
-    from embreex.mesh_construction import TriangleMesh
-    from embreex.rtcore_scene import EmbreeScene
-
     corners = read_ply(shared_scenes / "bunny.ply")
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    rng = np.random.default_rng(12)
-    origins = rng.uniform(low - 0.5 * (high - low), high + 0.5 * (high - low), (20_000, 3)).astype(np.float32)
-    directions = rng.uniform(low, high, origins.shape) - origins
-    directions = (directions / np.linalg.norm(directions, axis=1, keepdims=True)).astype(np.float32)
-    scene = EmbreeScene(robust=True)
-    TriangleMesh(scene, corners)
-    embree = scene.run(origins, directions, output=1)
+    bounds = np.stack([corners.min(axis=(0, 1)), corners.max(axis=(0, 1))])
+    origins, directions = instances.rays(bounds, 20_000, seed=12)
+    embree = embree_scene(corners).run(origins, directions, output=1)
     found = {}
     for method in ("sah", "midpoint"):
         bvh = build(corners, method)

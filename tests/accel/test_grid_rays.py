@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import instances
 import numpy as np
 import pytest
+from embree import embree_scene
 from numba import njit
 from oracle import moller_trumbore, walk_oracle
 from soups import read_ply, soup
@@ -138,20 +140,11 @@ def test_oracle_equals_brute_force() -> None:
 
 
 def test_oracle_and_embree_agree_on_the_bunny(shared_scenes: Path) -> None:
-    pytest.importorskip("embreex", reason="Embree is the oracle")
-    from embreex.mesh_construction import TriangleMesh
-    from embreex.rtcore_scene import EmbreeScene
-
     corners = read_ply(shared_scenes / "bunny.ply")
     grid = build(corners)
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    rng = np.random.default_rng(12)
-    origins = rng.uniform(low - 0.5 * (high - low), high + 0.5 * (high - low), (40_000, 3)).astype(np.float32)
-    directions = rng.uniform(low, high, origins.shape) - origins
-    directions = (directions / np.linalg.norm(directions, axis=1, keepdims=True)).astype(np.float32)
-    scene = EmbreeScene(robust=True)
-    TriangleMesh(scene, corners)
-    embree = scene.run(origins, directions, output=1)
+    bounds = np.stack([corners.min(axis=(0, 1)), corners.max(axis=(0, 1))])
+    origins, directions = instances.rays(bounds, 40_000, seed=12)
+    embree = embree_scene(corners).run(origins, directions, output=1)
     hits = walk_oracle(grid, corners, origins, directions)
     differ = hits.triangle != embree["primID"]
     both = (hits.triangle >= 0) & (embree["primID"] >= 0)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import glsl_call
 import instances
 import numpy as np
 import pytest
 
-from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.renderer.inputs.prepared import prepare
 
 UNIT = 2.0**-19  # of the bound, see `position_error` in shaders/lib/triangle_point.glsl
@@ -22,22 +20,11 @@ def test_the_bound_is_that_of_the_maps_there_and_back(device: Any, away: float) 
     transforms = instances.random_transforms(rng, 24)
     transforms[:, :3, 3] += away
     scene = instances.scene(transforms)
-    flat, made = scene.flatten(), prepare(scene, accel="two-level-bvh")
-    function = glsl_call.Function(
-        device,
-        "Geometry at_hit(Ray ray, Hit hit)",
-        modules=made.modules(),
-        records=[RAY, HIT, GEOMETRY],
-        text="Geometry at_hit(Ray ray, Hit hit) { return geometry_at(ray, hit); }",
-    )
-    numbers = np.flatnonzero(np.isfinite(flat.corners()).all(axis=(1, 2)))
-    owner = np.searchsorted(flat.instances, numbers, side="right") - 1
-    hits, rays = np.zeros(len(numbers), HIT.dtype), np.zeros(len(numbers), RAY.dtype)
-    hits["instance"], hits["triangle"] = owner, numbers - flat.instances[owner]
-    hits["barycentric"] = weights = rng.dirichlet([1, 1, 1], len(numbers))[:, 1:].astype(np.float32)
-    rays["direction"] = 0, 0, 1
-    (at,) = function(rays, hits)
+    hits, _ = instances.a_hit_of_each(scene.flatten())
+    hits["barycentric"] = weights = rng.dirichlet([1, 1, 1], len(hits))[:, 1:].astype(np.float32)
+    at = instances.geometry_at(device, prepare(scene, accel="two-level-bvh"), hits)
 
+    owner = hits["instance"]
     of_mesh = [scene.meshes[instance.mesh] for instance in scene.instances]
     corners = np.stack(
         [of_mesh[o].positions[of_mesh[o].triangles[t]] for o, t in zip(owner, hits["triangle"], strict=True)]

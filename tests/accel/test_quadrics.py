@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from embree import embree_scene
 from glsl_call import Function
 from quadric_oracle import nearest
 from walker import through, walker
@@ -255,18 +256,12 @@ def test_machines_agree_to_the_bit(device: Any, given: tuple[Scene, np.ndarray],
 
 def test_against_tessellations_by_embree(device: Any, given: tuple[Scene, np.ndarray]) -> None:
     """192 segments around: facets are off by 1.3e-4 of the radius, and silhouettes by as much."""
-    pytest.importorskip("embreex", reason="Embree is the oracle")
-    from embreex.mesh_construction import TriangleMesh
-    from embreex.rtcore_scene import EmbreeScene
-
     scene, rays = given
     flat = scene.tessellated(192).flatten()
     normals = np.cross(*(flat.corners()[:, k] - flat.corners()[:, 0] for k in (1, 2)))
     agree = (normals[:, None] * flat.normals[flat.triangles]).sum(-1)
     assert (agree > -1e-9).all()  # facets and their normals look the same way
-    embree = EmbreeScene(robust=True)
-    TriangleMesh(embree, flat.corners())
-    answer = embree.run(rays["origin"], rays["direction"], output=1)
+    answer = embree_scene(flat.corners()).run(rays["origin"], rays["direction"], output=1)
     hit = np.asarray(answer["primID"])
     instance = np.where(hit >= 0, np.searchsorted(flat.instances, hit, side="right") - 1, -1)
     found = Renderer(scene, device=device, **SINGLE).trace(rays["origin"], rays["direction"])

@@ -10,6 +10,7 @@ import exact
 import meshes
 import numpy as np
 import pytest
+from embree import embree_scene, nearest
 from soups import KINDS, soup
 from walker import rays, through, walker
 
@@ -103,20 +104,9 @@ def run(device: Any, structure: Structure, traversal: str, origins: Any, directi
 # -- the same hits -------------------------------------------------------------------------------------------------
 
 
-def embree_hits(made: Made) -> exact.Exact:
-    """Embree's hits of the rays; its scene is as large as all structures together, and does not outlive this."""
-    pytest.importorskip("embreex", reason="Embree is the oracle")
-    from embreex.mesh_construction import TriangleMesh
-    from embreex.rtcore_scene import EmbreeScene
-
-    embree = EmbreeScene(robust=True)
-    TriangleMesh(embree, made.corners)
-    answer = embree.run(made.origins, made.directions, output=1)
-    return exact.Exact(answer["primID"], np.where(answer["primID"] >= 0, answer["tfar"], np.inf))
-
-
 def test_every_structure_and_walk_finds_what_embree_finds(device: Any, made: Made) -> None:
-    expected = embree_hits(made)
+    # Embree's scene is as large as all structures together, and does not outlive its answer.
+    expected = nearest(embree_scene(made.corners), made.origins, made.directions)
     first = run(device, made.structures["bvh"], "stack", made.origins, made.directions, **SINGLE)
     hit = first["triangle"] >= 0
     t = np.where(hit, first["t"], np.inf)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import exact
 import numpy as np
-import pytest
+from embree import embree_scene
 from soups import read_ply
 from walker import rays, through, walker
 
@@ -53,15 +53,9 @@ def test_triangles_that_no_float_can_hold_are_never_hit(device) -> None:
 
 
 def test_hits_of_the_bunny_are_those_of_embree(device, shared_scenes: Path) -> None:
-    pytest.importorskip("embreex", reason="Embree is the oracle")
-    from embreex.mesh_construction import TriangleMesh
-    from embreex.rtcore_scene import EmbreeScene
-
     corners = read_ply(shared_scenes / "bunny.ply")
     given = through(corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), np.random.default_rng(5), 60_000)
-    scene = EmbreeScene(robust=True)
-    TriangleMesh(scene, corners)
-    embree = scene.run(given["origin"], given["direction"], output=1)
+    embree = embree_scene(corners).run(given["origin"], given["direction"], output=1)
     hits = planes_walker(device, corners)(given)
     differ = hits["triangle"] != embree["primID"]
     # Weights are good to 2^-23 of the distance from the middle (0.08) over the height of a triangle (0.0015): 6e-6, and

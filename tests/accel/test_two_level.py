@@ -11,6 +11,7 @@ import exact
 import instances
 import numpy as np
 import pytest
+from embree import embree_scene, nearest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from instances import KINDS
@@ -41,17 +42,11 @@ class Flattened(NamedTuple):
 
 
 def flattened(scene: Scene) -> Flattened:
-    pytest.importorskip("embreex", reason="Embree is the oracle")
-    from embreex.mesh_construction import TriangleMesh
-    from embreex.rtcore_scene import EmbreeScene
-
     flat = scene.flatten()
     corners = flat.corners()
     sound = np.isfinite(corners).all(axis=(1, 2))
     corners[~sound] = 1e9  # out of the way, for oracles that know no broken triangle
-    embree = EmbreeScene(robust=True)
-    TriangleMesh(embree, corners)
-    return Flattened(flat.instances, corners, sound, embree)
+    return Flattened(flat.instances, corners, sound, embree_scene(corners))
 
 
 def assert_as_flat(
@@ -61,8 +56,7 @@ def assert_as_flat(
     starts, corners, sound, embree = flat or flattened(scene)
     origins, directions = instances.rays(scene.bounds(), count, seed)
     hits = found.trace(origins, directions)
-    answer = embree.run(origins, directions, output=1)
-    other = exact.Exact(answer["primID"], np.where(answer["primID"] >= 0, answer["tfar"], np.inf))
+    other = nearest(embree, origins, directions)
     verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance, other, NEAR_EDGE)
     share = len(verdict.near_edge) / count
     print(f"{scene.name}: {(hits.triangle >= 0).mean():.1%} hit, {share:.1e} of rays too near an edge")
@@ -157,29 +151,14 @@ def test_normals_and_colors_are_those_of_the_flattened_scene(device: object) -> 
 
 def test_geometric_normals_keep_the_front_in_front(device: object) -> None:
     """A mirrored, unevenly scaled box, looked at from within and from without, by the very module of geometry."""
-    import glsl_call
-
-    from viewer.kernels.records import GEOMETRY, HIT, RAY
-
     rng = np.random.default_rng(8)
     scene = instances.scene(instances.random_transforms(rng, 36))
     flat = scene.flatten()
     made = prepare(scene, accel="two-level-bvh")
-    function = glsl_call.Function(
-        device,
-        "Geometry at_hit(Ray ray, Hit hit)",
-        modules=made.modules(),
-        records=[RAY, HIT, GEOMETRY],
-        text="Geometry at_hit(Ray ray, Hit hit) { return geometry_at(ray, hit); }",
-    )
-    numbers = np.flatnonzero(np.isfinite(flat.corners()).all(axis=(1, 2)))
-    owner = np.searchsorted(flat.instances, numbers, side="right") - 1
-    hits, rays = np.zeros(len(numbers), HIT.dtype), np.zeros(len(numbers), RAY.dtype)
-    hits["instance"], hits["triangle"] = owner, numbers - flat.instances[owner]
+    hits, numbers = instances.a_hit_of_each(flat)
     hits["barycentric"] = 0.25, 0.25
-    rays["direction"] = 0, 0, 1
-    (at,) = function(rays, hits)
-    mirrored = made.structure.built.mirrored[owner]
+    at = instances.geometry_at(device, made, hits)
+    mirrored = made.structure.built.mirrored[hits["instance"]]
     assert mirrored.any() and not mirrored.all()
     corners = flat.corners()[numbers].astype(np.float64)
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

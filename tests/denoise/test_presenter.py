@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import regression_twin
 import wavelet_twin as twin
+from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, fluted, release, stream
 
@@ -26,10 +27,7 @@ AROUND = [(0, 0), *(t for s in (-1, 1) for t in ((s, 0), (0, s), (2 * s, s), (s,
 
 @pytest.fixture(scope="module")
 def presenter(device: Device) -> Iterator[Presenter]:
-    with device.current():
-        made = Presenter(device)
-        yield made
-        made.release()
+    yield from lent(device, Presenter)
 
 
 def surfaces(rng: np.random.Generator) -> NDArray:

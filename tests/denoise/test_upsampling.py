@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, features_of, release, stream
 from wavelet_twin import through
@@ -25,10 +26,7 @@ SMALL, LARGE = (10, 7), (40, 28)
 
 @pytest.fixture(scope="module")
 def upsampling(device: Device) -> Iterator[Upsampling]:
-    with device.current():
-        made = Upsampling(device)
-        yield made
-        made.release()
+    yield from lent(device, Upsampling)
 
 
 @pytest.fixture(scope="module")

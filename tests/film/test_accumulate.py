@@ -53,14 +53,13 @@ def samples_of(pixel: int, first: int, count: int) -> NDArray[np.float32]:
 
 @pytest.fixture(scope="module")
 def many(device):
-    with device.current():
-        return glsl_call.Function(
-            device,
-            "void many(inout Film film, int pixel, int first, int count)",
-            ["film/accumulate.glsl"],
-            records=[FILM],
-            text=_LOOP,
-        )
+    return glsl_call.Function(
+        device,
+        "void many(inout Film film, int pixel, int first, int count)",
+        ["film/accumulate.glsl"],
+        records=[FILM],
+        text=_LOOP,
+    )
 
 
 def run(many, films: NDArray, first: int, count: int) -> NDArray:

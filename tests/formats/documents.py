@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from viewer.formats import load
+from viewer.scene.scene import Scene
+
 # As in the conftest above, for tests that are made from lists of files.
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 
@@ -90,6 +93,13 @@ class Document:
         path = folder / name
         path.write_bytes(self.glb() if name.endswith(".glb") else self.gltf())
         return path
+
+
+def load_bytes(name: str, folder: Path, data: bytes) -> Scene:
+    """The scene of a file of this name and content."""
+    path = folder / name
+    path.write_bytes(data)
+    return load(path)
 
 
 def ply(
@@ -183,9 +193,7 @@ def samples() -> dict[str, bytes]:
         "x": ("float", [0.0, 1.0, 1.0, 0.0]),
         "y": ("double", [0.0, 0.0, 1.0, 1.0]),
         "z": ("float", [0.0, 0.0, 0.0, 0.0]),
-        "red": ("uchar", [255, 0, 7, 9]),
-        "green": ("uchar", [255, 0, 7, 9]),
-        "blue": ("uchar", [255, 0, 7, 9]),
+        **dict.fromkeys(("red", "green", "blue"), ("uchar", [255, 0, 7, 9])),
     }
     faces = [[0, 1, 2], [0, 1, 2, 3]]
     corners = SQUARE[TWO].reshape(-1, 3, 3)

@@ -8,12 +8,6 @@ from documents import MTL, OBJ
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.obj import reader as obj_module
-
-
-@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
-def loops(request, monkeypatch):
-    monkeypatch.setattr(obj_module, "SMALL", 10**9 if request.param else 0)
 
 
 def read(tmp_path, text: str | bytes):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 
 import numpy as np
 import pytest
-from documents import SQUARE, ply
+from documents import SQUARE, load_bytes, ply
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.ply import elements as ply_elements
 
 ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
 
@@ -22,15 +21,7 @@ def encoding(request) -> str:
     return request.param
 
 
-@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
-def loops(request, monkeypatch):
-    monkeypatch.setattr(ply_elements, "SMALL", 10**9 if request.param else 0)
-
-
-def read(tmp_path, data: bytes):
-    path = tmp_path / "mesh.ply"
-    path.write_bytes(data)
-    return load(path)
+read = partial(load_bytes, "mesh.ply")
 
 
 def vertices(points, kind: str = "float") -> dict:
@@ -77,9 +68,7 @@ def test_colors_normals_and_coordinates(encoding, loops, tmp_path):
         "nz": ("float", [4.0, 4.0, 4.0, 4.0]),
         "s": ("float", [0.0, 1.0, 0.5, 0.25]),
         "t": ("float", [0.0, 1.0, 0.5, 0.25]),
-        "red": ("uchar", [0, 255, 188, 10]),
-        "green": ("uchar", [0, 255, 188, 10]),
-        "blue": ("uchar", [0, 255, 188, 10]),
+        **dict.fromkeys(("red", "green", "blue"), ("uchar", [0, 255, 188, 10])),
         "alpha": ("uchar", [0, 255, 51, 0]),
         "quality": ("int", [-1, -2, -3, -4]),
     }
@@ -92,7 +81,7 @@ def test_colors_normals_and_coordinates(encoding, loops, tmp_path):
 
 
 def test_float_colors_are_linear(encoding, tmp_path):
-    vertex = {**vertices(SQUARE), **{name: ("float", [0.0, 0.5, 1.0, 2.5]) for name in ("red", "green", "blue")}}
+    vertex = {**vertices(SQUARE), **dict.fromkeys(("red", "green", "blue"), ("float", [0.0, 0.5, 1.0, 2.5]))}
     mesh = read(tmp_path, ply(encoding, vertex, [[0, 1, 2]])).meshes[0]
     assert mesh.colors[:, 1].tolist() == [0.0, 0.5, 1.0, 2.5]
 

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.formats import polygons
 from viewer.formats.polygons import triangulate
-
-
-@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
-def loops(request, monkeypatch):
-    monkeypatch.setattr(polygons, "SMALL", 10**9 if request.param else 0)
 
 
 def cut(points: np.ndarray) -> np.ndarray:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
-from documents import SQUARE, TWO, ascii_stl, stl
+from documents import SQUARE, TWO, ascii_stl, load_bytes, stl
 
 from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.stl import reader as stl_module
 
 CORNERS = SQUARE[TWO].reshape(-1, 3, 3)
 
 
-@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
-def loops(request, monkeypatch):
-    monkeypatch.setattr(stl_module, "SMALL", 10**9 if request.param else 0)
-
-
-def read(tmp_path, data: bytes):
-    path = tmp_path / "mesh.stl"
-    path.write_bytes(data)
-    return load(path)
+read = partial(load_bytes, "mesh.stl")
 
 
 @pytest.mark.parametrize("write", [stl, ascii_stl, lambda c: stl(c, b"solid but binary\nfacet normal")])

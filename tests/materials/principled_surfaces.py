@@ -55,9 +55,8 @@ class Surfaces:
 
     def __call__(self, name: str, *arguments: Any) -> list[NDArray]:
         if name not in self._made:
-            with self.device.current():
-                self._made[name] = glsl_call.Function(self.device, SIGNATURES[name], modules=self.modules)
-                self._made[name].set({"path_smooth": self.smooth})
+            self._made[name] = glsl_call.Function(self.device, SIGNATURES[name], modules=self.modules)
+            self._made[name].set({"path_smooth": self.smooth})
         with self.device.current():
             return self._made[name](*arguments)
 

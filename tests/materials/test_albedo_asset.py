@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import albedo as tool
 import numpy as np
 
 from viewer.materials.albedo import arrays
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-
-import albedo as tool
 
 
 def test_the_file_holds_what_the_tool_computes():

@@ -228,12 +228,16 @@ def test_fresnel(device):
     np.testing.assert_allclose(behind[sure], want_behind[sure], rtol=0, atol=1e-4)
 
 
-def test_refraction_follows_snell(functions):
-    count = 20_000
-    at = interactions("dielectric", count)
-    wo = directions(count, 15)
-    fine, wi, weight, pdf = functions["sample"](at, wo, np.random.default_rng(16).random((count, 3)))
+def sampled_delta(functions, kind: str, count: int, seed: int):
+    """Interactions, directions to the eye, sampled ones and their weights of a kind without a density."""
+    at, wo = interactions(kind, count), directions(count, seed)
+    fine, wi, weight, pdf = functions["sample"](at, wo, np.random.default_rng(seed + 1).random((count, 3)))
     assert fine.all() and not pdf.any()
+    return at, wo, wi, weight
+
+
+def test_refraction_follows_snell(functions):
+    at, wo, wi, weight = sampled_delta(functions, "dielectric", 20_000, 15)
     shading, wi = at["shading"].astype(float), wi.astype(float)
     here, there = twin.dot(shading, wo), twin.dot(shading, wi)
     crossed = here * there < 0
@@ -253,11 +257,7 @@ def test_refraction_follows_snell(functions):
 
 
 def test_mirrors_reflect(functions):
-    count = 5_000
-    at = interactions("mirror", count)
-    wo = directions(count, 17)
-    fine, wi, weight, pdf = functions["sample"](at, wo, np.random.default_rng(18).random((count, 3)))
-    assert fine.all() and not pdf.any()
+    at, wo, wi, weight = sampled_delta(functions, "mirror", 5_000, 17)
     np.testing.assert_allclose(wi, twin.mirrored(at, wo), atol=16 * ULP)
     np.testing.assert_array_equal(weight, at["albedo"])
 

@@ -40,8 +40,7 @@ def functions(device):
         "passing": f"vec3 passing(vec3 wo, vec3 wi, {ENDS} float albedo, out vec4 pdfs)",
         "sampled": f"vec3 sampled(vec3 wo, vec3 u, {ENDS} out vec3 second, out vec3 third)",
     }
-    with device.current():
-        return {n: glsl_call.Function(device, s, includes, text=TEXT) for n, s in signatures.items()}
+    return {n: glsl_call.Function(device, s, includes, text=TEXT) for n, s in signatures.items()}
 
 
 HIGH = [(0, 0, 1), (0.6, 0, 0.8), (1, 0, 1e-7), (0, -1, 1e-4), (-1, 0, 0)]

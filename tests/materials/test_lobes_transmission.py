@@ -46,16 +46,15 @@ def functions(device):
     modules = [
         albedos.ggx_albedo(), albedos.rise_albedo(), albedos.crossing_albedo(), albedos.crossing_rise_albedo()
     ]  # fmt: skip
-    with device.current():
-        found = {name: glsl_call.Function(device, signature, includes) for name, signature in VALUES.items()}
-        for name in VALUES:
-            arguments = ARGUMENTS.replace("vec3 wi", "vec3 u")
-            signature = f"vec3 {name}_sampled({arguments} out vec3 weight, out float pdf)"
-            found[f"{name} sampled"] = glsl_call.Function(device, signature, includes, modules, text=SAMPLED)
-        for name in TABLES:
-            signature = f"float {name}_albedo(float cosine, vec2 alpha, float ratio)"
-            found[name] = glsl_call.Function(device, signature, modules=modules)
-        return found
+    found = {name: glsl_call.Function(device, signature, includes) for name, signature in VALUES.items()}
+    for name in VALUES:
+        arguments = ARGUMENTS.replace("vec3 wi", "vec3 u")
+        signature = f"vec3 {name}_sampled({arguments} out vec3 weight, out float pdf)"
+        found[f"{name} sampled"] = glsl_call.Function(device, signature, includes, modules, text=SAMPLED)
+    for name in TABLES:
+        signature = f"float {name}_albedo(float cosine, vec2 alpha, float ratio)"
+        found[name] = glsl_call.Function(device, signature, modules=modules)
+    return found
 
 
 def parameters(count, seed, lowest=0.4):

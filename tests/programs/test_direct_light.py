@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from embree import embree_scene
 
 from viewer import Camera, Renderer, Scene
 from viewer.programs import PICTURES
@@ -36,14 +37,9 @@ def under(light: Light) -> Scene:
 
 def lambert(scene: Scene, light: Light, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Direct light (H, W, 3) at pixels' centres in float64, shadows by Embree; and which pixels can be told."""
-    pytest.importorskip("embreex", reason="Embree is the oracle")
-    from embreex.mesh_construction import TriangleMesh
-    from embreex.rtcore_scene import EmbreeScene
-
     flat = scene.flatten()
     corners = flat.corners()
-    embree = EmbreeScene()
-    TriangleMesh(embree, np.ascontiguousarray(corners))
+    embree = embree_scene(corners, robust=False)
     origins, directions = (part.reshape(-1, 3) for part in scene.camera().rays(*size))
     found = embree.run(origins.astype(np.float32), directions.astype(np.float32), query="INTERSECT", output=1)
     hit = found["primID"] >= 0

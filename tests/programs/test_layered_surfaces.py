@@ -48,6 +48,12 @@ def dark(name: str, **more) -> Material:
     return Material(name, kind="lambert", **{"base_color": (0.0, 0.0, 0.0, 1.0), **more})
 
 
+def absorbing(color: tuple[float, float, float], distance: float, **more) -> Material:
+    """A volume that colours light so after this distance."""
+    volume = {"thickness": 1.0, "attenuation_color": color, "attenuation_distance": distance}
+    return Material("glass", kind="principled", **volume, **more)
+
+
 def flat_map(texel=(128, 128, 255, 255), **more) -> Texture:
     return Texture(Image(np.full((4, 4, 4), texel, np.uint8)), content="normal", **more)
 
@@ -63,19 +69,8 @@ def everything() -> Scene:
 
 def some() -> Scene:
     """Holes, a normal map, a volume and a coat; all lobes take a minute to compile for all passes."""
-    glass = Material(
-        "glass",
-        (0.9, 0.8, 0.7, 0.6),
-        kind="principled",
-        roughness=0.4,
-        transmission=0.5,
-        thickness=1.0,
-        attenuation_distance=1.0,
-        attenuation_color=(0.5, 0.9, 0.5),
-        clearcoat=0.5,
-        normal_texture=0,
-        alpha_mode="blend",
-    )
+    surface = {"roughness": 0.4, "transmission": 0.5, "clearcoat": 0.5, "normal_texture": 0, "alpha_mode": "blend"}
+    glass = absorbing((0.5, 0.9, 0.5), 1.0, base_color=(0.9, 0.8, 0.7, 0.6), **surface)
     return plate(glass, [flat_map((100, 150, 220, 255))], Material(kind="principled"))
 
 
@@ -138,17 +133,7 @@ def test_the_same_rays_pass_in_every_structure(device):
 
 def test_volumes_absorb_by_the_way_through_them(device):
     """A slab of index 1, which bends nothing: Beer's law by its thickness."""
-    glass = Material(
-        "glass",
-        (1.0, 1.0, 1.0, 1.0),
-        kind="principled",
-        roughness=0.0,
-        ior=1.0,
-        transmission=1.0,
-        thickness=1.0,
-        attenuation_color=(0.5, 0.25, 1.0),
-        attenuation_distance=2.0,
-    )
+    glass = absorbing((0.5, 0.25, 1.0), 2.0, roughness=0.0, ior=1.0, transmission=1.0, base_color=(1.0, 1.0, 1.0, 1.0))
     scene = places.alone(places.box(), glass, Camera((0, 0, 40.0), (0, 0, 0), fov=2.0))
     for program in ("path", "whitted"):
         picture = shown(device, scene, 4, program=program, depth=6)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from viewer import Picture, Scene
+from viewer.film.film import Film
 
 MACHINES = (
     {"machine": "singlepass"},
@@ -21,6 +22,11 @@ def assert_same(one: Picture, other: Picture) -> None:
     assert one.layers.keys() == other.layers.keys()
     for name, layer in one.layers.items():
         assert layer.dtype == other.layers[name].dtype and layer.tobytes() == other.layers[name].tobytes(), name
+
+
+def film_of(picture: Picture) -> Film:
+    assert picture.film is not None
+    return picture.film
 
 
 def triangles_with_normals() -> Scene:

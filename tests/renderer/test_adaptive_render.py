@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from pictures import film_of
 
 from viewer import Camera, Picture, Renderer, Scene
 from viewer.film.adaptive import LEAST
 from viewer.film.device_film import FilmBuffer
 from viewer.film.files.checkpoint import resume, save
-from viewer.film.film import Film
 from viewer.renderer.sampling.frame_plan import TileDone, Tiling
 
 SIZE = (36, 28)  # blocks of 8 x 8 go on together
@@ -24,8 +24,7 @@ ERROR = 0.04  # some pixels end after 32 samples, others after more than 64
 @pytest.fixture(scope="module")
 def scene() -> Scene:
     """A ball and a lamp over nothing: most of the picture is black and has no noise."""
-    lamp = places.quads(np.array([[[-0.5, 0.95, -0.5], [0.5, 0.95, -0.5], [0.5, 0.95, 0.5], [-0.5, 0.95, 0.5]]]))
-    meshes = [places.flat(places.sphere(1) * 0.5), places.flat(lamp, 1)]
+    meshes = [places.flat(places.sphere(1) * 0.5), places.flat(places.LAMP, 1)]
     kinds = [places.material(0.7), places.material(0.5, shines=5.0)]
     return places.scene(meshes, kinds, Camera((0, 0, 3.4), (0, 0, 0)), name="adaptive")
 
@@ -39,11 +38,6 @@ def renderer(device, scene: Scene) -> Renderer:
 def whole(renderer: Renderer) -> Picture:
     """Unbroken."""
     return renderer.render(SIZE, error=ERROR, layers="samples")
-
-
-def film_of(picture: Picture) -> Film:
-    assert picture.film is not None
-    return picture.film
 
 
 def assert_same(one: Picture, other: Picture) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from pictures import film_of
 from signals import heeding
 
 from viewer import Camera, Picture, Renderer, Scene, ViewerError
@@ -35,8 +36,7 @@ SINGLE: dict[str, Any] = {"machine": "singlepass", "depth": 3}
 def scene() -> Scene:
     """A grey box that is open in front, with a mirror ball and a lamp."""
     sides = places.box(inwards=True).reshape(6, 2, 3, 3)[:5].reshape(-1, 3, 3)
-    lamp = places.quads(np.array([[[-0.5, 0.95, -0.5], [0.5, 0.95, -0.5], [0.5, 0.95, 0.5], [-0.5, 0.95, 0.5]]]))
-    meshes = [places.flat(sides), places.flat(places.sphere(1) * 0.5, 1), places.flat(lamp, 2)]
+    meshes = [places.flat(sides), places.flat(places.sphere(1) * 0.5, 1), places.flat(places.LAMP, 2)]
     kinds = [places.material(0.7), places.material(0.9, kind="mirror"), places.material(0.5, shines=5.0)]
     return places.scene(meshes, kinds, Camera((0, 0, 3.4), (0, 0, 0)), name="film")
 
@@ -50,11 +50,6 @@ def renderer(device, scene: Scene) -> Renderer:
 def whole(renderer: Renderer) -> Picture:
     """24 samples, unbroken."""
     return renderer.render(SIZE, spp=24)
-
-
-def film_of(picture: Picture) -> Film:
-    assert picture.film is not None
-    return picture.film
 
 
 def assert_same(one: Film, other: Film) -> None:

@@ -5,23 +5,11 @@ from __future__ import annotations
 import meshes
 import numpy as np
 import pytest
-from pictures import MACHINES, assert_same, triangles_with_normals
+from pictures import MACHINES, assert_same
 
 from viewer import Renderer, Scene
 from viewer.renderer.device.machine_pool import MOST_MACHINES
 from viewer.renderer.sampling.frame_plan import TileDone
-
-
-@pytest.fixture(scope="module")
-def scene() -> Scene:
-    return triangles_with_normals()
-
-
-@pytest.fixture(scope="module")
-def renderer(scene: Scene) -> Renderer:
-    return Renderer(
-        scene, traversal="octants", program="cast"
-    )  # which all machines can walk, so that they count the same steps
 
 
 @pytest.mark.parametrize("choices", MACHINES)

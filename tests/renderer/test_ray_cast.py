@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import exact
 import numpy as np
 import pytest
+from embree import embree_scene, nearest
 
 import viewer
 from viewer import Camera, Renderer, Scene
@@ -32,8 +33,7 @@ class Judged(NamedTuple):
     embree: Any
 
     def check(self, origins: np.ndarray, directions: np.ndarray, triangle: np.ndarray, t: np.ndarray) -> None:
-        answer = self.embree.run(origins, directions, output=1)
-        other = exact.Exact(answer["primID"], np.where(answer["primID"] >= 0, answer["tfar"], np.inf))
+        other = nearest(self.embree, origins, directions)
         exact.assert_right(self.corners, origins, directions, triangle, t, other, LARGEST_EXCLUDED)
 
 
@@ -41,16 +41,10 @@ class Judged(NamedTuple):
 def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
     """Built-in scenes; tests/accel/test_structures.py asks Embree about files, a forest among them."""
     name = request.param
-    pytest.importorskip("embreex", reason="Embree is the oracle")
-    from embreex.mesh_construction import TriangleMesh
-    from embreex.rtcore_scene import EmbreeScene
-
     scene = viewer.load(name)
     renderer = Renderer(scene, program="cast")
     corners = renderer.triangles.corners()
-    embree = EmbreeScene(robust=True)
-    TriangleMesh(embree, corners)
-    yield Judged(scene, renderer, corners, embree)
+    yield Judged(scene, renderer, corners, embree_scene(corners))
     renderer.resources.release()
 
 

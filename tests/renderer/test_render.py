@@ -10,26 +10,13 @@ import exact
 import meshes
 import numpy as np
 import pytest
-from pictures import MACHINES, assert_same, triangles_with_normals
+from pictures import MACHINES, assert_same
 
 import viewer
 from viewer import Camera, Renderer, Scene, ViewerError
 from viewer.cameras.pinhole import BACKGROUND
 from viewer.film.layers import LAYERS
 from viewer.renderer.sampling.frame_plan import TileDone, Tiling
-
-
-@pytest.fixture(scope="module")
-def scene() -> Scene:
-    return triangles_with_normals()
-
-
-@pytest.fixture(scope="module")
-def renderer(scene: Scene) -> Renderer:
-    return Renderer(
-        scene, traversal="octants", program="cast"
-    )  # which all machines can walk, so that they count the same steps
-
 
 # --- layers
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import zipfile
-from typing import NamedTuple
 
 import numpy as np
 import pytest
+from reproduction.published.chapter5 import KernelRow as Row
 from reproduction.simulators import references, trace
 from reproduction.simulators.cache import Cache
 from reproduction.simulators.cost import COLOR, EYE, INTERSECT, KERNELS, SETUP, STEP, cost
@@ -19,16 +19,6 @@ from reproduction.simulators.walk import Space, walk
 from viewer.accel.grid.build import build
 from viewer.base.errors import ViewerError
 from viewer.scene.builtin.cornell import build as cornell
-
-
-class Row(NamedTuple):
-    instructions: int
-    read: int
-    written: int
-    random: int
-    state_read: int = 0
-    state_written: int = 0
-
 
 ROWS = {EYE: Row(1, 0, 5, 0), SETUP: Row(1, 11, 12, 0), STEP: Row(1, 14, 9, 1), INTERSECT: Row(1, 14, 5, 10)}
 ROWS[COLOR] = Row(1, 10, 3, 21)

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-
-from viewer.stream.analysis import spirv
-from viewer.stream.analysis.instructions import _counted
-
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-from reproduction import run  # noqa: E402
-from reproduction.context import Context  # noqa: E402
-from reproduction.model import Absent, Cell, Figure, Section, Table  # noqa: E402
-from reproduction.published.chapter5 import (  # noqa: E402
+from reproduction import run
+from reproduction.context import Context
+from reproduction.model import Absent, Cell, Figure, Section, Table
+from reproduction.published.chapter5 import (
     COST_DERIVED,
     PIXELS,
     TABLE_5_1,
@@ -26,7 +18,10 @@ from reproduction.published.chapter5 import (  # noqa: E402
     TABLE_5_4,
     VIEWS,
 )
-from reproduction.sections import limits  # noqa: E402
+from reproduction.sections import limits
+
+from viewer.stream.analysis import spirv
+from viewer.stream.analysis.instructions import _counted
 
 needs_compiler = pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 

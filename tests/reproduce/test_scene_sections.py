@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-
 from reproduction import shown, views
 from reproduction.context import Context
 from reproduction.published.adinetz import TABLE

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-from reproduction.published.chapter5 import COST_DERIVED, TABLE_5_1, TRIANGLE_HITS, VIEWS  # noqa: E402
-from reproduction.sections import cost_model, table_3  # noqa: E402
-from reproduction.simulators.cache import Cache  # noqa: E402
-from reproduction.simulators.cost import COLOR, INTERSECT, STEP, Workload, cost  # noqa: E402
-from reproduction.simulators.machines import (  # noqa: E402
+from reproduction.published.chapter5 import COST_DERIVED, TABLE_5_1, TRIANGLE_HITS, VIEWS
+from reproduction.sections import cost_model, table_3
+from reproduction.simulators.cache import Cache
+from reproduction.simulators.cost import COLOR, INTERSECT, STEP, Workload, cost
+from reproduction.simulators.machines import (
     OTHER_PASSES,
     TWENTY,
     by_type,
@@ -25,14 +19,14 @@ from reproduction.simulators.machines import (  # noqa: E402
     unrolled,
     workload,
 )
-from reproduction.simulators.rays import eye_rays  # noqa: E402
-from reproduction.simulators.references import TRIANGLES, Traffic, mimd_references, simd_references  # noqa: E402
-from reproduction.simulators.schedule import Runs, Simulation  # noqa: E402
-from reproduction.simulators.walk import Space, walk  # noqa: E402
+from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.references import TRIANGLES, Traffic, mimd_references, simd_references
+from reproduction.simulators.schedule import Runs, Simulation
+from reproduction.simulators.walk import Space, walk
 
-from viewer.accel.grid.build import build  # noqa: E402
-from viewer.scene.builtin.forest import build as forest  # noqa: E402
-from viewer.stream.machines.policy import Naive  # noqa: E402
+from viewer.accel.grid.build import build
+from viewer.scene.builtin.forest import build as forest
+from viewer.stream.machines.policy import Naive
 
 SIMD, MIMD = TABLE_5_1["SIMD"], TABLE_5_1["MIMD"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reproduction.published.chapter5 import KernelRow as Row
 from reproduction.simulators import references
 from reproduction.simulators import stream_buffer as calls
 from reproduction.simulators.cost import COLOR, INTERSECT, KERNELS, STEP
-from reproduction.simulators.counts import Kernel
 from reproduction.simulators.machines import stream_buffer
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.references import KINDS, READS, WRITES, Traffic
@@ -16,8 +16,8 @@ from reproduction.simulators.walk import Space, State, walk
 from viewer.accel.grid.build import build
 from viewer.scene.builtin.cornell import build as cornell
 
-ROWS = {**dict.fromkeys(KERNELS, Kernel(1, 14, 9, 0)), STEP: Kernel(1, 14, 9, 1), INTERSECT: Kernel(1, 14, 5, 10)}
-ROWS[COLOR] = Kernel(1, 10, 3, 21)
+ROWS = {**dict.fromkeys(KERNELS, Row(1, 14, 9, 0)), STEP: Row(1, 14, 9, 1), INTERSECT: Row(1, 14, 5, 10)}
+ROWS[COLOR] = Row(1, 10, 3, 21)
 RECORD = 4 * (14 + 9)  # bytes of a ray in the buffer
 
 

@@ -10,6 +10,7 @@ import pytest
 import toys
 
 from viewer.base import paths
+from viewer.stream.gl.device import Device
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +21,20 @@ def shader_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in toys.SHADERS.items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
+
+
+@pytest.fixture(scope="module")
+def copying(device: Device) -> Device:
+    """The device's context, as if it had no texture barrier."""
+    with device.current():
+        return Device(device.context, allow_barrier=False)
+
+
+@pytest.fixture(scope="module")
+def textures(device: Device) -> Device:
+    """The device's context, as if its buffer textures were too small: rows of 2-D textures."""
+    with device.current():
+        return Device(device.context, allow_buffers=False)
 
 
 @pytest.fixture(scope="module", autouse=True)

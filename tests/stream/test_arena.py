@@ -118,12 +118,18 @@ def test_rows_that_change_in_place_are_uploaded_alone(arena):
     np.testing.assert_array_equal(held(arena, right), right.data)
 
 
-def test_what_is_dropped_leaves_a_gap_that_the_next_that_fits_takes(arena):
-    tables = [table(10, ONE, seed) for seed in range(5)]
+def with_gaps(arena, count: int, *dropped: int):
+    """Tables of ten records, one behind the other, of which these were dropped."""
+    tables = [table(10, ONE, seed) for seed in range(count)]
     for each in tables:
         arena.base(each)
-    arena.drop(tables[1])
-    arena.drop(tables[3])
+    for number in dropped:
+        arena.drop(tables[number])
+    return tables
+
+
+def test_what_is_dropped_leaves_a_gap_that_the_next_that_fits_takes(arena):
+    tables = with_gaps(arena, 5, 1, 3)
     assert tables[1] not in arena
     large, small, rest = table(11, ONE, 9), table(4, ONE, 8), table(6, ONE, 7)
     assert arena.base(large) == 50  # fits neither gap
@@ -260,11 +266,7 @@ def test_two_come_at_once(arena, chunks):
 
 
 def test_compacting_closes_the_gaps(arena):
-    tables = [table(10, ONE, seed) for seed in range(4)]
-    for each in tables:
-        arena.base(each)
-    arena.drop(tables[0])
-    arena.drop(tables[2])
+    tables = with_gaps(arena, 4, 0, 2)
     arena.compact()
     assert sorted(arena.base(each) for each in (tables[1], tables[3])) == [0, 10]
     holds(arena, tables[1], tables[3])

@@ -72,27 +72,20 @@ def filled(device, record: Record, size: tuple[int, int], seed: int) -> tuple[St
     return stream, array
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_rectangle_in_row_order(device, copies, record, case):
+WAYS = [(case, "to_rows") for case in CASES] + [(case, "from_rows") for case in CASES if "more than" not in case]
+
+
+@pytest.mark.parametrize(("case", "way"), WAYS)
+def test_rectangles_in_row_order_and_back(device, copies, record, case, way):
     picture, rows, corner, size = CASES[case]
-    source, given = filled(device, record, picture, 1)
-    target, expected = filled(device, record, rows, 2)
-    copies.to_rows(source, target, corner, size)
+    back = way == "from_rows"
+    source, given = filled(device, record, rows if back else picture, 1)
+    target, expected = filled(device, record, picture if back else rows, 2)
+    getattr(copies, way)(source, target, corner, size)
     for place, at in pairs(case):
-        expected[at] = given[place]
+        here, there = (at, place) if back else (place, at)
+        expected[there] = given[here]
     np.testing.assert_array_equal(target.read(), expected)  # and all else as it was
-    np.testing.assert_array_equal(source.read(), given)
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if "more than" not in case])
-def test_row_order_into_a_rectangle(device, copies, record, case):
-    picture, rows, corner, size = CASES[case]
-    source, given = filled(device, record, rows, 3)
-    target, expected = filled(device, record, picture, 4)
-    copies.from_rows(source, target, corner, size)
-    for place, at in pairs(case):
-        expected[place] = given[at]
-    np.testing.assert_array_equal(target.read(), expected)
     np.testing.assert_array_equal(source.read(), given)
 
 

@@ -48,12 +48,11 @@ def test_the_pinhole_agrees_with_the_camera(device, camera_ray, size):
 
 @pytest.fixture(scope="module")
 def camera_ray(device):
-    with device.current():
-        return glsl_call.Function(
-            device,
-            "void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction)",
-            modules=[thin_lens(Camera((0, 0, 1), (0, 0, 0)))],
-        )
+    return glsl_call.Function(
+        device,
+        "void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction)",
+        modules=[thin_lens(Camera((0, 0, 1), (0, 0, 0)))],
+    )
 
 
 # -- triangles -------------------------------------------------------------------------------------------------------

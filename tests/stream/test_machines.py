@@ -39,13 +39,6 @@ POLICIES: dict[str, Policy] = {
 UNROLLS: dict[str, Any] = {"1": 1, "4": 4, "4,2": (4, 2), "auto": "auto"}
 
 
-@pytest.fixture(scope="module")
-def copying(device) -> Device:
-    """The same context, as if it had no texture barrier."""
-    with device.current():
-        return Device(device.context, allow_barrier=False)
-
-
 @pytest.fixture(params=["barrier", "copying"])
 def either(request, device, copying) -> Device:
     """A device with, where the driver has it, and one without the barrier."""

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import DeviceError, WiringError
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table, Volume
@@ -37,13 +36,6 @@ class Fetcher(glsl_call.Function):
 @pytest.fixture(scope="module", autouse=True)
 def _empty_source(shader_folder):
     (shader_folder / "empty.glsl").write_text("")
-
-
-@pytest.fixture(scope="module")
-def textures(device) -> Device:
-    """The same context, as if its buffer textures were too small: rows of 2-D textures."""
-    with device.current():
-        return Device(device.context, allow_buffers=False)
 
 
 @pytest.fixture(params=["buffers", "textures"])
@@ -148,10 +140,8 @@ def test_buffer_textures_hold_the_same(device, scalars):
     volume = np.random.default_rng(9).normal(size=(17, 13, 19)).astype(np.float32)
     memories = [Memory(device, source) for source in (Table("t", record, data), Volume("v", volume))]
     assert all(memory.layout.per_row == IN_BUFFER for memory in memories)
-    source = Source()
-    source.add(VERSION, "version")
-    for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
-        source.add(part, "record")
+    source = Source.begin()
+    source.add_record(record, pack=True)
     for memory in memories:
         source.add(memory_glsl(memory.source, memory.layout, counting=False), "memory")
     outputs = "".join(f"layout(location = {k}) out vec4 o{k};\n" for k in range(record.texels + 1))

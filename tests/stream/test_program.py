@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -153,14 +156,19 @@ FAULTS = {
 }
 
 
+def assert_refused(make: Callable[[], Any], name: str, where: str, what: str) -> None:
+    """A wiring error of the program of this name; ``|`` parts words of which one is enough."""
+    with pytest.raises(WiringError) as caught:
+        make()
+    assert name in caught.value.where
+    assert any(part in caught.value.where for part in where.split("|")), caught.value
+    assert any(part in caught.value.what for part in what.split("|")), caught.value
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_wiring_faults_name_program_and_state(fault):
     make, where, what = FAULTS[fault]
-    with pytest.raises(WiringError) as caught:
-        make()
-    assert "toy" in caught.value.where
-    assert any(part in caught.value.where for part in where.split("|")), caught.value
-    assert any(part in caught.value.what for part in what.split("|")), caught.value
+    assert_refused(make, "toy", where, what)
 
 
 def test_faults_of_a_kernel():
@@ -243,9 +251,7 @@ BOUND_FAULTS = {
 @pytest.mark.parametrize("fault", BOUND_FAULTS)
 def test_faults_of_modules_name_the_program(fault):
     modules, where, what = BOUND_FAULTS[fault]
-    with pytest.raises(WiringError) as caught:
-        LinkedProgram(ASKING, modules)
-    assert "asking" in caught.value.where and where in caught.value.where and what in caught.value.what, caught.value
+    assert_refused(partial(LinkedProgram, ASKING, modules), "asking", where, what)
 
 
 def test_kept_records_come_from_the_module():

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError, WiringError
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import LARGEST_INTEGER, WIDTHS, Field, Record
 from viewer.stream.gl.stream import Stream
@@ -82,16 +81,13 @@ def test_fields_stay_whole_where_they_can():
 
 def through_glsl(device, record: Record, array: NDArray) -> NDArray:
     """The array, written to a stream, unpacked and packed by a fragment program, and read back."""
-    source, vertex = Source(), Source()
-    source.add(VERSION, "version")
-    for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
-        source.add(part, "record")
+    source, vertex = Source.begin(), Source.begin()
+    source.add_record(record, pack=True)
     for k in range(record.texels):
         source.add(f"uniform sampler2D in_{k};\nlayout(location = {k}) out vec4 out_{k};", "streams")
     fetched = ", ".join(f"texelFetch(in_{k}, ivec2(gl_FragCoord.xy), 0)" for k in range(record.texels))
     stored = ", ".join(f"out_{k}" for k in range(record.texels))
     source.add(f"void main() {{ pack_{record.name}(unpack_{record.name}({fetched}), {stored}); }}", "main")
-    vertex.add(VERSION, "version")
     vertex.add("void main() { gl_Position = vec4(4 * (gl_VertexID & 1) - 1, 4 * (gl_VertexID >> 1) - 1, 0, 1); }", "v")
     program = device.program(vertex, source)
     size = array.shape[::-1]

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -199,35 +200,59 @@ def opened(place: Path) -> Iterator[Callable[..., Hands]]:
 SCENE, SIZE = "teapotahedron", (240, 180)
 
 
+@contextmanager
+def application(screen: str, scene: str, size: tuple[int, int], *more: Any, **settings: Any) -> Iterator[Hands]:
+    """An application that several tests share; ``more`` and ``settings`` are those of `App`, preferences first."""
+    import glfw
+
+    from viewer.window.app import App
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISPLAY", screen)
+        patch.delenv("WAYLAND_DISPLAY", raising=False)
+        app = App(scene, size, *more, program="cast", machine="singlepass", **settings)
+        note_events(app)
+        yield Hands(app)
+        glfw.make_context_current(app.window.handle)
+        app.release()
+
+
+@contextmanager
+def current(window: Hands) -> Iterator[None]:
+    """For a test: its context is current, since between two tests others are looked at; fails on an OpenGL error."""
+    import glfw
+
+    glfw.make_context_current(window.app.window.handle)
+    yield
+    error = window.app.window.context.error
+    glfw.make_context_current(None)
+    assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
+
+
 @pytest.fixture(scope="module")
 def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
     """One application for all gentle tests of a module: closing any other window would close this one too."""
     import glfw
 
     from viewer.viewport.preferences import Preferences
-    from viewer.window.app import App
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DISPLAY", screen)
-        patch.delenv("WAYLAND_DISPLAY", raising=False)
-        preferences = Preferences(path=tmp_path_factory.mktemp("window") / "settings.toml", panels=False)
-        app = App(SCENE, SIZE, preferences, program="cast", machine="singlepass")
-        note_events(app)
-        app.start = app.scene_loader.requested
-        made = Hands(app)
+    preferences = Preferences(path=tmp_path_factory.mktemp("window") / "settings.toml", panels=False)
+    with application(screen, SCENE, SIZE, preferences) as made:
+        made.app.start = made.app.scene_loader.requested
         glfw.make_context_current(None)
         yield made
-        glfw.make_context_current(app.window.handle)
-        app.release()
 
 
 @pytest.fixture
 def hands(window: Hands, place: Path) -> Iterator[Hands]:
     """The module's application on the teapotahedron, as it was opened; fails on an OpenGL error that a test leaves."""
-    import glfw
+    with current(window):
+        _reset(window)
+        yield window
 
+
+def _reset(window: Hands) -> None:
     app, view = window.app, window.app.view
-    glfw.make_context_current(app.window.handle)  # between two tests other contexts are looked at
     if view.renderer is not None and view.path != SCENE:
         app.scene_loader.open(SCENE)
     window.until(lambda: view.renderer is not None and view.path == SCENE and app.scene_loader.loading is None, SCENE)
@@ -243,10 +268,6 @@ def hands(window: Hands, place: Path) -> Iterator[Hands]:
     view.take(view.scene.camera())
     view.say("")
     window.rest()
-    yield window
-    error = app.window.context.error
-    glfw.make_context_current(None)
-    assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
 
 
 @pytest.fixture

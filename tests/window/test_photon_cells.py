@@ -41,22 +41,9 @@ def test_every_photon_is_in_a_cell(grid: PhotonGrid) -> None:
 def test_the_inspector_shows_the_map(device: Any) -> None:
     """Streams of other sizes than the rays' as they are; of the list's cells the photons that they hold; the estimate
     while it grows, a pass at a time."""
-    choices = {
-        "photons": 256,
-        "caustic_photons": 256,
-        "photon_bounces": 3,
-        "estimate": "nearest",
-        "nearest": 8,
-        "depth": 1,
-    }
-    renderer = Renderer(
-        viewer.load("cornell_photons"),
-        device=device,
-        program="photon",
-        machine="singlepass",
-        pixel_filter="point",
-        **choices,
-    )
+    few = {"photons": 256, "caustic_photons": 256, "photon_bounces": 3, "estimate": "nearest", "nearest": 8}
+    program = {"program": "photon", "machine": "singlepass", "pixel_filter": "point", "depth": 1}
+    renderer = Renderer(viewer.load("cornell_photons"), device=device, **program, **few)
     renderer.render((8, 8), spp=1)
     maps = renderer.photon_map
     assert maps is not None and maps.stored > 50

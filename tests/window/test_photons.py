@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.window.conftest import Hands, note_events
+from tests.window.conftest import Hands, application, current
 from viewer import Renderer
 from viewer.renderer.device.machine_pool import Key
 from viewer.viewport.studies.wires import project_points
@@ -24,33 +24,19 @@ def opened_ring(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     import glfw
 
     from viewer.viewport.preferences import Preferences
-    from viewer.window.app import App
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DISPLAY", screen)
-        patch.delenv("WAYLAND_DISPLAY", raising=False)
-        path = tmp_path_factory.mktemp("ring") / "settings.toml"
-        preferences = Preferences(path=path, panels=False, samples=2, exposure=0.0)
-        app = App("ring", SIZE, preferences, CAMERA, 40.0, program="cast", machine="singlepass", denoise="none", **FEW)
-        note_events(app)
-        hands = Hands(app)
+    path = tmp_path_factory.mktemp("ring") / "settings.toml"
+    preferences = Preferences(path=path, panels=False, samples=2, exposure=0.0)
+    with application(screen, "ring", SIZE, preferences, CAMERA, 40.0, denoise="none", **FEW) as hands:
         hands.rest()
         glfw.make_context_current(None)
         yield hands
-        glfw.make_context_current(app.window.handle)
-        app.release()
 
 
 @pytest.fixture
 def ring(opened_ring: Hands, place: Path) -> Iterator[Hands]:
-    """Between two tests other contexts are looked at; an OpenGL error that a test leaves fails it."""
-    import glfw
-
-    glfw.make_context_current(opened_ring.app.window.handle)
-    yield opened_ring
-    error = opened_ring.app.window.context.error
-    glfw.make_context_current(None)
-    assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
+    with current(opened_ring):
+        yield opened_ring
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from viewer.stream.gl.resources import Resources
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.registry import MACHINES
 
-from . import accel_tables, embree
+from . import accel_tables, embree, plots
 from .accel_grid import Repeats, repeated_tests
 from .accel_vertices import indexed
 from .common import Options, Result, Timing, cpus, facts, interleave, say
@@ -137,8 +137,6 @@ def run(options: Options) -> Result:
     by_name = {view.name: view for view in views}
     device = options.open()
     data: dict[str, Any] = {
-        "benchmark": "accel",
-        "about": ABOUT,
         "facts": facts(device),
         "runs": 1 if options.quick else RUNS,
         "warm_up": WARM_UP,
@@ -149,7 +147,7 @@ def run(options: Options) -> Result:
         if view in by_name:
             data["scenes"][name] = _scene(name, by_name[view], wanted, options)
     data["targets"] = accel_tables.targets(data)
-    return Result(data, accel_tables.tables(data), accel_tables.figure(data))
+    return Result(data, accel_tables.tables(data), plots.drawn(accel_tables.figure, data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import plots
-from .common import Table
+from .common import Table, target_tables
 
 STACK, STACKLESS = "bvh, stack", "bvh, octants"
 SINGLE, FUSED, UNFUSED = "singlepass", "multipass ray", "multipass none"
@@ -68,11 +68,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
         columns = ("setting", "ms", "CPU ms", *rates, "same")
         out.append(Table(f"{name}: {scene['triangles']:,} triangles; {counts} rays", columns, rows, note))
     out += list(_details(data))
-    if data["targets"]:
-        goals = [(t["target"], t["limit"], t["wall"], t["cpu"], t["met"], t["met_by_cpu"]) for t in data["targets"]]
-        columns = ("primary rays", "limit", "wall", "CPU", "met", "met by CPU")
-        out.append(Table("targets", columns, goals, "set for two quiet cores of llvmpipe"))
-    return out
+    return out + target_tables(data)
 
 
 def _builds(data: dict[str, Any]) -> Table:
@@ -126,10 +122,9 @@ def _details(data: dict[str, Any]) -> Iterator[Table]:
 
 def figure(data: dict[str, Any]) -> Any:
     """Rates of the main settings and Embree, by kind of ray."""
-    made = plots.figure(13.0, 4.4, 3)
-    if made is None or not data["scenes"]:
+    if not data["scenes"]:
         return None
-    drawn, axes = made
+    drawn, axes = plots.figure(13.0, 4.4, 3)
     scenes = data["scenes"]
     for axis, kind in zip(axes, next(iter(scenes.values()))["rates"], strict=True):
         for place, scene in enumerate(scenes.values()):

@@ -10,7 +10,6 @@ Seconds are of all threads of the process.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -23,20 +22,17 @@ from viewer.film.device_film import FilmBuffer
 
 from . import plots
 from .common import Options, Result, Table, facts, say
-from .errors import LUMINANCE, Reference
-from .scenes import Absent, _file, shared
+from .errors import LUMINANCE
+from .scenes import Absent, reference_picture
 
 ABOUT = "error estimates, renders that stop by them, and savings of adaptive sampling"
 
-# Reference -> scene, seeds of estimates, and of renders that stop at an error. Errors of few pixels, as at the edges of
+# Seeds of estimates by reference, and of renders that stop at an error. Errors of few pixels, as at the edges of
 # the Cornell box's lamp, differ more among seeds.
 PICTURES = {
-    "cornell_direct_128": ("cornell", 6, 4),
-    "cornell_depth5_128": ("cornell", 4, 2),
-    "cornell_gi_128": ("cornell", 3, 2),
-    "bunny_ground_depth5_256": ("bunny_ground", 3, 2),
-    "glass_sphere_256": ("glass_sphere", 3, 2),
-    "metal_ring_256": ("metal_ring", 3, 2),
+    "cornell_direct_128": (6, 4),
+    "cornell_depth5_128": (4, 2),
+    **dict.fromkeys(("cornell_gi_128", "bunny_ground_depth5_256", "glass_sphere_256", "metal_ring_256"), (3, 2)),
 }
 SIZE = (128, 128)  # of all pictures
 SAMPLES = (8, 16, 32, 64, 128, 256)
@@ -49,21 +45,18 @@ EARLY = 1.25  # largest error of a picture, relative to the goal
 def run(options: Options) -> Result:
     """Measure everything."""
     device = options.open()
-    data: dict[str, Any] = {"benchmark": "adaptive", "about": ABOUT, "facts": facts(device), "missing": []}
+    data: dict[str, Any] = {"facts": facts(device), "missing": []}
     data |= {"estimates": {}, "stops": {}}
     size, samples = ((32, 32), SAMPLES[:3]) if options.quick else (SIZE, SAMPLES)
-    for name, (scene, seeds, stops) in list(PICTURES.items())[: 1 if options.quick else None]:
+    for name, (seeds, stops) in list(PICTURES.items())[: 1 if options.quick else None]:
         try:
-            folder = shared() / "refs"
-            reference = Reference.load(_file(folder / f"{name}.npz"))
-            edges = json.loads(_file(folder / f"{name}.json").read_text(encoding="utf-8"))["integrator"]["max_depth"]
-            loaded = viewer.load(str(_file(folder / f"{scene}.glb")))
+            reference, scene, depth = reference_picture(name)
         except Absent as error:
             data["missing"].append(f"{name}: {error}")
             continue
         say(name)
         seeds, stops = (2, 1) if options.quick else (seeds, stops)
-        renderer = viewer.Renderer(loaded, device=device, machine="singlepass", depth=edges - 1)
+        renderer = viewer.Renderer(scene, device=device, machine="singlepass", depth=depth)
         found = [_series(renderer, size, seed, samples) for seed in range(seeds)]
         pictures, told = np.array([pair[0] for pair in found]), np.array([pair[1] for pair in found])
         errors = measured(pictures)
@@ -81,7 +74,7 @@ def run(options: Options) -> Result:
         each = {how: _to(renderer, truth, noise, goals, how, stops, most) for how in ("off", "on")}
         data["stops"][name] = {"samples": samples, "errors": usual.tolist(), "goals": goals, **each}
         renderer.release()
-    return Result(data, [_estimate_table(data), _stop_table(data)], _figure(data))
+    return Result(data, [_estimate_table(data), _stop_table(data)], plots.drawn(_figure, data))
 
 
 def goals_of(samples: Sequence[int], errors: NDArray[np.float64], wanted: Sequence[int]) -> list[float]:
@@ -206,10 +199,9 @@ def _stop_table(data: dict[str, Any]) -> Table:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(6.4, 4.4)
-    if made is None or not data["estimates"]:
+    if not data["estimates"]:
         return None
-    figure, (panel,) = made
+    figure, (panel,) = plots.figure(6.4, 4.4)
     for number, (name, found) in enumerate(data["estimates"].items()):
         ratios = np.exp(np.log(np.array(found["told"]) / np.array(found["errors"])).mean(axis=0))
         look: dict[str, Any] = {"color": plots.COLORS[number % 6], "marker": plots.MARKERS[number % 6]}

@@ -9,15 +9,13 @@ ring, without others, the last two coincide. Radii are the defaults.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import viewer
 
 from . import plots
 from .common import Options, Result, Table, facts, say
-from .errors import Reference
-from .scenes import Absent, _file, shared
+from .scenes import Absent, reference_picture
 
 ABOUT = "photon mapping: errors of published and progressive estimates, by the number of samples"
 
@@ -36,20 +34,17 @@ EDGE = 8  # pixels of a block
 def run(options: Options) -> Result:
     """Measure everything."""
     device = options.open()
-    data: dict[str, Any] = {"benchmark": "bias", "about": ABOUT, "facts": facts(device), "missing": [], "scenes": {}}
+    data: dict[str, Any] = {"facts": facts(device), "missing": [], "scenes": {}}
     for name, picture in list(SCENES.items())[: 1 if options.quick else None]:
-        folder = shared() / "refs"
         try:
-            reference = Reference.load(_file(folder / f"{picture}.npz"))
-            edges = json.loads(_file(folder / f"{picture}.json").read_text(encoding="utf-8"))["integrator"]["max_depth"]
-            scene = viewer.load(str(_file(folder / f"{name}.glb")))
+            reference, scene, depth = reference_picture(picture)
         except Absent as error:
             data["missing"].append(f"{name}: {error}")
             continue
         rows = {}
         for title, chosen in ESTIMATES.items():
             say(f"{name}: {title}")
-            common: dict[str, Any] = {"program": "photon", "depth": edges - 1, "photon_bounces": edges - 2}
+            common: dict[str, Any] = {"program": "photon", "depth": depth, "photon_bounces": depth - 1}
             renderer = viewer.Renderer(scene, device=device, machine="singlepass", **common, **chosen)
             row: dict[str, list[float]] = {"samples": [], "errors": [], "bias": []}
             for samples in SAMPLES[: 2 if options.quick else None]:
@@ -60,7 +55,7 @@ def run(options: Options) -> Result:
             rows[title] = row
             renderer.release()
         data["scenes"][name] = {"size": reference.size, "floor": reference.floor(EDGE), "estimates": rows}
-    return Result(data, [_table(name, scene) for name, scene in data["scenes"].items()], _figure(data))
+    return Result(data, [_table(name, scene) for name, scene in data["scenes"].items()], plots.drawn(_figure, data))
 
 
 def _table(name: str, scene: dict[str, Any]) -> Table:
@@ -78,10 +73,9 @@ def _table(name: str, scene: dict[str, Any]) -> Table:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(4.8 * max(1, len(data["scenes"])), 4.4, max(1, len(data["scenes"])))
-    if made is None or not data["scenes"]:
+    if not data["scenes"]:
         return None
-    figure, axes = made
+    figure, axes = plots.figure(4.8 * max(1, len(data["scenes"])), 4.4, max(1, len(data["scenes"])))
     for (name, scene), panel in zip(data["scenes"].items(), axes, strict=True):
         for number, (title, row) in enumerate(scene["estimates"].items()):
             look: dict[str, Any] = {"color": plots.COLORS[number], "marker": plots.MARKERS[number], "linewidth": 1.2}

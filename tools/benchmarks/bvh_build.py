@@ -14,7 +14,7 @@ from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh.splits import TEST, TRAVERSAL
 
 from . import plots
-from .common import Options, Result, Table, facts, interleave, say
+from .common import Options, Result, Table, facts, interleave, say, target_tables
 from .scenes import found
 
 ABOUT = "building the bounding volume hierarchy: seconds, memory, SAH cost, depth"
@@ -32,8 +32,6 @@ def run(options: Options) -> Result:
     views, missing = found(("cornell",) if options.quick else ("bunny", "dragon", "forest_flat"))
     runs = 2 if options.quick else RUNS
     data: dict[str, Any] = {
-        "benchmark": "bvh-build",
-        "about": ABOUT,
         "facts": facts(options.open()),
         "runs": runs,
         "warm_up": 1,
@@ -59,7 +57,7 @@ def run(options: Options) -> Result:
     )
     for target in data["targets"]:
         target["met"] = target["measured"] <= target["limit"]
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 def _scene(corners: np.ndarray, runs: int) -> dict[str, dict[str, Any]]:
@@ -105,25 +103,16 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         f"triangles' corners. SAH cost: expected cost of a random line through the box, "
         f"{TRAVERSAL:g} per inner node and {TEST:g} per triangle tested."
     )
-    goals = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]
-    targets = Table("targets", ("what", "limit", "measured", "met"), goals, "set for two quiet cores")
-    return [Table("bounding volume hierarchies, built", columns, rows, note), targets]
+    return [Table("bounding volume hierarchies, built", columns, rows, note), *target_tables(data)]
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(9.0, 4.0, 2)
-    if made is None or not data["scenes"]:
+    if not data["scenes"]:
         return None
-    figure, axes = made
-    names = list(data["scenes"])
+    figure, axes = plots.figure(9.0, 4.0, 2)
     for axis, key, title in ((axes[0], "ms", "build, milliseconds"), (axes[1], "sah_cost", "SAH cost")):
-        for number, method in enumerate(METHODS):
-            values = [data["scenes"][name]["methods"][method][key] for name in names]
-            places = np.arange(len(names)) + (number - 0.5) * 0.4
-            bars = axis.bar(places, values, 0.37, color=plots.COLORS[number], label=method)
-            axis.bar_label(bars, fmt="%.3g", fontsize=8, padding=1)
-        axis.set_xticks(range(len(names)), names)
-        axis.grid(False, axis="x")
+        values = {each: [scene["methods"][each][key] for scene in data["scenes"].values()] for each in METHODS}
+        plots.bars(axis, list(data["scenes"]), values, text="%.3g")
         axis.set_title(title, fontsize=10)
     axes[0].legend(frameon=False, fontsize=8)
     return figure

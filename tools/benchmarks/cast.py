@@ -20,7 +20,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.stream.machines.policy import MostWork, Naive, Threshold
 
 from . import embree, launch, plots
-from .common import Options, Result, Table, Timing, cpus, facts, interleave, say
+from .common import Options, Result, Table, Timing, cpus, facts, interleave, say, target_tables
 from .machines import Setting, make, whole_run
 from .scenes import View, found
 
@@ -57,8 +57,6 @@ def run(options: Options) -> Result:
     views, missing = found(("cornell",) if options.quick else ("bunny", "dragon", "forest_flat"))
     size = (64, 64) if options.quick else (512, 512)
     data: dict[str, Any] = {
-        "benchmark": "cast",
-        "about": ABOUT,
         "facts": facts(options.open()),
         "size": size,
         "runs": 2 if options.quick else RUNS,
@@ -75,7 +73,7 @@ def run(options: Options) -> Result:
         say(f"{each.name}: new processes")
         data["starts"][each.name] = _starts(each, size, cold=number == 0, runs=1 if options.quick else WARM_STARTS)
     data["targets"] = _targets(data)
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 def _plain_runs(options: Options) -> int:
@@ -264,11 +262,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         rows = [
             (
                 setting,
-                row["ms"],
-                row["cpu_ms"],
-                row["mrays"],
-                row["ratio"],
-                row["cpu_ratio"],
+                *(row[key] for key in ("ms", "cpu_ms", "mrays", "ratio", "cpu_ratio")),
                 row.get("passes"),
                 sum(row["kernel_calls"].values()) if "kernel_calls" in row else None,
                 row.get("first_run_ms"),
@@ -279,10 +273,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         columns = ("setting", "ms", "CPU ms", "Mrays/s", "ratio", "CPU ratio", "passes", "kernel calls", "first run ms")
         tables.append(Table(title, columns, rows, note))
     tables.append(_start_table(data))
-    if data["targets"]:
-        goals = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]
-        tables.append(Table("targets", ("what", "limit", "measured", "met"), goals, "set for two cores of llvmpipe"))
-    return tables
+    return tables + target_tables(data)
 
 
 def _start_table(data: dict[str, Any]) -> Table:
@@ -315,20 +306,13 @@ def _start_table(data: dict[str, Any]) -> Table:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(9.0, 4.2)
-    if made is None or not data["scenes"]:
+    if not data["scenes"]:
         return None
-    figure, (axes,) = made
+    figure, (axes,) = plots.figure(9.0, 4.2)
     names = list(SETTINGS)
     names += [n for n in next(iter(data["scenes"].values()))["settings"] if n.startswith("Embree")]
-    width = 0.8 / len(names)
-    for number, setting in enumerate(names):
-        values = [scene["settings"][setting]["mrays"] for scene in data["scenes"].values()]
-        places = np.arange(len(values)) + (number - (len(names) - 1) / 2) * width
-        bars = axes.bar(places, values, 0.92 * width, color=plots.COLORS[number], label=setting)
-        axes.bar_label(bars, fmt="%.2g", fontsize=8, padding=1)
-    axes.set_xticks(range(len(data["scenes"])), list(data["scenes"]))
-    axes.grid(False, axis="x")
+    values = {name: [scene["settings"][name]["mrays"] for scene in data["scenes"].values()] for name in names}
+    plots.bars(axes, list(data["scenes"]), values, text="%.2g")
     axes.set_ylabel("million rays per second")
     axes.set_title(f"Primary rays, {data['size'][0]} x {data['size'][1]}, {data['facts']['renderer']}", fontsize=10)
     axes.legend(frameon=False, fontsize=8)

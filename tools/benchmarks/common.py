@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import os
 import platform
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
 from viewer.stream.gl.device import Device, shared_device
 
@@ -167,6 +169,20 @@ def cell(value: Any) -> str:
     return str(value)
 
 
+TARGET_COLUMNS = {"target": "what", "limit": "limit", "measured": "measured", "wall": "wall", "cpu": "CPU"}
+TARGET_COLUMNS |= {"met": "met", "met_by_cpu": "met by CPU"}
+
+
+def target_tables(data: Mapping[str, Any]) -> list[Table]:
+    """The table of a benchmark's targets, each with those of `TARGET_COLUMNS` that it has; none without targets."""
+    targets = data["targets"]
+    if not targets:
+        return []
+    columns = {key: title for key, title in TARGET_COLUMNS.items() if key in targets[0]}
+    rows = [[target[key] for key in columns] for target in targets]
+    return [Table("targets", list(columns.values()), rows, "set for two quiet cores of llvmpipe")]
+
+
 @dataclass
 class Result:
     """A benchmark's result: its data as plain Python, its tables, a figure if matplotlib is installed, and a contact
@@ -198,6 +214,21 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "item"):
         return value.item()
     return str(value)
+
+
+def in_one_line(main: Callable[..., None]) -> Callable[..., int]:
+    """A tool's ``main`` as one that gives its exit code: 0, or 2 with one line on standard error for `ViewerError`."""
+
+    @functools.wraps(main)
+    def wrapped(argv: Sequence[str] | None = None) -> int:
+        try:
+            main(argv)
+        except ViewerError as error:
+            say(f"{Path(main.__code__.co_filename).name}: error: {error}")
+            return 2
+        return 0
+
+    return wrapped
 
 
 def say(text: str) -> None:

@@ -118,8 +118,6 @@ class Average:
 def run(options: Options) -> Result:
     """Measure everything."""
     data: dict[str, Any] = {
-        "benchmark": "converge",
-        "about": ABOUT,
         "facts": facts(options.open()),
         "threads": cpus(),
         "seeds": 1 if options.quick else SEEDS,
@@ -133,7 +131,7 @@ def run(options: Options) -> Result:
         except (Absent, Missing) as error:
             data["missing"].append(f"{name}: {error}")
     data["missing"] = list(dict.fromkeys(data["missing"]))
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -268,10 +266,9 @@ def _medians(*several: list[list[float]]) -> tuple[list[float], ...]:
 
 def _figure(data: dict[str, Any]) -> Any:
     """Error over time, blocks and pixels of every scene: the seeds' medians."""
-    made = plots.figure(4.6 * 2 * max(1, len(data["scenes"])), 4.6, 2 * max(1, len(data["scenes"])))
-    if made is None or not data["scenes"]:
+    if not data["scenes"]:
         return None
-    figure, axes = made
+    figure, axes = plots.figure(4.6 * 2 * max(1, len(data["scenes"])), 4.6, 2 * max(1, len(data["scenes"])))
     panels = [(name, edge) for name in data["scenes"] for edge in (BLOCK, 1)]
     for (name, edge), panel in zip(panels, axes, strict=True):
         scene = data["scenes"][name]

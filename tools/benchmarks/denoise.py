@@ -41,7 +41,7 @@ def run(options: Options) -> Result:
     if not oidn_there():
         missing.append("oidn: it is not installed: pip install raystream[denoise]")
     device = options.open()
-    data: dict[str, Any] = {"benchmark": "denoise", "about": ABOUT, "facts": facts(device), "size": size}
+    data: dict[str, Any] = {"facts": facts(device), "size": size}
     data |= {"missing": missing, "scenes": {}}
     rows: list[list[Picture]] = []
     for subject in subjects:
@@ -56,7 +56,7 @@ def run(options: Options) -> Result:
                 rows.append([truth.shown(each) for each in (*pictures.values(), truth.linear)])
         renderer.release()
         data["scenes"][subject.name] = {"converged": truth.samples, "its_error": truth.error, "samples": found}
-    return Result(data, [_table(data)], _figure(data), sheet=contact_sheet(rows))
+    return Result(data, [_table(data)], plots.drawn(_figure, data), sheet=contact_sheet(rows))
 
 
 def oidn_there() -> bool:
@@ -147,10 +147,7 @@ def _counts(data: dict[str, Any]) -> list[str]:
 
 def _figure(data: dict[str, Any]) -> Any:
     """The medians of all scenes over the samples: FLIP, and relative error."""
-    drawn = plots.figure(9.2, 4.0, 2)
-    if drawn is None:
-        return None
-    made, panels = drawn
+    made, panels = plots.figure(9.2, 4.0, 2)
     counts = _counts(data)
     for panel, what, label in zip(panels, ("flip", "error"), ("FLIP", "relative error"), strict=True):
         for number, name in enumerate(DENOISERS):

@@ -41,7 +41,7 @@ LINE = 1.25e8  # bytes per second: gigabit Ethernet of the asking process
 
 def run(options: Options) -> Result:
     """Measure everything."""
-    data: dict[str, Any] = {"benchmark": "farm", "about": ABOUT, "facts": facts(options.open()), "scene": SCENE}
+    data: dict[str, Any] = {"facts": facts(options.open()), "scene": SCENE}
     size, spp, deaths, counts = (SMALL, FEW, 1, (1, 2)) if options.quick else (SIZE, SPP, DEATHS, WORKERS)
     data |= {"size": size, "spp": spp, "load": os.getloadavg(), "cores": os.cpu_count()}
     renderer = viewer.Renderer(SCENE, machine="singlepass")
@@ -66,7 +66,7 @@ def run(options: Options) -> Result:
         for name, (size, spp) in FORECASTS.items()
     }
     renderer.release()
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 def _deaths(renderer: viewer.Renderer, deaths: int) -> dict[str, Any]:
@@ -152,10 +152,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(9, 3.6, 2)
-    if made is None:
-        return None
-    figure, (time_axes, share_axes) = made
+    figure, (time_axes, share_axes) = plots.figure(9, 3.6, 2)
     for k, (name, found) in enumerate(data["forecast"].items()):
         workers = [row["workers"] for row in found]
         style = {"color": plots.COLORS[k], "marker": plots.MARKERS[k], "label": name}

@@ -47,7 +47,7 @@ def run(options: Options) -> Result:
     size, pictures = ((96, 54), 6) if options.quick else (SIZE, PICTURES)
     subjects, missing = present(SCENES[:1] if options.quick else SCENES)
     device = options.open()
-    data: dict[str, Any] = {"benchmark": "flight", "about": ABOUT, "missing": missing, "facts": facts(device)}
+    data: dict[str, Any] = {"missing": missing, "facts": facts(device)}
     data |= {"size": size, "light": LIGHT, "pictures": pictures, "degrees": STEP, "scenes": {}}
     for subject in subjects:
         say(f"{subject.name}: {pictures} pictures")

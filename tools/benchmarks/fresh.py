@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import launch, plots
-from .common import Options, Result, Table, facts, say
+from .common import Options, Result, Table, facts, say, target_tables
 from .scenes import View, found
 
 ABOUT = "new processes: seconds from a command to its picture, and their parts"
@@ -51,8 +51,6 @@ def run(options: Options) -> Result:
     views, missing = found(tuple(dict.fromkeys(scene for scene, _ in commands.values())))
     by_name = {view.name: view for view in views}
     data: dict[str, Any] = {
-        "benchmark": "fresh",
-        "about": ABOUT,
         "facts": facts(options.open()),
         "starts": 1 if options.quick else STARTS,
         "missing": missing,
@@ -67,7 +65,7 @@ def run(options: Options) -> Result:
         say(f"{view.name}: parts")
         data["phases"][view.name] = _phases(view, options)
     data["targets"] = _targets(data)
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -144,17 +142,13 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         names = next(iter(next(iter(data["phases"].values())).values()))
         columns = ("scene, program", "caches", *names)
         tables.append(Table("a first picture of one sample: parts, seconds", columns, parts))
-    if data["targets"]:
-        goals = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]
-        tables.append(Table("targets", ("what", "limit", "measured", "met"), goals, "set for two cores of llvmpipe"))
-    return tables
+    return tables + target_tables(data)
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(9.0, 3.6)
-    if made is None or not data["phases"]:
+    if not data["phases"]:
         return None
-    drawing, (axes,) = made
+    drawing, (axes,) = plots.figure(9.0, 3.6)
     rows = {f"{name}, {caches}": parts for name, kinds in data["phases"].items() for caches, parts in kinds.items()}
     left = [0.0] * len(rows)
     for number, part in enumerate(next(iter(rows.values()))):

@@ -105,7 +105,7 @@ def run(options: Options) -> Result:
     views, missing = found(("cornell",) if options.quick else ("bunny",))
     cases = list(product(MACHINES[:1], QUICK) if options.quick else product(MACHINES, CASES))
     rows: list[list[Any]] = []
-    data: dict[str, Any] = {"benchmark": "host", "facts": facts(device), "missing": missing, "size": edge, "cases": {}}
+    data: dict[str, Any] = {"facts": facts(device), "missing": missing, "size": edge, "cases": {}}
     clock = Clock()
     with clock.watching(device):
         for view in views:

@@ -18,7 +18,7 @@ from viewer.scene.hierarchy import compose
 from viewer.scene.scene import Instance, Scene
 
 from . import plots
-from .common import Options, Result, Table, facts, interleave, say
+from .common import Options, Result, Table, facts, interleave, say, target_tables
 
 ABOUT = "instances: 100 million triangles in the memory of their meshes, beside flat; cost of movement"
 
@@ -42,8 +42,6 @@ def run(options: Options) -> Result:
     """Build, render and move."""
     size, runs = ((64, 64), 1) if options.quick else ((512, 512), RUNS)
     data: dict[str, Any] = {
-        "benchmark": "instances",
-        "about": ABOUT,
         "facts": facts(options.open()),
         "size": size,
         "runs": runs,
@@ -60,7 +58,7 @@ def run(options: Options) -> Result:
             data["scenes"][str(trees)] = found
     data["moving"] = _moving(2 if options.quick else 40)
     data["targets"] = _targets(data)
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 def _scene(
@@ -152,8 +150,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     ]
     columns = ["top structure", "built, ms", "CPU ms", "all moved, ms", "CPU ms"]
     tables.append(Table(f"{data['moving']['instances']:,} instances that move", columns, rows))
-    goals = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]
-    return [*tables, Table("targets", ("what", "limit", "measured", "met"), goals)]
+    return tables + target_tables(data)
 
 
 def _times(timing: dict[str, Any]) -> tuple[float, float]:
@@ -161,18 +158,12 @@ def _times(timing: dict[str, Any]) -> tuple[float, float]:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(9.0, 4.0, len(data["scenes"]))
-    if made is None:
-        return None
-    figure, axes = made
+    figure, axes = plots.figure(9.0, 4.0, len(data["scenes"]))
     for axis, (trees, found) in zip(np.atleast_1d(axes), data["scenes"].items(), strict=True):
-        names = list(found["kinds"])
-        for number, camera in enumerate(CAMERAS):
-            values = [found["kinds"][name]["cameras"][camera]["cpu_ms"] for name in names]
-            places = np.arange(len(names)) + (number - 1) * 0.27
-            axis.bar(places, values, 0.25, color=plots.COLORS[number], label=camera)
-        axis.set_xticks(range(len(names)), [name.replace(" ", "\n", 1) for name in names], fontsize=8)
-        axis.grid(False, axis="x")
+        kinds = found["kinds"]
+        values = {camera: [kind["cameras"][camera]["cpu_ms"] for kind in kinds.values()] for camera in CAMERAS}
+        plots.bars(axis, [name.replace(" ", "\n", 1) for name in kinds], values)
+        axis.tick_params(axis="x", labelsize=8)
         axis.set_title(f"{int(trees):,} trees, {found['triangles'] / 1e6:.3g} M triangles: ms of CPU", fontsize=10)
     np.atleast_1d(axes)[0].legend(frameon=False, fontsize=8)
     return figure

@@ -56,7 +56,7 @@ def run(options: Options) -> Result:
     """Every scene in a window of its own."""
     size, rest = (QUICK_SIZE, 3.0) if options.quick else (SIZE, REST)
     subjects, missing = present(("cornell",) if options.quick else ())
-    data: dict[str, Any] = {"benchmark": "ladder", "about": ABOUT, "size": size, "rest": rest, "missing": missing}
+    data: dict[str, Any] = {"size": size, "rest": rest, "missing": missing}
     data |= {"load": os.getloadavg(), "limit": RISE, "scenes": {}}
     rows: list[list[NDArray[np.float32]]] = []
     with screen((1280, 1024)) as where:
@@ -68,7 +68,7 @@ def run(options: Options) -> Result:
             case, row = judged(subject, size, shots, 8 if options.quick else SAMPLES)
             data["scenes"][subject.name] = case
             rows.append(row)
-    return Result(data, [_table(data)], _figure(data), sheet=contact_sheet(rows))
+    return Result(data, [_table(data)], plots.drawn(_figure, data), sheet=contact_sheet(rows))
 
 
 def watched(subject: Subject, size: tuple[int, int], rest: float) -> tuple[list[Shot], dict[str, Any]]:
@@ -186,15 +186,5 @@ def _table(data: dict[str, Any]) -> Table:
 
 def _figure(data: dict[str, Any]) -> Any:
     """FLIP over the seconds at rest, a line for each scene."""
-    drawn = plots.figure(6.4, 4.0)
-    if drawn is None:
-        return None
-    made, (panel,) = drawn
-    for number, (name, scene) in enumerate(data["scenes"].items()):
-        seconds, flips = zip(*((max(look[0], 0.1), look[1]) for look in scene["looks"]), strict=True)
-        look: dict[str, Any] = {"color": plots.COLORS[number % 7], "marker": plots.MARKERS[number % 7], "markersize": 3}
-        panel.loglog(seconds, flips, label=name, **look)
-    panel.set_xlabel("seconds at rest (0.1: in motion)")
-    panel.set_ylabel("FLIP")
-    panel.legend(frameon=False, fontsize=7)
-    return made
+    lines = {name: [(max(look[0], 0.1), look[1]) for look in scene["looks"]] for name, scene in data["scenes"].items()}
+    return plots.flips(lines, "seconds at rest (0.1: in motion)")

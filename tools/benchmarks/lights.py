@@ -122,7 +122,7 @@ def _scenes(quick: bool) -> Iterator[tuple[str, Callable[[], Scene], dict[str, A
 def run(options: Options) -> Result:
     """Measure all of it."""
     device = options.open()
-    data: dict[str, Any] = {"benchmark": "lights", "about": ABOUT, "facts": facts(device), "missing": []}
+    data: dict[str, Any] = {"facts": facts(device), "missing": []}
     data |= {"size": SIZE, "samples": SAMPLES, "seeds": SEEDS, "scenes": {}}
     size = (32, 24) if options.quick else SIZE
     for name, load, chosen in _scenes(options.quick):
@@ -143,7 +143,7 @@ def run(options: Options) -> Result:
                     say(f"  {case}, depth {depth}: {made['variance']:.3g} x {made['seconds']:.3g} s")
             found[str(depth)] = cases
         data["scenes"][name] = found
-    return Result(data, [_table(data, depth) for depth in DEPTHS if _has(data, depth)], _figure(data))
+    return Result(data, [_table(data, depth) for depth in DEPTHS if _has(data, depth)], plots.drawn(_figure, data))
 
 
 @contextmanager
@@ -213,10 +213,7 @@ def _table(data: dict[str, Any], depth: int) -> Table:
 
 def _figure(data: dict[str, Any]) -> Any:
     """The table of direct light, a line of marks for each scene."""
-    made = plots.figure(8.0, 4.8)
-    if made is None:
-        return None
-    figure, (panel,) = made
+    figure, (panel,) = plots.figure(8.0, 4.8)
     scenes = list(data["scenes"])
     shown = ("power, 8", "tree", "tree, 2 candidates", "no suns", "lights alone", "default")
     for number, case in enumerate(shown):

@@ -40,7 +40,7 @@ LONGEST = 120.0  # seconds, limit for a caustic
 def run(options: Options) -> Result:
     """Every scene in a window of its own."""
     size, seconds, samples = ((320, 180), 1.0, 8) if options.quick else (SIZE, 6.0, SAMPLES)
-    data: dict[str, Any] = {"benchmark": "live", "about": ABOUT, "size": size, "seconds": seconds, "scenes": {}}
+    data: dict[str, Any] = {"size": size, "seconds": seconds, "scenes": {}}
     with screen((1280, 1024)) as where:
         data["display"] = where
         for name in SCENES[:1] if options.quick else SCENES:

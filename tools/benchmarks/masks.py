@@ -66,8 +66,6 @@ def run(options: Options) -> Result:
     say("single passes")
     passes = _passes(device, edge, SHARES[1::2] if options.quick else SHARES, runs)
     data: dict[str, Any] = {
-        "benchmark": "masks",
-        "about": ABOUT,
         "facts": facts(device),
         "size": (edge, edge),
         "kernel_turns": SPIN_TURNS,
@@ -86,7 +84,7 @@ def run(options: Options) -> Result:
     say(f"{each.name}: whole runs")
     data["scene"] = each.name
     data["whole"] = _whole(each, device, edge, ("8/8", "auto") if options.quick else tuple(UNROLLS), whole_runs)
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 # -- one pass ------------------------------------------------------------------------------------------------------
@@ -263,10 +261,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(11.0, 4.4, 2)
-    if made is None:
-        return None
-    figure, (left, right) = made
+    figure, (left, right) = plots.figure(11.0, 4.4, 2)
     for number, mask in enumerate(MASKS):
         for pattern, style in zip(BLOCKS, ("-", "--"), strict=True):
             rows = [r for r in data["passes"] if (r["mask"], r["pattern"]) == (mask, pattern)]
@@ -288,13 +283,8 @@ def _figure(data: dict[str, Any]) -> Any:
     left.set_ylabel("ms for one pass")
     left.legend(frameon=False, fontsize=8)
     unrolls = list(dict.fromkeys(r["unroll"] for r in data["whole"]))
-    for number, mask in enumerate(MASKS):
-        values = [r["ms"] for r in data["whole"] if r["mask"] == mask]
-        places = np.arange(len(unrolls)) + (number - (len(MASKS) - 1) / 2) * 0.17
-        bars = right.bar(places, values, 0.16, color=plots.COLORS[number], label=mask)
-        right.bar_label(bars, fmt="%.0f", fontsize=7, padding=1)
-    right.set_xticks(range(len(unrolls)), unrolls)
-    right.grid(False, axis="x")
+    values = {mask: [r["ms"] for r in data["whole"] if r["mask"] == mask] for mask in MASKS}
+    plots.bars(right, unrolls, values, text="%.0f", size=7)
     right.set_xlabel("most calls in a pass: traversal / intersection")
     right.set_ylabel(f"ms for {data['scene']}")
     right.legend(frameon=False, fontsize=8, title="mask", title_fontsize=8)

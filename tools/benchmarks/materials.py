@@ -34,8 +34,6 @@ def run(options: Options) -> Result:
     device = options.open()
     size = 32 if options.quick else SIZE
     data: dict[str, Any] = {
-        "benchmark": "materials",
-        "about": ABOUT,
         "facts": facts(device),
         "runs": 1 if options.quick else RUNS,
         "size": size,
@@ -58,7 +56,7 @@ def run(options: Options) -> Result:
             **_memory(scene),
             **_samples(scene, size, data["runs"], device),
         }
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -120,10 +118,9 @@ def _tables(data: dict[str, Any]) -> list[Table]:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(9.0, 3.2, 2)
-    if made is None or not data["models"]:
+    if not data["models"]:
         return None
-    drawing, (left, right) = made
+    drawing, (left, right) = plots.figure(9.0, 3.2, 2)
     names = list(data["models"])
     for number, machine in enumerate(MACHINES):
         values = [data["models"][name]["samples"][machine]["ms"] / 1e3 for name in names]

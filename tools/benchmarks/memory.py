@@ -16,7 +16,6 @@ import numpy as np
 
 from viewer.accel.grid.grid import ENTRY
 from viewer.kernels.records import TRIANGLE
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Table as Records
@@ -46,8 +45,7 @@ _HASH = """uint hash(uint x) {
 
 def _source(table: Records, fetch: str, value: str, order: str, turns: int) -> Source:
     """The program that fetches ``turns`` records per ray; an empty ``fetch`` keeps the address alone."""
-    source = Source()
-    source.add(VERSION, "version")
+    source = Source.begin()
     source.add(f"const int COUNT = {len(table.data)}, TURNS = {turns};\nuniform int width;", "benchmark")
     for part in (table.record.glsl_struct(), table.record.glsl_unpack(), fetch, _HASH):
         source.add(part, "benchmark")
@@ -101,8 +99,6 @@ def run(options: Options) -> Result:
                 for order in _ORDERS:
                     rows += _rows(device, kind, count, order, edge, turns, runs, most)
     data = {
-        "benchmark": "memory",
-        "about": ABOUT,
         "facts": facts(device),
         "size": (edge, edge),
         "fetches_per_ray": turns,

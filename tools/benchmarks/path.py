@@ -19,7 +19,7 @@ from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.scene.scene import Scene
 from viewer.stream.machines.count import COUNT_MODES
 
-from . import path_tables
+from . import path_tables, plots
 from .common import Options, Result, Timing, cpus, facts, interleave, say
 from .path_tables import FUSED, SAMPLERS, SINGLEPASS, SURFACE, UNFUSED
 from .scenes import Absent, _file, shared
@@ -48,8 +48,6 @@ def run(options: Options) -> Result:
     runs, few = (2, 1) if options.quick else (5, 3)
     rendered, in_run = (4, 2) if options.quick else (RENDERED, IN_DEVICE_RUN)
     data: dict[str, Any] = {
-        "benchmark": "path",
-        "about": ABOUT,
         "facts": facts(options.open()),
         "threads": cpus(),
         "size": size,
@@ -83,7 +81,7 @@ def run(options: Options) -> Result:
         except Absent as error:
             missing.append(f"errors: {error}")
     data["targets"] = path_tables.targets(data)
-    return Result(data, path_tables.tables(data), path_tables.figure(data))
+    return Result(data, path_tables.tables(data), plots.drawn(path_tables.figure, data))
 
 
 def _renderer(scene: Scene, options: Options, **setting: Any) -> Renderer:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import plots
-from .common import Table
+from .common import Table, target_tables
 
 SINGLEPASS, SURFACE, FUSED, UNFUSED = "singlepass", "multipass", "multipass --fuse ray", "multipass --fuse none"
 SAMPLERS = ("sobol", "independent", "table")
@@ -43,11 +43,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
         out.append(_choice_table(data))
     if data["errors"]:
         out.append(_error_table(data["errors"]))
-    if data["targets"]:
-        goals = [(t["target"], t["limit"], t["wall"], t["cpu"], t["met"], t["met_by_cpu"]) for t in data["targets"]]
-        columns = ("what", "limit", "wall", "CPU", "met", "met by CPU")
-        out.append(Table("targets", columns, goals, "set for two quiet cores of llvmpipe"))
-    return out
+    return out + target_tables(data)
 
 
 def _call_table(data: dict[str, Any]) -> Table:
@@ -129,19 +125,13 @@ def _error_table(errors: list[dict[str, Any]]) -> Table:
 
 def figure(data: dict[str, Any]) -> Any:
     """Seconds by setting and scene, their shares by kernel, errors by sampler."""
-    made = plots.figure(12.0, 4.0, 3)
-    if made is None or not data["scenes"]:
+    if not data["scenes"]:
         return None
-    drawing, (bars, kernels, errors) = made
+    drawing, (bars, kernels, errors) = plots.figure(12.0, 4.0, 3)
     names = list(data["scenes"])
     settings = list(data["scenes"][names[0]]["settings"])
-    width = 0.85 / len(settings)
-    for number, setting in enumerate(settings):
-        values = [scene["settings"][setting]["s"] for scene in data["scenes"].values()]
-        places = np.arange(len(values)) + (number - (len(settings) - 1) / 2) * width
-        drawn = bars.bar(places, values, 0.93 * width, color=plots.COLORS[number], label=setting)
-        bars.bar_label(drawn, fmt="%.3f", fontsize=6, padding=1)
-    bars.set_xticks(range(len(names)), names)
+    values = {each: [scene["settings"][each]["s"] for scene in data["scenes"].values()] for each in settings}
+    plots.bars(bars, names, values, width=0.85, text="%.3f", size=6)
     bars.set_ylabel("seconds per sample")
     bars.set_title(f"{data['size'][0]} x {data['size'][1]}, {data['depth']} surfaces", fontsize=10)
     bars.legend(frameon=False, fontsize=7)

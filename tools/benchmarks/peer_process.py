@@ -18,6 +18,8 @@ import numpy as np
 
 from .peers import Job, Missing, Peer
 
+PHASES = ("import", "scene", "first picture")
+
 
 def main(text: str) -> None:
     """Serve requests until standard input ends."""
@@ -25,26 +27,19 @@ def main(text: str) -> None:
     os.dup2(2, 1)
     fields = json.loads(text)
     job = Job(**{**fields, "size": tuple(fields["size"])})
-    phases: dict[str, float] = {}
-    at = time.perf_counter()
-
-    def done(part: str) -> None:
-        nonlocal at
-        now = time.perf_counter()
-        phases[part], at = now - at, now
-
+    at = [time.perf_counter()]
     try:
         module = import_module(f"benchmarks.{job.module}")
         module.load(job)
-        done("import")
+        at.append(time.perf_counter())
         peer: Peer = module.make(job)
-        done("scene")
+        at.append(time.perf_counter())
         peer.render(1, 0)
-        done("first picture")
+        at.append(time.perf_counter())
     except Missing as error:
         _send(answers, {"missing": str(error)})
         return
-    _send(answers, {"version": peer.version, "phases": phases})
+    _send(answers, {"version": peer.version, "phases": dict(zip(PHASES, np.diff(at).tolist(), strict=True))})
     seen: set[int] = set()
     for line in sys.stdin:
         wish = json.loads(line)

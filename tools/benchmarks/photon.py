@@ -49,7 +49,7 @@ READ_BACK = (5_000, 65_000, 1_000_000)  # photons emitted
 def run(options: Options) -> Result:
     """All of it; the longest parts last."""
     device = options.open()
-    data: dict[str, Any] = {"benchmark": "photon", "about": ABOUT, "facts": facts(device), "missing": []}
+    data: dict[str, Any] = {"facts": facts(device), "missing": []}
     data["runs"] = 1 if options.quick else RUNS
     data["instructions"], data["not_counted"] = _instructions(device)
     data["sort"] = sorts(device, SORTED[1:2] if options.quick else SORTED, data["runs"])

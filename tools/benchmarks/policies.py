@@ -51,8 +51,6 @@ def run(options: Options) -> Result:
     shares = SHARES[::6] if options.quick else SHARES
     counted = small if options.quick else (256, 256)
     data: dict[str, Any] = {
-        "benchmark": "policies",
-        "about": ABOUT,
         "facts": facts(options.open()),
         "bound": "most steps of any ray + most tests of any ray",
         "passes": "of traversal and intersection, with any ray in them; unroll 1, nothing fused",
@@ -74,7 +72,7 @@ def run(options: Options) -> Result:
         renderer.resources.release()
     data["findings"] = _findings(data)
     data["note"] = _note(data)
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -250,10 +248,9 @@ def _note(data: dict[str, Any]) -> str:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(12.0, 4.8, 2)
-    if made is None or not data["scenes"]:
+    if not data["scenes"]:
         return None
-    figure, axes = made
+    figure, axes = plots.figure(12.0, 4.8, 2)
     for part, of in zip(axes, DENOMINATORS, strict=True):
         for number, (name, scene) in enumerate(data["scenes"].items()):
             curve = scene["thresholds"][of]

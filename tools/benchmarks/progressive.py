@@ -3,26 +3,20 @@ tracing. As in `converge`: pictures of 1, 2, 4 ... samples, each rendered from n
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-import viewer
 from viewer.renderer.renderer import Renderer
 from viewer.stream.gl.device import Device
 
 from . import plots
 from .common import Options, Result, Table, facts, say
 from .errors import Reference, crossing, middle
-from .scenes import Absent, _file, shared
+from .scenes import Absent, reference_picture
 
 # Scene and reference, of `shared`/refs.
-SCENES = {
-    "glass_sphere": ("glass_sphere", "glass_sphere_256"),
-    "metal_ring": ("metal_ring", "metal_ring_256"),
-    "cornell": ("cornell", "cornell_gi_128"),
-}
+SCENES = {"glass_sphere": "glass_sphere_256", "metal_ring": "metal_ring_256", "cornell": "cornell_gi_128"}
 EDGE, LIMITS = 8, (0.05, 0.02)  # pixels of a block; relative errors
 BOUNCES = 12  # surfaces that a photon comes to
 RENDERERS: dict[str, dict[str, Any]] = {
@@ -47,26 +41,22 @@ class Climb:
 def run(options: Options) -> Result:
     """All scenes, with a line on missing ones."""
     device = options.open()
-    data: dict[str, Any] = {"benchmark": "progressive", "about": ABOUT, "facts": facts(device), "missing": []}
+    data: dict[str, Any] = {"facts": facts(device), "missing": []}
     try:
         data["errors"] = measure(device, options.quick)
     except Absent as error:
         data["missing"].append(str(error))
         data["errors"] = {}
-    return Result(data, tables(data["errors"]), figure(data))
+    return Result(data, tables(data["errors"]), plots.drawn(figure, data))
 
 
 def measure(device: Device, quick: bool) -> dict[str, Any]:
     """By scene and renderer. Raises Absent for a missing scene or reference."""
     out: dict[str, Any] = {}
-    folder = shared() / "refs"
-    for name, (file, picture) in SCENES.items():
+    for name, picture in SCENES.items():
         if quick and name != "glass_sphere":
             continue
-        reference = Reference.load(_file(folder / f"{picture}.npz"))
-        said = json.loads(_file(folder / f"{picture}.json").read_text(encoding="utf-8"))
-        scene = viewer.load(str(_file(folder / f"{file}.glb")))
-        depth = said["integrator"]["max_depth"] - 1  # Mitsuba counts the edges of a path
+        reference, scene, depth = reference_picture(picture)
         out[name] = {"reference": picture, "size": reference.size, "floor": reference.floor(EDGE), "renderers": {}}
         for title, choices in RENDERERS.items():
             renderer = Renderer(scene, device=device, depth=depth, machine="multipass", **choices)
@@ -128,10 +118,9 @@ def tables(data: dict[str, Any]) -> list[Table]:
 def figure(data: dict[str, Any]) -> Any:
     """Error over time of the first seeds, a panel for each scene."""
     scenes = data["errors"]
-    made = plots.figure(4.6 * max(1, len(scenes)), 4.2, max(1, len(scenes)))
-    if made is None or not scenes:
+    if not scenes:
         return None
-    drawn, axes = made
+    drawn, axes = plots.figure(4.6 * max(1, len(scenes)), 4.2, max(1, len(scenes)))
     for panel, (name, scene) in zip(axes, scenes.items(), strict=True):
         for number, (title, row) in enumerate(scene["renderers"].items()):
             climb = row["climbs"][0]

@@ -27,7 +27,6 @@ def run(options: Options) -> Result:
     views, missing = found(SCENES[:2] if options.quick else SCENES)
     rows: list[list[Any]] = []
     data: dict[str, Any] = {
-        "benchmark": "raster",
         "facts": facts(device),
         "missing": missing,
         "size": edge,

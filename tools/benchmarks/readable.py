@@ -54,7 +54,7 @@ def run(options: Options) -> Result:
     cases = [(subject, size) for subject in subjects]
     if not options.quick:
         cases += [(subject, LARGE) for subject in subjects if subject.name in AT_LARGE]
-    data: dict[str, Any] = {"benchmark": "readable", "about": ABOUT, "missing": missing}
+    data: dict[str, Any] = {"missing": missing}
     data["load"] = os.getloadavg()  # of the last 1, 5 and 15 minutes: other processes make all slower
     data |= {"limits": {"rest": READABLE, "flight": FLYING}, "seconds_of_flight": seconds, "scenes": {}}
     with screen((1280, 1024)) as where:
@@ -63,7 +63,7 @@ def run(options: Options) -> Result:
             name = "{}, {} x {}".format(subject.name, *shape)
             say(name)
             data["scenes"][name] = _case(subject, shape, seconds, data, options.quick)
-    return Result(data, [_table(data)], _figure(data))
+    return Result(data, [_table(data)], plots.drawn(_figure, data))
 
 
 def _case(subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], quick: bool) -> dict[str, Any]:
@@ -237,16 +237,5 @@ def _table(data: dict[str, Any]) -> Table:
 
 def _figure(data: dict[str, Any]) -> Any:
     """FLIP over the seconds since the start, a line for each scene."""
-    drawn = plots.figure(6.4, 4.0)
-    if drawn is None:
-        return None
-    made, (panel,) = drawn
-    for number, (name, scene) in enumerate(data["scenes"].items()):
-        seconds, flips = zip(*scene["looks"], strict=True)
-        look: dict[str, Any] = {"color": plots.COLORS[number % 7], "marker": plots.MARKERS[number % 7], "markersize": 4}
-        panel.loglog(seconds, flips, label=name, **look)
-    panel.axhline(READABLE, color="0.4", linewidth=0.8, linestyle="--")
-    panel.set_xlabel("seconds since the start")
-    panel.set_ylabel("FLIP")
-    panel.legend(frameon=False, fontsize=7)
-    return made
+    lines = {name: scene["looks"] for name, scene in data["scenes"].items()}
+    return plots.flips(lines, "seconds since the start", READABLE)

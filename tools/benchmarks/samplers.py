@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.lighting.sampler import SAMPLERS, sampler, sampler_uniforms
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -62,10 +61,7 @@ class _Picture:
     def __init__(self, device: Device, name: str, body: str) -> None:
         module = sampler(name)
         self.device, self.resources = device, {m.name: Memory(device, m) for m in module.memories}
-        source = Source()
-        source.add(VERSION, "version")
-        for key, value in module.constants.items():
-            source.add(f"const int {key} = {value};", "benchmark")
+        source = Source.begin(**module.constants)
         for memory in module.memories:
             for part in (memory.record.glsl_struct(), memory.record.glsl_unpack()):
                 source.add(part, "benchmark")
@@ -108,14 +104,12 @@ def run(options: Options) -> Result:
         costs = _costs(device, 2 if options.quick else RUNS)
         errors = _errors(device, *((COUNTS[:3], 4, REFERENCE // 8) if options.quick else (COUNTS, SEEDS, REFERENCE)))
     data = {
-        "benchmark": "samplers",
-        "about": ABOUT,
         "facts": facts(device),
         "missing": [],
         "costs": costs,
         "errors": errors,
     }
-    return Result(data, [_cost_table(costs), _error_table(errors)], _plot(errors))
+    return Result(data, [_cost_table(costs), _error_table(errors)], plots.drawn(_plot, errors))
 
 
 def _costs(device: Device, runs: int) -> list[dict[str, Any]]:
@@ -198,10 +192,7 @@ def _error_table(errors: list[dict[str, Any]]) -> Table:
 
 def _plot(errors: list[dict[str, Any]]) -> Figure | None:
     """Error over samples, one graph for each integrand; dashed: from afar."""
-    made = plots.figure(4 * len(INTEGRANDS), 3.6, len(INTEGRANDS))
-    if made is None:
-        return None
-    figure, graphs = made
+    figure, graphs = plots.figure(4 * len(INTEGRANDS), 3.6, len(INTEGRANDS))
     for graph, integrand in zip(graphs, INTEGRANDS, strict=True):
         for number, name in enumerate(SAMPLERS):
             rows = [row for row in errors if (row["integrand"], row["sampler"]) == (integrand, name)]

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
 from .common import ROOT, say
+from .errors import Reference
 
 SPAN = 0.8  # share of the picture covered by the larger side of a model under `facing`
 
@@ -76,6 +78,23 @@ def reference_camera(name: str) -> Camera:
     """The camera of a reference of primary hits."""
     data = json.loads(_file(shared() / "refs" / f"{name}.json").read_text(encoding="utf-8"))["camera"]
     return Camera(tuple(data["origin"]), tuple(data["target"]), tuple(data["up"]), data["fov"], name=name)
+
+
+class ReferencePicture(NamedTuple):
+    """Mitsuba's picture of a scene. depth : the largest length of its paths in surface interactions."""
+
+    reference: Reference
+    scene: Scene
+    depth: int
+
+
+def reference_picture(name: str) -> ReferencePicture:
+    """A reference picture by its name, with its scene. Raises Absent."""
+    folder = shared() / "refs"
+    said = json.loads(_file(folder / f"{name}.json").read_text(encoding="utf-8"))
+    reference = Reference.load(_file(folder / f"{name}.npz"))
+    scene = viewer.load(str(_file(folder / f"{said['scene']}.glb")))
+    return ReferencePicture(reference, scene, said["integrator"]["max_depth"] - 1)  # Mitsuba counts edges
 
 
 def facing(scene: Scene, fov: float = 40.0) -> Camera:

@@ -46,8 +46,6 @@ def run(options: Options) -> Result:
     size, seconds = ((320, 180), 1.0) if options.quick else (SIZE, 8.0)
     views, missing = found(("teapotahedron",) if options.quick else SCENES)
     data: dict[str, Any] = {
-        "benchmark": "window",
-        "about": ABOUT,
         "size": size,
         "seconds_of_flight": seconds,
         "warm_up_seconds": WARM_UP,
@@ -67,7 +65,7 @@ def run(options: Options) -> Result:
                 say(f"{each.name}, {program}: flying for {seconds:g} s")
                 name = each.name if program == PROGRAMS[0] else f"{each.name}, {program}"
                 data["scenes"][name] = _scene(each, program, size, seconds, data)
-    return Result(data, _tables(data), _figure(data))
+    return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
 class _Flight:
@@ -280,18 +278,10 @@ def _tables(data: dict[str, Any]) -> list[Table]:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    made = plots.figure(7.0, 3.6)
-    if made is None:
-        return None
-    figure, (axes,) = made
-    names = list(data["scenes"])
-    for number, (label, key) in enumerate((("median", "median"), ("95 %", "p95"))):
-        values = [data["scenes"][name]["latency_ms"][key] for name in names]
-        places = np.arange(len(names)) + 0.36 * (number - 0.5)
-        bars = axes.bar(places, values, 0.34, color=plots.COLORS[number], label=label)
-        axes.bar_label(bars, fmt="%.0f", fontsize=8, padding=1)
-    axes.set_xticks(range(len(names)), names)
-    axes.grid(False, axis="x")
+    figure, (axes,) = plots.figure(7.0, 3.6)
+    found = [scene["latency_ms"] for scene in data["scenes"].values()]
+    values = {"median": [each["median"] for each in found], "95 %": [each["p95"] for each in found]}
+    plots.bars(axes, list(data["scenes"]), values, width=0.72, text="%.0f")
     axes.set_ylabel("milliseconds from input to picture")
     axes.set_title(f"In flight, {data['size'][0]} x {data['size'][1]}, {data['facts']['renderer']}", fontsize=10)
     axes.legend(frameon=False, fontsize=8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,6 +11,9 @@ from viewer.formats.bsp import lumps as bsp
 
 Array = NDArray[np.float64]
 TEXEL = 128.0  # units that a picture spans
+# Corners of each side of a box, counter-clockwise from outside: of numbers 4 x + 2 y + z, 1 for the higher end.
+SIDES = {"-x": (2, 0, 1, 3), "+x": (4, 6, 7, 5), "-y": (0, 4, 5, 1), "+y": (6, 2, 3, 7)}
+SIDES |= {"-z": (2, 6, 4, 0), "+z": (1, 5, 7, 3)}
 
 
 class Level:
@@ -58,14 +63,6 @@ class Level:
 
     def box(self, texture: int, low: ArrayLike, high: ArrayLike, sides: str = "-x +x -y +y -z +z") -> None:
         """The named sides of a box, seen from outside."""
-        (ax, ay, az), (bx, by, bz) = low, high
-        faces = {
-            "-x": [(ax, by, az), (ax, ay, az), (ax, ay, bz), (ax, by, bz)],
-            "+x": [(bx, ay, az), (bx, by, az), (bx, by, bz), (bx, ay, bz)],
-            "-y": [(ax, ay, az), (bx, ay, az), (bx, ay, bz), (ax, ay, bz)],
-            "+y": [(bx, by, az), (ax, by, az), (ax, by, bz), (bx, by, bz)],
-            "-z": [(ax, by, az), (bx, by, az), (bx, ay, az), (ax, ay, az)],
-            "+z": [(ax, ay, bz), (bx, ay, bz), (bx, by, bz), (ax, by, bz)],
-        }
+        corners = list(product(*zip(low, high, strict=True)))
         for side in sides.split():
-            self.quad(texture, faces[side])
+            self.quad(texture, [corners[number] for number in SIDES[side]])

@@ -5,14 +5,15 @@ Grids and walks of a picture are made once in a process and shared by all sectio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.simulators.counts import MACHINES, Kernel, NoCompiler, kernel_rows, published_program
+from reproduction.published.chapter5 import KernelRow
+from reproduction.simulators.counts import MACHINES, NoCompiler, kernel_rows, published_program
 from reproduction.simulators.machines import OTHER_PASSES, TWENTY
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.schedule import Runs, Simulation
@@ -91,15 +92,17 @@ def eye(context: Context, name: str, edge: int | None = None) -> Measured:
     return _once(context, (name, wide, tall), make)
 
 
-def there(context: Context) -> Iterator[str | Absent]:
-    """The names of the views whose scenes are there, and what is to be said of the others."""
+def there(context: Context) -> Generator[Absent, None, list[str]]:
+    """The names of the views whose scenes are there; yields what is to be said of the others."""
+    names = []
     for name, view in SOURCES.items():
         try:
             view.load(context)
         except AbsentError as error:
             yield Absent(name, error.part.why)
         else:
-            yield name
+            names.append(name)
+    return names
 
 
 def workload(context: Context, name: str) -> dict[str, Any]:
@@ -119,10 +122,10 @@ def workload(context: Context, name: str) -> dict[str, Any]:
 # -- kernels -------------------------------------------------------------------------------------------------------
 
 
-def our_rows(context: Context) -> dict[str, dict[str, Kernel]] | None:
+def our_rows(context: Context) -> dict[str, dict[str, KernelRow]] | None:
     """This project's table 5.1 of the ray caster's kernels, by machine; None without glslangValidator."""
 
-    def make() -> dict[str, dict[str, Kernel]]:
+    def make() -> dict[str, dict[str, KernelRow]]:
         program = published_program("cast")
         counted = instructions(program)
         return {machine: kernel_rows(program, machine, counted) for machine in MACHINES}
@@ -131,4 +134,4 @@ def our_rows(context: Context) -> dict[str, dict[str, Kernel]] | None:
         kept = context.keep("rows", make)
     except NoCompiler:
         return None
-    return {machine: {name: Kernel(*row) for name, row in rows.items()} for machine, rows in kept.items()}
+    return {machine: {name: KernelRow(*row) for name, row in rows.items()} for machine, rows in kept.items()}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import cell
 from PIL import Image
 
 from .kept import write_beside
@@ -81,21 +83,13 @@ def number(value: Any) -> str:
     match value:
         case None:
             return "\N{EN DASH}"
-        case bool():
-            return "yes" if value else "no"
-        case int():
-            return f"{value:,}"
-        case float():
-            if value != value or value in (float("inf"), float("-inf")):
-                return "\N{EN DASH}" if value != value else "∞" if value > 0 else "-∞"
-            if abs(value) >= 1000:
-                return f"{value:,.0f}"
-            return f"{value:.3g}"
+        case float() if not math.isfinite(value):
+            return "\N{EN DASH}" if math.isnan(value) else "∞" if value > 0 else "-∞"
         case Cell():
             return number(value.ours)
         case list() | tuple():
             return ", ".join(map(number, value))
-    return str(value)
+    return cell(value)
 
 
 def columns(table: Table) -> list[tuple[str, bool, bool]]:

@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from viewer.kernels.records import FAR, GEOMETRY, HIT, RAY
 from viewer.scene.quadric import PlacedQuadric, bounds_of_quadric
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import Field, Record, rows_of
 
 # Where the texture coordinate v is uniform: along the axis, along a ball's meridian, outwards.
 KINDS = {"QUADRIC_TUBE": 0, "QUADRIC_BALL": 1, "QUADRIC_FLAT": 2}
 QUADRIC = Record(
     "Quadric",
-    Field("inverse_x", "vec4", about="row of the linear map to its own space; x of that space's origin"),
-    Field("inverse_y", "vec4", about="the same of y"),
-    Field("inverse_z", "vec4", about="the same of z"),
+    *rows_of("inverse", "vec4", "the linear map to its own space; that space's origin"),
     Field("squares", "vec3", about="coefficients of x^2, y^2, z^2, own space"),
     Field("linear", "float", about="coefficient of y"),
     Field("low", "vec3", "", "own", "lowest corner of the box that clips it"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import Field, Record, rows_of
 
 _GUIDE = (
     Field(
@@ -41,8 +41,7 @@ RELIEF = Record(  # light of a normal: rgb (base + gradient . normal)
 
 HISTORY = Record(
     "History",
-    *_GUIDE,
-    *_LIGHT,
+    *LIT.fields,
     Field("first", "float", about="mean of the pictures' luminances so far"),
     Field("second", "float", about="and of their squares"),
     Field("age", "float", about="samples of a pixel that it stands for"),
@@ -70,9 +69,7 @@ KNOWN = Record(  # what an irradiance cache knows of the light on a pixel's surf
 
 MOTION = Record(
     "Motion",
-    Field("row_x", "vec4", about="from a place relative to the eye to where it was, relative to the eye then: x"),
-    Field("row_y", "vec4", about="y"),
-    Field("row_z", "vec4", about="z"),
+    *rows_of("row", "vec4", "the map from a place relative to the eye to where it was, relative to the eye then"),
     Field("first", "int", about="of the instances, or under a flat structure of the triangles, that have moved so"),
     Field("end", "int", about="the one after the last of them"),
 )

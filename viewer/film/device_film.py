@@ -19,7 +19,6 @@ from viewer.film.error.neighbour_variance import EDGE, neighbour_variances, rela
 from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.film import Film
 from viewer.kernels.records import FILM, HALF, PIXEL
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
@@ -374,34 +373,25 @@ class Pixels:
 
 def error_source() -> Source:
     """The fragment program of `FilmBuffer.error`."""
-    source = Source()
-    source.add(VERSION, "version")
-    source.add(f"const int EDGE = {EDGE};", "constants")
-    for part in (FILM.glsl_struct(), FILM.glsl_unpack()):
-        source.add(part, "record Film")
-    for part in (HALF.glsl_struct(), HALF.glsl_unpack()):
-        source.add(part, "record Half")
+    source = Source.begin(EDGE=EDGE)
+    source.add_record(FILM)
+    source.add_record(HALF)
     source.include("film/error.glsl")
     return source
 
 
 def half_source() -> Source:
     """The fragment program of `FilmBuffer.keep`."""
-    source = Source()
-    source.add(VERSION, "version")
-    for part in (FILM.glsl_struct(), FILM.glsl_unpack()):
-        source.add(part, "record Film")
-    for part in (HALF.glsl_struct(), HALF.glsl_pack()):
-        source.add(part, "record Half")
+    source = Source.begin()
+    source.add_record(FILM)
+    source.add_record(HALF, unpack=False, pack=True)
     source.include("film/half.glsl")
     return source
 
 
 def pixels_source() -> Source:
     """The fragment program of `Pixels`."""
-    source = Source()
-    source.add(VERSION, "version")
-    for part in (PIXEL.glsl_struct(), PIXEL.glsl_pack()):
-        source.add(part, "record Pixel")
+    source = Source.begin()
+    source.add_record(PIXEL, unpack=False, pack=True)
     source.include("film/pixels.glsl")
     return source

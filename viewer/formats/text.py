@@ -16,38 +16,62 @@ SMALL = 1 << 14
 
 
 @helper
+def is_space(c):
+    """Whether the byte is white space, newlines included."""
+    return c == 32 or (c >= 9 and c <= 13)
+
+
+@helper
 def skip_blanks(data, at, end):
     """The next byte of the line that is neither blank nor carriage return; stops at the newline."""
-    while at < end:
-        c = data[at]
-        if c == 32 or c == 9 or c == 13 or c == 11 or c == 12:
-            at += 1
-        else:
-            break
+    while at < end and is_space(data[at]) and data[at] != 10:
+        at += 1
     return at
 
 
 @helper
 def skip_space(data, at, end):
     """The next byte that is not white space, newlines included."""
-    while at < end:
-        c = data[at]
-        if c == 32 or (c >= 9 and c <= 13):
-            at += 1
-        else:
-            break
+    while at < end and is_space(data[at]):
+        at += 1
     return at
 
 
 @helper
 def skip_word(data, at, end):
     """The end of the word at ``at``."""
-    while at < end:
-        c = data[at]
-        if c == 32 or (c >= 9 and c <= 13):
-            break
+    while at < end and not is_space(data[at]):
         at += 1
     return at
+
+
+@helper
+def _sign(data, at, end):
+    """(whether there is a minus at ``at``, the byte after a sign)."""
+    if at < end and (data[at] == 45 or data[at] == 43):
+        return data[at] == 45, at + 1
+    return False, at
+
+
+@helper
+def _is_digit(c):
+    return c >= 48 and c <= 57
+
+
+@helper
+def _mantissa(data, at, end, mantissa, digits):
+    """The digits at ``at`` appended to a mantissa of ``digits`` significant ones: (both, digits passed over because 18
+    are full, end)."""
+    passed = 0
+    while at < end and _is_digit(data[at]):
+        if digits < 18:
+            mantissa = mantissa * np.uint64(10) + np.uint64(data[at] - 48)
+            if mantissa > 0:
+                digits += 1
+        else:
+            passed += 1
+        at += 1
+    return mantissa, digits, passed, at
 
 
 @helper
@@ -74,39 +98,15 @@ def number(data, at, end):
     digits with exponents within 22 give the nearest double (Clinger 1990); longer ones are within a few units of the
     last place, far below float32's.
     """
-    negative = False
-    if at < end and (data[at] == 45 or data[at] == 43):
-        negative = data[at] == 45
-        at += 1
-    mantissa = np.uint64(0)
-    digits = 0  # significant digits in the mantissa
-    exponent = 0
-    seen = False
-    while at < end:
-        c = data[at]
-        if c < 48 or c > 57:
-            break
-        seen = True
-        if digits < 18:
-            mantissa = mantissa * np.uint64(10) + np.uint64(c - 48)
-            if mantissa > 0:
-                digits += 1
-        else:
-            exponent += 1
-        at += 1
+    negative, at = _sign(data, at, end)
+    first = at
+    mantissa, digits, exponent, at = _mantissa(data, at, end, np.uint64(0), 0)
+    seen = at > first
     if at < end and data[at] == 46:
-        at += 1
-        while at < end:
-            c = data[at]
-            if c < 48 or c > 57:
-                break
-            seen = True
-            if digits < 18:
-                mantissa = mantissa * np.uint64(10) + np.uint64(c - 48)
-                if mantissa > 0:
-                    digits += 1
-                exponent -= 1
-            at += 1
+        first = at + 1
+        mantissa, digits, passed, at = _mantissa(data, first, end, mantissa, digits)
+        seen = seen or at > first
+        exponent -= at - first - passed
     if not seen:
         value = 0.0
         length = _letters(data, at, end, _INF)
@@ -120,21 +120,13 @@ def number(data, at, end):
             return 0.0, -1
         return (-value if negative else value), at + length
     if at < end and (data[at] | 32) == 101:  # e
-        mark = at + 1
-        minus = False
-        if mark < end and (data[mark] == 45 or data[mark] == 43):
-            minus = data[mark] == 45
-            mark += 1
+        minus, mark = _sign(data, at + 1, end)
         power = 0
-        some = False
-        while mark < end:
-            c = data[mark]
-            if c < 48 or c > 57:
-                break
-            some = True
-            power = min(power * 10 + np.int64(c - 48), 1000000)  # type: ignore[assignment]
+        first = mark
+        while mark < end and _is_digit(data[mark]):
+            power = min(power * 10 + np.int64(data[mark] - 48), 1000000)  # type: ignore[assignment]
             mark += 1
-        if some:
+        if mark > first:
             exponent += -power if minus else power
             at = mark
     value = np.float64(mantissa)
@@ -152,17 +144,11 @@ def number(data, at, end):
 @helper
 def integer(data, at, end):
     """(value, end) of the integer at ``at``, at most 18 digits; (0, -1) without one."""
-    negative = False
-    if at < end and (data[at] == 45 or data[at] == 43):
-        negative = data[at] == 45
-        at += 1
+    negative, at = _sign(data, at, end)
     value = 0
     first = at
-    while at < end:
-        c = data[at]
-        if c < 48 or c > 57:
-            break
-        value = value * 10 + np.int64(c - 48)  # type: ignore[assignment]
+    while at < end and _is_digit(data[at]):
+        value = value * 10 + np.int64(data[at] - 48)  # type: ignore[assignment]
         at += 1
         if at - first > 18:
             return 0, -1
@@ -174,7 +160,7 @@ def integer(data, at, end):
 @helper
 def at_word_end(data, at, end):
     """Whether white space or the file's end follows."""
-    return at >= end or data[at] == 32 or (data[at] >= 9 and data[at] <= 13)
+    return at >= end or is_space(data[at])
 
 
 def table(data, at, values):

@@ -31,8 +31,7 @@ TEXEL = Record(
 )
 CHOICE = Record(
     "EnvironmentChoice",
-    Field("threshold", "int", "quanta", about="below it the slot stands for the texel of its own number"),
-    Field("alias", "int", about="the texel that it stands for else"),
+    *alias.slot_fields("texel"),
     Field("density", "float", "1 / sr", about="of choosing a direction in the texel of the slot's number"),
     Field("alias_density", "float", "1 / sr", about="and in the alias"),
 )

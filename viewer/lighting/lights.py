@@ -41,8 +41,7 @@ SHARE = Record("LightShare", Field("first", "int", "quanta", "of the light, wher
 LIGHT = Record(
     "Light",
     Field("kind", "int", about="LIGHT_TRIANGLE and so on"),
-    Field("threshold", "int", "quanta", about="of the alias table: below it this slot stands for its own light"),
-    Field("alias", "int", about="the light that this slot stands for else"),
+    *alias.slot_fields("light"),
     Field("density", "float", "1 / area", about="of choosing a point of this triangle; below zero: both sides shine"),
     Field("at", "vec3", "scene units", "world", "a triangle's first corner, a sphere's centre, a position"),
     Field(

@@ -33,8 +33,7 @@ CELL = Record(
     "EnvironmentSun",
     Field("corners", "vec4", about="of a cell between the middles of four texels, what exceeds the surroundings"),
     Field("scale", "float", about="of density by that: 1 / sr over the sine of the polar angle"),
-    Field("threshold", "int", "quanta", about="below it the slot stands for the cell of its own number"),
-    Field("alias", "int", about="the cell of its sun that it stands for else"),
+    *alias.slot_fields("cell of the sun"),
 )
 PLACE = Record(
     "EnvironmentSunPlace",

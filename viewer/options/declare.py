@@ -165,6 +165,11 @@ def of_part(part: str, *options: Option, **common: Any) -> tuple[Option, ...]:
     return tuple(replace(option, part=part, **common) for option in options)
 
 
+def of_command(*options: Option) -> dict[str, Option]:
+    """The options of one command, by name: the command line's alone."""
+    return {option.name: replace(option, scope="command") for option in options}
+
+
 def listed(words: Iterable[str], joint: str = "or") -> str:
     """Words with commas, and a word before the last."""
     *most, last = list(words)

@@ -5,6 +5,44 @@ from __future__ import annotations
 from viewer.options import values
 from viewer.options.declare import Affects, Option, of_part
 
+STENCIL_ROUTING = of_part(
+    "photons",
+    Option(
+        "footprint",
+        values.read_integer,
+        4,
+        "texels along the edge of a cell's footprint in stencil routing: its square is the most photons of a cell",
+        Affects.UNIFORMS,
+        "M",
+        "texels",
+        1,
+        16,
+        added=True,
+    ),
+    Option(
+        "redistribution",
+        values.read_word,
+        "count",
+        "what photons of a full cell get of those that found no place in stencil routing: by count, right for photons"
+        " of about one power; by power, exact in every channel; or none",
+        Affects.UNIFORMS,
+        "NAME",
+        choices=("count", "power", "none"),
+        added=True,
+    ),
+    Option(
+        "photon_points",
+        values.read_word,
+        "fetch",
+        "points of stencil routing: fetched from the stream of photons by the vertex program, or made by the host of"
+        " photons that it reads back, as published; the same map",
+        Affects.MACHINE,
+        "NAME",
+        choices=("fetch", "read-back"),
+    ),
+    unless=("photon_map", ("sort",)),
+)
+
 PHOTONS = of_part(
     "photons",
     Option(
@@ -106,42 +144,7 @@ PHOTONS = of_part(
         added=True,
         unless=("estimate", ("progressive",)),
     ),
-    Option(
-        "footprint",
-        values.read_integer,
-        4,
-        "texels along the edge of a cell's footprint in stencil routing: its square is the most photons of a cell",
-        Affects.UNIFORMS,
-        "M",
-        "texels",
-        1,
-        16,
-        added=True,
-        unless=("photon_map", ("sort",)),
-    ),
-    Option(
-        "redistribution",
-        values.read_word,
-        "count",
-        "what photons of a full cell get of those that found no place in stencil routing: by count, right for photons"
-        " of about one power; by power, exact in every channel; or none",
-        Affects.UNIFORMS,
-        "NAME",
-        choices=("count", "power", "none"),
-        added=True,
-        unless=("photon_map", ("sort",)),
-    ),
-    Option(
-        "photon_points",
-        values.read_word,
-        "fetch",
-        "points of stencil routing: fetched from the stream of photons by the vertex program, or made by the host of"
-        " photons that it reads back, as published; the same map",
-        Affects.MACHINE,
-        "NAME",
-        choices=("fetch", "read-back"),
-        unless=("photon_map", ("sort",)),
-    ),
+    *STENCIL_ROUTING,
     Option(
         "final_gather",
         values.read_integer,

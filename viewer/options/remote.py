@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option, wrong
+from viewer.options.declare import Affects, Option, of_command, wrong
 
 PORT = 8765
 
@@ -22,34 +22,28 @@ def read_host(option: Option, value: Any) -> str:
     return value
 
 
-REMOTE: dict[str, Option] = {
-    entry.name: entry
-    for entry in (
-        Option(
-            "remote",
-            read_port,
-            None,
-            "shows it in a browser in place of a window; the one line that is printed says where",
-            Affects.NOTHING,
-            "PORT",
-            "",
-            0,
-            65535,
-            values="a port from {low} to {high}, of which 0 is any that is free, or nothing: "
-            f"{PORT}, or where that is taken any",
-            scope="command",
-            default_text="a window",
-            bare="auto",
-        ),
-        Option(
-            "remote_host",
-            read_host,
-            "127.0.0.1",
-            "address that --remote listens at; any but this machine's own lets others in who know the token",
-            Affects.NOTHING,
-            "ADDRESS",
-            values="an address of this machine such as 0.0.0.0, which is all of them",
-            scope="command",
-        ),
-    )
-}
+REMOTE = of_command(
+    Option(
+        "remote",
+        read_port,
+        None,
+        "shows it in a browser in place of a window; the one line that is printed says where",
+        Affects.NOTHING,
+        "PORT",
+        low=0,
+        high=65535,
+        values="a port from {low} to {high}, of which 0 is any that is free, or nothing: "
+        f"{PORT}, or where that is taken any",
+        default_text="a window",
+        bare="auto",
+    ),
+    Option(
+        "remote_host",
+        read_host,
+        "127.0.0.1",
+        "address that --remote listens at; any but this machine's own lets others in who know the token",
+        Affects.NOTHING,
+        "ADDRESS",
+        values="an address of this machine such as 0.0.0.0, which is all of them",
+    ),
+)

@@ -117,7 +117,6 @@ ESTIMATE = of_part(
         Affects.UNIFORMS,
         "NAME",
         choices=("both", "lights", "bsdf"),
-        sampled=True,
         programs=("path",),
     ),
     Option(
@@ -129,7 +128,6 @@ ESTIMATE = of_part(
         Affects.PROGRAM,
         "NAME",
         choices=("auto", "power", "tree"),
-        sampled=True,
         programs=("path", "photon"),
     ),
     Option(
@@ -144,7 +142,6 @@ ESTIMATE = of_part(
         1,
         64,
         values="auto or a whole number from {low} to {high}",
-        sampled=True,
         programs=("path",),
     ),
     Option(
@@ -158,7 +155,6 @@ ESTIMATE = of_part(
         1,
         1024,
         values="auto, never or a whole number from {low} to {high}",
-        sampled=True,
         programs=("path",),
         slider=(0, 16),
         zero="never",
@@ -174,7 +170,6 @@ ESTIMATE = of_part(
         high=1e6,
         values="a number from {low:g} to {high:g}; 0 clamps nothing",
         default_text="0",
-        sampled=True,
         slider=(0, 100),
         zero="off",
     ),
@@ -186,7 +181,6 @@ ESTIMATE = of_part(
         Affects.PROGRAM,
         "NAME",
         choices=("sobol", "independent", "table"),
-        sampled=True,
         emission=True,
     ),
     Option(
@@ -200,7 +194,7 @@ ESTIMATE = of_part(
         0,
         2**31 - 1,
         values="a whole number from {low} to {high}",
-        sampled=True,
         emission=True,
     ),
+    sampled=True,
 )

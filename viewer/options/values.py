@@ -7,12 +7,14 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from viewer.options.declare import Option, suggestion, wrong
 
 LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut into streams
 LAST_FRAME = 9_999_999
+
+N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True)
@@ -116,12 +118,16 @@ def _real(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def read_integer(option: Option, value: Any) -> int:
-    number = _whole(value)
+def _within(option: Option, value: Any, number: N | None) -> N:
+    """The number read from a value, in the option's range."""
     assert option.low is not None and option.high is not None
     if number is None or not option.low <= number <= option.high:
         raise wrong(option, value)
     return number
+
+
+def read_integer(option: Option, value: Any) -> int:
+    return _within(option, value, _whole(value))
 
 
 def read_optional_integer(option: Option, value: Any) -> int | None:
@@ -145,11 +151,7 @@ def read_integer_or_auto(option: Option, value: Any) -> int | str:
 
 
 def read_real(option: Option, value: Any) -> float:
-    number = _real(value)
-    assert option.low is not None and option.high is not None
-    if number is None or not option.low <= number <= option.high:
-        raise wrong(option, value)
-    return number
+    return _within(option, value, _real(value))
 
 
 def read_real_or_auto(option: Option, value: Any) -> float | str:

@@ -11,7 +11,6 @@ import moderngl
 
 from viewer.kernels.photons import ENTRY, PHOTON, STORED
 from viewer.photons.grid import PhotonGrid
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.objects import Query
@@ -23,15 +22,11 @@ OUTPUTS = ("kept",)  # outputs of the geometry program, for transform feedback
 
 def keep_sources() -> tuple[Source, Source]:
     """Vertex and geometry program."""
-    vertex, geometry = Source(), Source()
-    vertex.add(VERSION, "version")
-    vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
-    vertex.add(f"{PHOTON.glsl_struct()}\n{PHOTON.glsl_unpack()}", "record Photon")
+    vertex = Source.begin(PHOTON_CAUSTIC=STORED["caustic"])
+    vertex.add_record(PHOTON)
     add_fetch(vertex, "photons", PHOTON)
     vertex.include("photons/keep_vertex.glsl")
-    geometry.add(VERSION, "version")
-    geometry.include("photons/keep_geometry.glsl")
-    return vertex, geometry
+    return vertex, Source.of_file("photons/keep_geometry.glsl")
 
 
 class Keep:

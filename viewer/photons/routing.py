@@ -22,7 +22,6 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, STORED, TOTAL
 from viewer.lighting.photons import footprint_uniforms
 from viewer.photons.grid import PhotonGrid
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import LARGEST_INTEGER, Record
 from viewer.stream.gl.device import Device
@@ -37,6 +36,7 @@ LARGEST_EDGE = 16
 REDISTRIBUTIONS = {"none": 0, "count": 1, "power": 2}  # numbers in shaders/photons/redistribute.glsl
 VERTEX = np.dtype([("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4"), ("kind", "<f4")])  # read back
 _REDISTRIBUTE = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}  # input streams of the pass
+_STENCIL_BIT = "photons/stencil_bit.glsl"
 _STENCIL_BYTES = 4  # per texel, with depth
 
 
@@ -59,17 +59,14 @@ def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True
     fetched : the vertex program fetches them from the stream of photons, by the list of stored ones; else they are
     vertices of `VERTEX`.
     """
-    vertex, pixel = Source(), Source()
-    vertex.add(f"{VERSION}\nconst int SIZE = {edge};", "constants")
-    vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
+    vertex, pixel = Source.begin(SIZE=edge, PHOTON_CAUSTIC=STORED["caustic"]), Source.begin()
     if fetched:
         for name, record in (("kept", ENTRY), ("photons", PHOTON)):
-            vertex.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+            vertex.add_record(record)
             add_fetch(vertex, name, record)
     vertex.include("photons/point_fetch.glsl" if fetched else "photons/point_vertex.glsl")
     vertex.include("photons/route_vertex.glsl")
-    pixel.add(VERSION, "version")
-    pixel.add(f"{output.glsl_struct()}\n{output.glsl_pack()}", f"record {output.name}")
+    pixel.add_record(output, unpack=False, pack=True)
     pixel.include(f"photons/{fragment}.glsl")
     return vertex, pixel
 
@@ -84,15 +81,8 @@ def routed_sources() -> Iterator[tuple[str, tuple[Source, Source]]]:
 
 def routing_sources() -> Iterator[tuple[str, Source]]:
     """Fragment programs, by name, over whole streams of a map by stencil routing."""
-    yield "stencil bit", _bit_source(PUBLISHED_EDGE)
+    yield "stencil bit", Source.of_file(_STENCIL_BIT, EDGE=PUBLISHED_EDGE)
     yield "redistribute", pass_source("photons/redistribute", _REDISTRIBUTE, ROUTED_CELL)
-
-
-def _bit_source(edge: int) -> Source:
-    source = Source()
-    source.add(f"{VERSION}\nconst int EDGE = {edge};", "constants")
-    source.include("photons/stencil_bit.glsl")
-    return source
 
 
 def read_vertices(photons: Stream) -> NDArray:
@@ -164,7 +154,7 @@ class StencilRouting:
         self._route = _Points(device, "route_fragment", ENTRY, edge, fetched)
         self._total = _Points(device, "total_fragment", TOTAL, 1, fetched)
         self._redistribute = Pass(device, "photons/redistribute", _REDISTRIBUTE, ROUTED_CELL)
-        self._bit = square(device, Shader(device, _bit_source(edge)))
+        self._bit = square(device, Shader(device, Source.of_file(_STENCIL_BIT, EDGE=edge)))
         self.stencil = Stencil(device, self.map.framebuffer)
         self._vertices: moderngl.Buffer | None = None
 

@@ -40,7 +40,7 @@ from viewer.renderer.sampling.partial_film import check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
 from viewer.renderer.sampling.ray_queries import RayQueries
-from viewer.renderer.sampling.rays import Hits
+from viewer.renderer.sampling.rays import Hits, pack_rays
 from viewer.renderer.sampling.sampler import Sampler
 from viewer.scene.camera import Camera
 from viewer.scene.geometry.triangles import Triangles
@@ -306,7 +306,8 @@ class Renderer:
         Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
         """
         self.revive()
-        return self.ray_queries.trace(self.settings, origins, directions, t_max, any_hit, view)
+        rays, scale = pack_rays(origins, directions, t_max, any_hit, view)
+        return self.ray_queries.trace(self.settings, rays, scale)
 
     def trace_ready(self) -> bool:
         """Whether `trace` of a few rays will run without compiling."""

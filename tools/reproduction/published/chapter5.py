@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Words(NamedTuple):
-    """A row of table 5.1. instructions; 32-bit words read and written between passes and fetched at random; 8-bit
-    states read and written (bytes)."""
+class KernelRow(NamedTuple):
+    """A row of table 5.1, a call of a kernel: 4-wide instructions; 32-bit words read and written between passes and
+    fetched at random; 8-bit states read and written (bytes)."""
 
-    instructions: int
-    read: int
-    written: int
-    random: int
-    state_read: int = 0
-    state_written: int = 0
+    instructions: float
+    read: float
+    written: float
+    random: float
+    state_read: float = 0
+    state_written: float = 0
 
 
 class View(NamedTuple):
@@ -34,7 +34,8 @@ class View(NamedTuple):
 
 
 class Passes(NamedTuple):
-    """A row of table 5.2 (D) and of table 2 (P2). efficiency: share of fragments that were active (0 to 1)."""
+    """A row of table 5.2 (D) and of table 2 (P2): passes in all, of traversal, of intersection and the others; the most
+    steps and tests of a ray; efficiency: the share of active rays (0 to 1) that a pass finds on average."""
 
     total: int
     traversal: int
@@ -43,6 +44,21 @@ class Passes(NamedTuple):
     max_steps: int
     max_tests: int
     efficiency: float
+
+    @property
+    def bound(self) -> int:
+        """Passes of the loop that no oracle can do with less."""
+        return self.max_steps + self.max_tests
+
+    @property
+    def over_bound(self) -> float:
+        """Passes of the loop over the bound."""
+        return (self.traversal + self.intersection) / max(1, self.bound)
+
+    @property
+    def over_larger(self) -> float:
+        """And over the larger of the most steps and the most tests."""
+        return (self.traversal + self.intersection) / max(1, self.max_steps, self.max_tests)
 
 
 class Textures(NamedTuple):
@@ -74,26 +90,26 @@ KERNELS = (
 )
 
 # D table 5.1 = P2 table 1: "SIMD" (D) is "multipass" (P2), "MIMD" is "branching", "state-buffer" is "stencil".
-TABLE_5_1: dict[str, dict[str, Words]] = {
+TABLE_5_1: dict[str, dict[str, KernelRow]] = {
     "SIMD": {
-        "Generate Eye Ray": Words(28, 0, 5, 0, 0, 1),
-        "Traverse: Setup": Words(38, 11, 12, 0, 1, 0),
-        "Traverse: Step": Words(20, 14, 9, 1, 1, 1),
-        "Intersect": Words(41, 14, 5, 10, 1, 1),
-        "Shade: Color": Words(36, 10, 3, 21, 1, 0),
-        "Shade: Shadow": Words(16, 11, 8, 0, 1, 1),
-        "Shade: Reflected": Words(26, 11, 9, 9, 1, 1),
-        "Shade: Path": Words(17, 14, 9, 9, 1, 1),
+        "Generate Eye Ray": KernelRow(28, 0, 5, 0, 0, 1),
+        "Traverse: Setup": KernelRow(38, 11, 12, 0, 1, 0),
+        "Traverse: Step": KernelRow(20, 14, 9, 1, 1, 1),
+        "Intersect": KernelRow(41, 14, 5, 10, 1, 1),
+        "Shade: Color": KernelRow(36, 10, 3, 21, 1, 0),
+        "Shade: Shadow": KernelRow(16, 11, 8, 0, 1, 1),
+        "Shade: Reflected": KernelRow(26, 11, 9, 9, 1, 1),
+        "Shade: Path": KernelRow(17, 14, 9, 9, 1, 1),
     },
     "MIMD": {
-        "Generate Eye Ray": Words(26, 0, 4, 0),
-        "Traverse: Setup": Words(22, 7, 0, 0),
-        "Traverse: Step": Words(12, 0, 0, 1),
-        "Intersect": Words(36, 0, 0, 10),
-        "Shade: Color": Words(25, 0, 3, 21),
-        "Shade: Shadow": Words(10, 0, 0, 0),
-        "Shade: Reflected": Words(12, 0, 0, 0),
-        "Shade: Path": Words(11, 3, 0, 0),
+        "Generate Eye Ray": KernelRow(26, 0, 4, 0),
+        "Traverse: Setup": KernelRow(22, 7, 0, 0),
+        "Traverse: Step": KernelRow(12, 0, 0, 1),
+        "Intersect": KernelRow(36, 0, 0, 10),
+        "Shade: Color": KernelRow(25, 0, 3, 21),
+        "Shade: Shadow": KernelRow(10, 0, 0, 0),
+        "Shade: Reflected": KernelRow(12, 0, 0, 0),
+        "Shade: Path": KernelRow(11, 3, 0, 0),
     },
 }
 

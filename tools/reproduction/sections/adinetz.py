@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 import viewer
@@ -15,6 +13,7 @@ from ..context import Context
 from ..model import Cell, Check, Figure, Part, Table
 from ..published.adinetz import DEVICE, FIGURES, SIZE, TABLE
 from ..registry import section
+from ..timed import median_seconds
 
 # Two levels of grids in one pass, shadows and reflections, as published.
 SETTINGS: dict[str, Any] = {"program": "whitted", "accel": "two-level-grid", "machine": "singlepass", "depth": 4}
@@ -38,14 +37,12 @@ def make(context: Context) -> Iterator[Part]:
             checks.append(Check(what, _listed(theirs), _listed(counts), counts == theirs))
         fps = context.keep(("fps", name, edge), lambda scene=scene: _rate(context, scene, edge))
         rows.append((name, *(f"{each:,}" for each in counts), Cell(entry.fps, round(fps, 2))))
-    yield Table(
-        "Frames a second",
-        ("scene", "triangles", "instances", "lights", "frames a second"),
-        rows,
-        note=f"{edge} x {edge} on {context.device.name}; published 512 x 512 on an {DEVICE}. Both by a grid of "
-        "instances over grids of triangles in one pass, with shadows and reflections. Hind24 has no published counts.",
-        checks=checks,
+    note = (
+        f"{edge} x {edge} on {context.device.name}; published 512 x 512 on an {DEVICE}. Both by a grid of "
+        "instances over grids of triangles in one pass, with shadows and reflections. Hind24 has no published counts."
     )
+    columns = ("scene", "triangles", "instances", "lights", "frames a second")
+    yield Table("Frames a second", columns, rows, note, checks)
 
 
 def _listed(counts: tuple[int | None, ...]) -> str:
@@ -54,11 +51,6 @@ def _listed(counts: tuple[int | None, ...]) -> str:
 
 def _rate(context: Context, scene: Scene, edge: int) -> float:
     renderer = viewer.Renderer(scene, device=context.device, **SETTINGS)
-    renderer.render((edge, edge), spp=1)  # compiles
-    seconds = []
-    for _ in range(1 if context.quick else RUNS):
-        began = perf_counter()
-        renderer.render((edge, edge), spp=1)
-        seconds.append(perf_counter() - began)
+    seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
     renderer.release()
-    return 1 / statistics.median(seconds)
+    return 1 / seconds

@@ -43,10 +43,7 @@ def make(context: Context) -> Iterator[Part]:
     """References of both machines in raster order, played through caches."""
     found: dict[str, dict[str, Any]] = {}
     rows = QUICK_ROWS if context.quick else EDGE
-    for name in measured.there(context):
-        if not isinstance(name, str):
-            yield name
-            continue
+    for name in (yield from measured.there(context)):
         found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
     if measured.FOREST_INSIDE in found:
         for kind, rays in (("Shadow", shadow), ("Reflect", reflect)):
@@ -167,16 +164,14 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
             hits = [f"{100 * each:.1f} %" for each in kept["triangle hits"]]
             total = f"{100 * (1 + gain(row, machine)):.0f} %"
             lines.append([name, machine, f"{kept['references'] / 1e6:.1f}", total, *parts, *hits])
-    return Table(
-        "64 kB, direct mapped, 1,365 lines of 48 bytes",
-        ("view", "machine", "M references", "bytes", "stream", "structures", "triangle hits", "triangles alone"),
-        lines,
-        note=f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster "
+    columns = ("view", "machine", "M references", "bytes", "stream", "structures", "triangle hits", "triangles alone")
+    note = (
+        f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster "
         "order, one pixel wide. 65,536 / 48 is no whole number: 1,365 lines. A reference is a texel. Writes go "
         "through. Shadow: three lights; Reflect: two bounces off face normals; both forest inside, "
-        "secondary rays alone.",
-        checks=checks(found, reasons),
+        "secondary rays alone."
     )
+    return Table("64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons))
 
 
 def _which(rows: int) -> str:
@@ -234,12 +229,11 @@ def _wishes(context: Context) -> Table:
         tile[3] < whole[3],
     )
     lines = [[name, passes, *(f"{100 * each:.0f} %" for each in shares)] for name, passes, *shares in lines]
-    return Table(
-        "Tiles rendered to completion (SIMD), reflected rays sorted (MIMD): forest inside",
-        ("order", "passes of a tile", "written through", "written back", "a cache of its own for streams"),
-        lines,
-        note=f"Bytes with the cache over bytes without; {rows} rows. Written back: lines stay in the cache until they "
+    title = "Tiles rendered to completion (SIMD), reflected rays sorted (MIMD): forest inside"
+    columns = ("order", "passes of a tile", "written through", "written back", "a cache of its own for streams")
+    note = (
+        f"Bytes with the cache over bytes without; {rows} rows. Written back: lines stay in the cache until they "
         "are evicted, so that what a tile's passes hand on need not leave it; all tiles share their streams. "
-        "Two caches: 32 kB each, written back.",
-        checks=[said],
+        "Two caches: 32 kB each, written back."
     )
+    return Table(title, columns, lines, note, [said])

@@ -113,10 +113,7 @@ def claims(name: str, found: Mapping[str, Cost]) -> list[Check]:
 def make(context: Context) -> Iterator[Part]:
     """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
     theirs, ours, works = published(), {}, {}
-    for name in measured.there(context):
-        if not isinstance(name, str):
-            yield name
-            continue
+    for name in (yield from measured.there(context)):
         works[name] = Workload(**measured.workload(context, name))
         ours[name] = costs(works[name], TABLE_5_1)
     yield _table(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from viewer.renderer.renderer import Renderer
 from ..context import Context
 from ..model import Check, Part, Table
 from ..registry import section
+from ..timed import median_seconds
 
 SIZE, QUICK = 256, 32
 RUNS = 3
@@ -64,17 +63,13 @@ def flow_variants(context: Context) -> Iterator[Part]:
 def _run(context: Context, mask: str, count: str, edge: int) -> dict[str, Any]:
     """A picture and its counters, and its seconds."""
     renderer = Renderer("cornell", device=context.device, mask=mask, count=count, policy="threshold=0.2", **MACHINE)
+    seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
     picture = renderer.render((edge, edge), spp=1)
-    seconds = []
-    for _ in range(1 if context.quick else RUNS):
-        began = perf_counter()
-        picture = renderer.render((edge, edge), spp=1)
-        seconds.append(perf_counter() - began)
     stats = picture.stats
     renderer.release()
     return {
         "picture": np.asarray(picture.linear, np.float32),
-        "seconds": statistics.median(seconds),
+        "seconds": seconds,
         "passes": stats.kernel_passes,
         "masks": stats.mask_passes,
         "counts": stats.count_passes,

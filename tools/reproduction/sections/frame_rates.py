@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 from benchmarks.scenes import facing
@@ -18,6 +16,7 @@ from ..published.chapter5 import TABLE_5_4
 from ..published.chapter6 import TABLE_6_1, TOTALS
 from ..published.frame_rates import RATES, Rate
 from ..registry import section
+from ..timed import median_seconds
 
 EDGE = 512  # pixels, where a paper gives no size
 GPU_2004 = "Radeon 9700 Pro"
@@ -106,11 +105,6 @@ def _measured(context: Context, rate: Rate, size: tuple[int, int]) -> float:
     renderer = viewer.Renderer(scene, device=context.device, **settings)
     if not scene.cameras:
         renderer.update(camera=facing(scene))
-    renderer.render(size, spp=1)  # compiles, and makes the map
-    seconds = []
-    for _ in range(1 if context.quick else RUNS):
-        began = perf_counter()
-        renderer.render(size, spp=1)
-        seconds.append(perf_counter() - began)
+    seconds = median_seconds(lambda: renderer.render(size, spp=1), 1 if context.quick else RUNS)
     renderer.release()
-    return 1 / statistics.median(seconds)
+    return 1 / seconds

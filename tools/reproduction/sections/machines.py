@@ -36,10 +36,7 @@ def make(context: Context) -> Iterator[Part]:
     rows: list[tuple[Any, ...]] = []
     checks: list[Check] = []
     figures: list[Figure] = []
-    for name in measured.there(context):
-        if not isinstance(name, str):
-            yield name
-            continue
+    for name in (yield from measured.there(context)):
         found = context.keep(("machines", name, edge), lambda name=name: simulated(context, name, edge))
         rows += [(name, machine, *_row(name, machine, found[machine])) for machine in MACHINES]
         checks += _checks(name, found)

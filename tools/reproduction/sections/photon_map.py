@@ -115,13 +115,12 @@ def _network(n: int) -> str:
 @section("stencil_routing", paper="D 6.2.2, P3 2.2.2", title="The map by stencil routing (figure 6.5)", order=2)
 def stencil_routing(context: Context) -> Iterator[Part]:
     """Photons drawn over a cell's texels, of which the stencil lets one pass."""
-    yield Figure(
-        "Figure 6.5: three photons of one cell of 2 x 2 texels",
-        svg=_routing(),
-        note="Left: without a stencil each covers all texels, and the last is left. Right: the stencil before each, "
-        "and the photons behind the last one; where it is 3 the photon passes, and all texels are incremented.",
-        alt="grids of two by two texels with their stencil values and the photons that are in them",
+    note = (
+        "Left: without a stencil each covers all texels, and the last is left. Right: the stencil before each, "
+        "and the photons behind the last one; where it is 3 the photon passes, and all texels are incremented."
     )
+    alt = "grids of two by two texels with their stencil values and the photons that are in them"
+    yield Figure("Figure 6.5: three photons of one cell of 2 x 2 texels", svg=_routing(), note=note, alt=alt)
     rows, checks = [], []
     for edge, wraps in ((2, False), (4, False), (15, False), (16, False), (16, True)):
         texels = edge * edge

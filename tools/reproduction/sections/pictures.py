@@ -24,10 +24,7 @@ def edge(context: Context, published: int) -> int:
 def scenes(context: Context) -> Iterator[Part]:
     """The five viewpoints, cast as there, and what a ray does in them."""
     size, rows, largest = edge(context, views.SIZE), [], 0.0
-    for name in measured.there(context):
-        if not isinstance(name, str):
-            yield name
-            continue
+    for name in (yield from measured.there(context)):
         view = measured.SOURCES[name]
         scene = view.load(context)
         picture = shown.rendered(context, ("view", name), scene, (size, size), camera=view.look(scene), program="cast")

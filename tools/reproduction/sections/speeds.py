@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from ..model import AbsentError, Check, Part, Table
 from ..published.chapter5 import RATES
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
+from ..timed import median_seconds
 
 RUNS = 5
 MACHINES = ("multipass", "singlepass")
@@ -64,15 +63,8 @@ def copied(context: Context, size: int = COPIED) -> dict[str, float]:
         }
         speeds = {}
         for kind, copy in ways.items():
-            copy()
-            gl.finish()
-            seconds = []
-            for _ in range(RUNS):
-                began = perf_counter()
-                copy()
-                gl.finish()
-                seconds.append(perf_counter() - began)
-            speeds[kind] = size / 1e6 / statistics.median(seconds)
+            seconds = median_seconds(lambda copy=copy: (copy(), gl.finish()), RUNS)
+            speeds[kind] = size / 1e6 / seconds
         for buffer in (one, two):
             buffer.release()
     assert (back == data).all()
@@ -108,14 +100,9 @@ def cast(context: Context, machine: str, edge: int) -> float:
     scene = view.load(context)
     renderer = viewer.Renderer(scene, device=context.device, machine=machine, grid=view.grid, **SETTINGS)
     renderer.update(camera=view.look(scene))
-    renderer.render((edge, edge), spp=1)
-    seconds = []
-    for _ in range(1 if context.quick else RUNS):
-        began = perf_counter()
-        renderer.render((edge, edge), spp=1)
-        seconds.append(perf_counter() - began)
+    seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
     renderer.release()
-    return edge * edge / statistics.median(seconds)
+    return edge * edge / seconds
 
 
 DEVICES = {

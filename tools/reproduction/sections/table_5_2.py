@@ -34,10 +34,7 @@ COLUMNS = ("total", "traversal", "intersection", "max_steps", "max_tests", "effi
 def make(context: Context) -> Iterator[Part]:
     """Passes by oracle over the views, each simulated exactly from what its rays do."""
     found: dict[str, dict[str, Any]] = {}
-    for name in measured.there(context):
-        if not isinstance(name, str):
-            yield name
-            continue
+    for name in (yield from measured.there(context)):
         found[name] = context.keep(("passes", name, *measured.size(context)), lambda name=name: passes(context, name))
     if not found:
         return
@@ -54,7 +51,7 @@ def passes(context: Context, name: str) -> dict[str, Any]:
     rows = {}
     for oracle, policy in ORACLES.items():
         row = count(view.runs, view.shaded, simulation.play(policy))
-        rows[oracle] = {**vars(row), "over bound": row.over_bound, "over larger": row.over_larger}
+        rows[oracle] = {**row._asdict(), "over bound": row.over_bound, "over larger": row.over_larger}
     shares = {str(share): simulation.play(Threshold(share / 100, "active")).passes for share in SHARES}
     best = min(*shares.values(), *(row["total"] - OTHER_PASSES for row in rows.values()))
     naive = rows["naive"]["total"] - OTHER_PASSES

@@ -25,10 +25,7 @@ CURVES = {"both kernels": lambda n: (n, n), "traversal": lambda n: (n, 1), "inte
 def make(context: Context) -> Iterator[Part]:
     """Bytes and instructions of a frame by calls in a pass, references of rays that have finished suppressed or not."""
     found: dict[str, dict[str, list[float]]] = {}
-    for name in measured.there(context):
-        if not isinstance(name, str):
-            yield name
-            continue
+    for name in (yield from measured.there(context)):
         found[name] = context.keep(("unrolled", name, *measured.size(context)), lambda name=name: curves(context, name))
     if not found:
         return

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+
+from reproduction.published.chapter5 import KernelRow
 
 WORD = 4  # bytes
 # Calls of a kernel per ray, by what of `Workload` it goes with.
@@ -23,24 +24,6 @@ EYE, SETUP, STEP, INTERSECT, COLOR = KERNELS = (
     "Shade: Color",
 )
 TYPES = ("stream", "structures", "state")
-
-
-class Words(Protocol):
-    """A kernel's call: 4-wide instructions; 32-bit words read and written between passes, and fetched at random; 8-bit
-    states read and written."""
-
-    @property
-    def instructions(self) -> float: ...
-    @property
-    def read(self) -> float: ...
-    @property
-    def written(self) -> float: ...
-    @property
-    def random(self) -> float: ...
-    @property
-    def state_read(self) -> float: ...
-    @property
-    def state_written(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +68,7 @@ class Cost:
         return self.total_instructions / max(self.total_bytes, 1e-300)
 
 
-def cost(work: Workload, kernels: Mapping[str, Words], state: float = 1.0) -> Cost:
+def cost(work: Workload, kernels: Mapping[str, KernelRow], state: float = 1.0) -> Cost:
     """Of a workload, with the kernels' rows as of table 5.1.
 
     state : bytes of a ray's state; states are read by all rays in all passes, whatever the kernels' rows say, and

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, TYPES, WORD, Cost, Words, Workload, cost
+from reproduction.published.chapter5 import KernelRow, Passes
+from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, TYPES, WORD, Cost, Workload, cost
 from reproduction.simulators.schedule import Runs, Schedule, Simulation
 from reproduction.simulators.walk import Space, walk
 from viewer.base import jit
@@ -27,46 +28,17 @@ OTHER_PASSES = 4
 TWENTY = Threshold(0.2, "active")
 
 
-@dataclass(frozen=True)
-class Count:
-    """A row of table 5.2: passes in all, of traversal, of intersection and the others; the most steps and tests of a
-    ray; the share of active rays that a pass finds on average, over all passes."""
-
-    total: int
-    traversal: int
-    intersection: int
-    other: int
-    max_steps: int
-    max_tests: int
-    efficiency: float
-
-    @property
-    def bound(self) -> int:
-        """Passes of the loop that no oracle can do with less."""
-        return self.max_steps + self.max_tests
-
-    @property
-    def over_bound(self) -> float:
-        """Passes of the loop over the bound."""
-        return (self.traversal + self.intersection) / max(1, self.bound)
-
-    @property
-    def over_larger(self) -> float:
-        """And over the larger of the most steps and the most tests."""
-        return (self.traversal + self.intersection) / max(1, self.max_steps, self.max_tests)
-
-
-def simd(runs: Runs, shaded: float, policy: Policy = TWENTY) -> Count:
+def simd(runs: Runs, shaded: float, policy: Policy = TWENTY) -> Passes:
     """The SIMD machine's passes. shaded : s, share of the rays that hit."""
     return count(runs, shaded, Simulation(runs).play(policy))
 
 
-def count(runs: Runs, shaded: float, schedule: Schedule) -> Count:
+def count(runs: Runs, shaded: float, schedule: Schedule) -> Passes:
     """A schedule of the loop, with the passes outside of it."""
     traversal, intersection = schedule.by_kernel
     total = schedule.passes + OTHER_PASSES
     active = sum(schedule.served) / max(1, runs.rays) + (OTHER_PASSES - 1) + shaded
-    return Count(
+    return Passes(
         total,
         traversal,
         intersection,
@@ -118,8 +90,8 @@ class Unrolled:
 def unrolled(
     runs: Runs,
     shaded: float,
-    simd_rows: Mapping[str, Words],
-    mimd_rows: Mapping[str, Words],
+    simd_rows: Mapping[str, KernelRow],
+    mimd_rows: Mapping[str, KernelRow],
     steps: int,
     tests: int,
     policy: Policy = TWENTY,
@@ -166,7 +138,7 @@ class Buffered:
 
 
 def stream_buffer(
-    runs: Runs, shaded: float, rows: Mapping[str, Words], size: int = 128 * 1024, lanes: int = 8
+    runs: Runs, shaded: float, rows: Mapping[str, KernelRow], size: int = 128 * 1024, lanes: int = 8
 ) -> Buffered:
     """The stream machine: its buffer of ``size`` bytes holds rays with all that a kernel reads or writes of them.
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Words
+from reproduction.published.chapter5 import KernelRow
+from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP
 from reproduction.simulators.machines import TWENTY
 from reproduction.simulators.walk import (
-    BEYOND,
     DONE,
     LIST,
     TRAVERSE,
@@ -78,7 +78,7 @@ class Traffic:
     eye, shade : whether rays are generated, and shaded where they hit, in the trace; neither for secondary rays.
     """
 
-    rows: Mapping[str, Words]
+    rows: Mapping[str, KernelRow]
     eye: bool = True
     shade: bool = True
 
@@ -89,25 +89,19 @@ class Traffic:
 
 
 def mimd_references(
-    space: Space,
-    rays: NDArray,
-    traffic: Traffic,
-    beyond: str = "kept",
-    layout: Layout | None = None,
-    state: State | None = None,
+    space: Space, rays: NDArray, traffic: Traffic, layout: Layout | None = None, state: State | None = None
 ) -> Iterator[NDArray[np.int64]]:
     """Of the MIMD machine, each ray (N,) of record RAY from its beginning to its end, one after the other.
 
     state : of the rays, else set up here; left as the machine leaves it.
     """
     state = State.setup(space, rays) if state is None else state
-    missed = BEYOND.index(beyond) == 1
     at = (layout or Layout.of(space, len(rays))).at
     eye, setup = traffic.words(EYE)[1] * traffic.eye, traffic.words(SETUP)[0]
     color = traffic.words(COLOR)[1] if traffic.shade else -1
     codes, first, begun = np.empty(CHUNK, np.int64), 0, False
     while first < len(rays):
-        arguments = (*space.arrays, *state.arrays, missed, at, eye, setup, color, first, begun, codes)
+        arguments = (*space.arrays, *state.arrays, at, eye, setup, color, first, begun, codes)
         first, begun, used = jit.run(_mimd, *arguments)
         yield codes[:used]
 
@@ -116,7 +110,6 @@ def simd_references(
     space: Space,
     rays: NDArray,
     traffic: Traffic,
-    beyond: str = "kept",
     layout: Layout | None = None,
     policy: Policy = TWENTY,
     tiles: Sequence[NDArray[np.integer]] | None = None,
@@ -130,7 +123,6 @@ def simd_references(
     added up over the tiles. state : as of `mimd_references`.
     """
     state = State.setup(space, rays) if state is None else state
-    missed = BEYOND.index(beyond) == 1
     packed, parts = tiles is not None, [np.arange(len(rays))] if tiles is None else tiles
     at = (layout or Layout.of(space, max(map(len, parts)))).at
     codes, used = np.empty(CHUNK, np.int64), 0
@@ -164,7 +156,7 @@ def simd_references(
                 first = 0
                 while True:
                     where = (numbers, packed, first, kernel, *kernels[kernel], at, codes, used, waiting)
-                    first, used = jit.run(_pass, *space.arrays, *state.arrays, missed, *where)
+                    first, used = jit.run(_pass, *space.arrays, *state.arrays, *where)
                     if first == len(numbers):
                         break
                     yield codes[:used]
@@ -223,8 +215,20 @@ def put_shading(codes, used, at, triangle):
     return put(codes, used, at[AT_COLORS], 3, SHADING)
 
 
+@jit.helper
+def call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used):
+    """A kernel's call for a ray, with what it fetches of the structures: the kernel that the ray waits for next. Hits
+    beyond the voxel are kept."""
+    if kernel == TRAVERSE:
+        used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
+        return step(box, resolution, pointers, floats, ints, ray, False), used
+    used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
+    used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
+    return test(resolution, lists, corners, floats, ints, ray, False), used
+
+
 def _mimd(
-    box, resolution, pointers, lists, corners, following, floats, ints, missed,
+    box, resolution, pointers, lists, corners, following, floats, ints,
     at, eye, setup, color, first, begun, codes,
 ):  # fmt: skip
     capacity, used, rays = len(codes), 0, len(following)
@@ -240,13 +244,7 @@ def _mimd(
             if used + CALL > capacity:
                 following[ray] = now
                 return ray, True, used
-            if now == TRAVERSE:
-                used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
-                now = step(box, resolution, pointers, floats, ints, ray, missed)
-            else:
-                used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
-                used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
-                now = test(resolution, lists, corners, floats, ints, ray, missed)
+            now, used = call(now, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used)
         following[ray] = DONE
         if used + CALL > capacity:
             return ray, True, used
@@ -273,7 +271,7 @@ def _every(numbers, packed, ints, first, read, write, texel, hits, at, codes, us
 
 
 def _pass(
-    box, resolution, pointers, lists, corners, following, floats, ints, missed,
+    box, resolution, pointers, lists, corners, following, floats, ints,
     numbers, packed, first, kernel, read, write, at, codes, used, waiting,
 ):  # fmt: skip
     """A pass of a kernel; a ray that it has served waits for the next pass, whatever it waits for."""
@@ -286,13 +284,7 @@ def _pass(
             return k, used
         place = k if packed else ray
         used = put_stream(codes, used, at, place, 0, read, READS)
-        if kernel == TRAVERSE:
-            used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
-            now = step(box, resolution, pointers, floats, ints, ray, missed)
-        else:
-            used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
-            used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
-            now = test(resolution, lists, corners, floats, ints, ray, missed)
+        now, used = call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used)
         used = put_stream(codes, used, at, place, STATE_TEXEL, write, WRITES)
         if now != kernel:
             following[ray] = now

@@ -14,36 +14,17 @@ from numpy.typing import NDArray
 
 from reproduction.simulators.cost import COLOR
 from reproduction.simulators.references import (
-    AT_CORNERS,
-    AT_LISTS,
-    AT_VOXELS,
     CALL,
     CHUNK,
-    LISTS,
     PIXEL_TEXEL,
-    TRIANGLES,
-    VOXELS,
     WRITES,
     Layout,
     Traffic,
-    put,
-    put_corners,
+    call,
     put_shading,
     put_stream,
 )
-from reproduction.simulators.walk import (
-    BEYOND,
-    DONE,
-    LIST,
-    TRAVERSE,
-    TRIANGLE,
-    Space,
-    State,
-    address,
-    entry,
-    step,
-    test,
-)
+from reproduction.simulators.walk import DONE, TRAVERSE, TRIANGLE, Space, State
 from viewer.base import jit
 
 # What the loop remembers between pieces of its trace: which half of a queue is filled, rays in the queues, the next ray
@@ -56,7 +37,6 @@ def buffer_references(
     rays: NDArray,
     traffic: Traffic,
     capacity: int,
-    beyond: str = "kept",
     layout: Layout | None = None,
     state: State | None = None,
     launches: list[int] | None = None,
@@ -67,14 +47,14 @@ def buffer_references(
     launches : is given those of traversal and of intersection.
     """
     state = State.setup(space, rays) if state is None else state
-    missed, color = BEYOND.index(beyond) == 1, traffic.words(COLOR)[1] if traffic.shade else -1
+    color = traffic.words(COLOR)[1] if traffic.shade else -1
     at = (layout or Layout.of(space, len(rays))).at
     capacity = max(1, min(capacity, len(rays)))
     queues, slots = np.zeros((2, 2, capacity), np.int32), np.zeros(capacity, np.int32)
     held, counted = np.zeros(HELD, np.int64), np.zeros(2, np.int64)
     codes, more = np.empty(CHUNK, np.int64), True
     while more:
-        arguments = (*space.arrays, *state.arrays, missed, at, color, queues, slots, held, counted, codes)
+        arguments = (*space.arrays, *state.arrays, at, color, queues, slots, held, counted, codes)
         more, used = jit.run(_serve, *arguments)
         yield codes[:used]
     if launches is not None:
@@ -82,7 +62,7 @@ def buffer_references(
 
 
 def _serve(
-    box, resolution, pointers, lists, corners, following, floats, ints, missed,
+    box, resolution, pointers, lists, corners, following, floats, ints,
     at, color, queues, slots, held, counted, codes,
 ):  # fmt: skip
     """Launches until the codes are full (True) or no ray is left."""
@@ -109,13 +89,7 @@ def _serve(
         slot = queues[held[KERNEL], held[SIDE], held[PLACE]]
         held[PLACE] += 1
         ray = slots[slot]
-        if held[KERNEL] == TRAVERSE:
-            used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
-            now = step(box, resolution, pointers, floats, ints, ray, missed)
-        else:
-            used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
-            used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
-            now = test(resolution, lists, corners, floats, ints, ray, missed)
+        now, used = call(held[KERNEL], box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used)
         following[ray] = now
         if now == DONE:
             if color >= 0 and ints[ray, TRIANGLE] >= 0:

@@ -27,16 +27,12 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import Field, Record, rows_of
 
 INSTANCE = Record(
     "Instance",
-    Field("inverse_x", "vec4", about="row of the linear map to object space; x of the object's origin"),
-    Field("inverse_y", "vec4", about="the same of y"),
-    Field("inverse_z", "vec4", about="the same of z"),
-    Field("linear_x", "vec3", about="row of the linear map to the world"),
-    Field("linear_y", "vec3"),
-    Field("linear_z", "vec3"),
+    *rows_of("inverse", "vec4", "the linear map to object space; the object's origin"),
+    *rows_of("linear", "vec3", "the linear map to the world"),
     Field("object", "int", about="number of the object"),
     Field("face", "int", about="address of the object's first face"),
     Field("material", "int", about="address of the material of all its triangles, -1: the faces' own"),

@@ -159,14 +159,7 @@ class Meshes:
                 self.left_out["vertices have a normal without direction; recomputed from their faces"] += mended
             tangents = self._tangents(attribute("TANGENT", (4,), normalize=True))
         mesh = Mesh(
-            positions,
-            triangles,
-            normals=normals,
-            uvs=uvs,
-            colors=colors,
-            name=name,
-            uvs_1=uvs_1,
-            tangents=tangents,
+            positions, triangles, normals=normals, uvs=uvs, colors=colors, name=name, uvs_1=uvs_1, tangents=tangents
         )
         mesh = with_normals(mesh, 0.0)
         if bent is None or mesh.tangents is not None:

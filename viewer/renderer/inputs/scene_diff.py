@@ -30,12 +30,12 @@ class SceneChanges:
 
     geometry: bool = False
     attributes: bool = False
-    moved: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    culling: bool = False
     materials: bool = False
     textures: bool = False
-    culling: bool = False
     lights: bool = False
     cameras: bool = False
+    moved: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     same: bool = True
 
     @property

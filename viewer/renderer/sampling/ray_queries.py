@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from viewer.cameras.lens import lens_uniforms
 from viewer.kernels.records import HIT
@@ -11,7 +11,7 @@ from viewer.programs import LEVELS, eye_hits, trace
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.sampling.rays import Hits, pack_rays, run_rays, unpack_hits
+from viewer.renderer.sampling.rays import Hits, run_rays, unpack_hits
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.stream import LARGEST_STREAM, Stream
@@ -25,22 +25,13 @@ class RayQueries:
     def __init__(self, scene: GpuScene) -> None:
         self.scene = scene
 
-    def trace(
-        self,
-        settings: Settings,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        t_max: ArrayLike = np.inf,
-        any_hit: ArrayLike = False,
-        view: bool = False,
-    ) -> Hits:
-        """Hits of arbitrary rays, by the machine of ``settings``; see `viewer.Renderer.trace`."""
+    def trace(self, settings: Settings, rays: NDArray, scale: NDArray[np.float64]) -> Hits:
+        """Hits of arbitrary rays (N,) with their scale, as of `pack_rays`, by the machine of ``settings``."""
         scene = self.scene
-        records, scale = pack_rays(origins, directions, t_max, any_hit, view)
-        out = np.zeros(len(records), HIT.dtype)
+        out = np.zeros(len(rays), HIT.dtype)
         columns, program = min(1024, scene.device.max_texture), trace(LEVELS[scene.structure.levels])
-        for first in range(0, len(records), LARGEST_STREAM):
-            piece = records[first : first + LARGEST_STREAM]
+        for first in range(0, len(rays), LARGEST_STREAM):
+            piece = rays[first : first + LARGEST_STREAM]
             rows = 1 << (-(-len(piece) // columns) - 1).bit_length()  # few shapes, so that machines are used again
             with scene.device.current():
                 key = scene.key(("trace",), program, settings, (columns, rows))

@@ -7,6 +7,7 @@ are the customary linear sRGB approximation of the measured reflectances and of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
@@ -18,8 +19,18 @@ from viewer.scene.scene import Instance, Scene
 WHITE, RED, GREEN, LIGHT = range(4)
 HEIGHT = 548.8
 
+Corner = tuple[float, float, float]
+
 _HOLE = [(343, HEIGHT, 227), (343, HEIGHT, 332), (213, HEIGHT, 332), (213, HEIGHT, 227)]
 _CEILING = [(556, HEIGHT, 0), (556, HEIGHT, 559.2), (0, HEIGHT, 559.2), (0, HEIGHT, 0)]
+
+
+def _block(height: float, top: Sequence[tuple[float, float]], sides: Sequence[int]) -> list[list[Corner]]:
+    """The quadrilaterals of a block: its top (x, z), and in the published order the sides from each of these corners to
+    the one before it."""
+    high, low = ([(x, y, z) for x, z in top] for y in (height, 0))
+    return [high] + [[low[k], high[k], high[k - 1], low[k - 1]] for k in sides]
+
 
 # Object -> (material, quadrilaterals with the published corners, seen from inside the box or from outside a block).
 _OBJECTS: dict[str, tuple[int, ArrayLike]] = {
@@ -31,26 +42,8 @@ _OBJECTS: dict[str, tuple[int, ArrayLike]] = {
     "back_wall": (WHITE, [[(549.6, 0, 559.2), (0, 0, 559.2), (0, HEIGHT, 559.2), (556, HEIGHT, 559.2)]]),
     "right_wall": (GREEN, [[(0, 0, 559.2), (0, 0, 0), (0, HEIGHT, 0), (0, HEIGHT, 559.2)]]),
     "left_wall": (RED, [[(552.8, 0, 0), (549.6, 0, 559.2), (556, HEIGHT, 559.2), (556, HEIGHT, 0)]]),
-    "short_block": (
-        WHITE,
-        [
-            [(130, 165, 65), (82, 165, 225), (240, 165, 272), (290, 165, 114)],
-            [(290, 0, 114), (290, 165, 114), (240, 165, 272), (240, 0, 272)],
-            [(130, 0, 65), (130, 165, 65), (290, 165, 114), (290, 0, 114)],
-            [(82, 0, 225), (82, 165, 225), (130, 165, 65), (130, 0, 65)],
-            [(240, 0, 272), (240, 165, 272), (82, 165, 225), (82, 0, 225)],
-        ],
-    ),
-    "tall_block": (
-        WHITE,
-        [
-            [(423, 330, 247), (265, 330, 296), (314, 330, 456), (472, 330, 406)],
-            [(423, 0, 247), (423, 330, 247), (472, 330, 406), (472, 0, 406)],
-            [(472, 0, 406), (472, 330, 406), (314, 330, 456), (314, 0, 456)],
-            [(314, 0, 456), (314, 330, 456), (265, 330, 296), (265, 0, 296)],
-            [(265, 0, 296), (265, 330, 296), (423, 330, 247), (423, 0, 247)],
-        ],
-    ),
+    "short_block": (WHITE, _block(165, ((130, 65), (82, 225), (240, 272), (290, 114)), (3, 0, 1, 2))),
+    "tall_block": (WHITE, _block(330, ((423, 247), (265, 296), (314, 456), (472, 406)), (0, 3, 2, 1))),
     "light": (LIGHT, [_HOLE]),
 }
 

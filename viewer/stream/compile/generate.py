@@ -18,12 +18,10 @@ from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
 from viewer.stream.compile.memories import arena_glsl, cold_glsl, cold_tables, gather_glsl, memory_glsl, uniform_glsl
 from viewer.stream.compile.order import Element, Loop
 from viewer.stream.compile.prepare import Preparation, preparations
-from viewer.stream.compile.source import Source, read_shader
+from viewer.stream.compile.source import VERSION, Source, read_shader
 from viewer.stream.declare.kernel import Access, Module, Table
 from viewer.stream.declare.program import DONE, RETURN, Call, State, Target
 from viewer.stream.declare.record import Record
-
-VERSION = "#version 330 core"
 
 
 @dataclass(frozen=True)
@@ -90,12 +88,7 @@ def _add_records(source: Source, linked: LinkedProgram, step: Step, form: Form, 
     loaded = {*fetched, *(linked.records[s] for s in (*step.loads, *step.gathers))}
     stored = set() if form.counts else {linked.records[s] for s in step.stores}
     for record in dict.fromkeys(records):
-        origin = f"record {record.name}"
-        source.add(record.glsl_struct(), origin)
-        if record in loaded:
-            source.add(record.glsl_unpack(), origin)
-        if record in stored:
-            source.add(record.glsl_pack(), origin)
+        source.add_record(record, unpack=record in loaded, pack=record in stored)
 
 
 def add_modules(
@@ -108,8 +101,7 @@ def add_modules(
     source.features |= {feature for module in modules for feature in module.features}
     for module in modules:
         origin = f"module {module.name}"
-        for name, value in module.constants.items():
-            source.add(f"const {'int' if isinstance(value, int) else 'float'} {name} = {value!r};", origin)
+        source.add_constants(module.constants, origin)
         for name, (kind, _) in module.uniforms.items():
             source.add(uniform_glsl(kind, name) if loops else f"uniform {kind} {name};", origin)
         for memory in module.memories:

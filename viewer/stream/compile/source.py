@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from viewer.base import paths
 from viewer.base.errors import ShaderError
+from viewer.stream.declare.record import Record
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # whichever begins first
 _CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|endif)\b\s*(\w*)")
+VERSION = "#version 330 core"
 FEATURE = "HAVE_"  # prefix of conditions on the scene's features
 _LOG_FORMS = (
     re.compile(r"^\s*\d+:(\d+)\(\d+\)\s*:\s*(?P<rest>.*)$"),  # Mesa: 0:8(9): error: ...
@@ -52,6 +54,21 @@ class Source:
     files: list[str] = field(default_factory=list)
     features: set[str] = field(default_factory=set)
 
+    @classmethod
+    def begin(cls, **constants: float) -> Source:
+        """A program of any stage: the version, and constants by their names."""
+        source = cls()
+        source.add(VERSION, "version")
+        source.add_constants(constants)
+        return source
+
+    @classmethod
+    def of_file(cls, name: str, **constants: float) -> Source:
+        """A program that a file defines, with the constants that it leaves open. Raises ShaderError."""
+        source = cls.begin(**constants)
+        source.include(name)
+        return source
+
     @property
     def text(self) -> str:
         """The flat text for the driver."""
@@ -60,6 +77,21 @@ class Source:
     def add(self, text: str, origin: str) -> None:
         """Append generated lines; ``origin`` names the part that generates them."""
         self.lines += [(line, Origin(origin, 0)) for line in text.splitlines()]
+
+    def add_constants(self, constants: Mapping[str, float], origin: str = "constants") -> None:
+        """Append constants by their names, floats and whole numbers."""
+        for name, value in constants.items():
+            self.add(f"const {'float' if isinstance(value, float) else 'int'} {name} = {value};", origin)
+
+    def add_record(self, record: Record, unpack: bool = True, pack: bool = False, rounding: str = "") -> None:
+        """Append a record's structure, and the functions that read it from texels and write it to them; ``rounding``
+        as of `Record.glsl_pack`."""
+        origin = f"record {record.name}"
+        self.add(record.glsl_struct(), origin)
+        if unpack:
+            self.add(record.glsl_unpack(), origin)
+        if pack:
+            self.add(record.glsl_pack(rounding), origin)
 
     def include(self, name: str) -> None:
         """Append a file with its includes, each file once. Raises ShaderError for a missing one."""

@@ -52,6 +52,11 @@ class Field:
         return (self.name, np.int32 if self.integer else np.float32, (self.width,) if self.width > 1 else ())
 
 
+def rows_of(name: str, type_: str, about: str) -> tuple[Field, ...]:
+    """The rows ``name_x``, ``name_y`` and ``name_z`` of a matrix: of "vec4" each with a fourth column."""
+    return tuple(Field(f"{name}_{axis}", type_, about=f"row {axis} of {about}") for axis in "xyz")
+
+
 @dataclass(frozen=True)
 class Run:
     """A part of a field within one texel: ``size`` scalars from ``first`` on, at ``component``."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import moderngl
 
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
@@ -18,8 +17,7 @@ FORMS = ("rows_from_rectangle", "rectangle_from_rows")
 
 def copy_source(form: str, texels: int) -> Source:
     """The fragment program of a copy of records of ``texels`` texels. form : one of `FORMS`."""
-    source = Source()
-    source.add(VERSION, "version")
+    source = Source.begin()
     for k in range(texels):
         source.add(f"uniform sampler2D in_{k};\nlayout(location = {k}) out vec4 out_{k};", "record")
     body = "\n".join(f"    out_{k} = texelFetch(in_{k}, at, 0);" for k in range(texels))

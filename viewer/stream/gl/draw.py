@@ -10,7 +10,6 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.objects import Query
@@ -22,10 +21,7 @@ CORNERS: NDArray[np.float32] = np.array(
 
 def tiles_source() -> Source:
     """The vertex program of every pass."""
-    vertex = Source()
-    vertex.add(VERSION, "version")
-    vertex.include("stream/tiles.glsl")
-    return vertex
+    return Source.of_file("stream/tiles.glsl")
 
 
 class Shader:

@@ -40,6 +40,16 @@ class _Held:
         self._delete(1, ctypes.byref(ctypes.c_uint(self._name)))
 
 
+def _answer(kind: str, about: str) -> property:
+    """An answer of a query, which the host waits for."""
+
+    def answer(query: Query) -> int:
+        query._device.waits += 1
+        return int(getattr(query._held, kind))
+
+    return property(answer, doc=about)
+
+
 class Query:
     """Counts the samples of what is drawn inside of it, or the primitives, or takes the time; the context must be
     current in every call.
@@ -62,23 +72,9 @@ class Query:
     def __exit__(self, *error: Any) -> None:
         self._held.__exit__(*error)
 
-    @property
-    def samples(self) -> int:
-        """That passed; waits."""
-        self._device.waits += 1
-        return int(self._held.samples)
-
-    @property
-    def primitives(self) -> int:
-        """That were written; waits."""
-        self._device.waits += 1
-        return int(self._held.primitives)
-
-    @property
-    def elapsed(self) -> int:
-        """Nanoseconds; waits."""
-        self._device.waits += 1
-        return int(self._held.elapsed)
+    samples = _answer("samples", "That passed; waits.")
+    primitives = _answer("primitives", "That were written; waits.")
+    elapsed = _answer("elapsed", "Nanoseconds; waits.")
 
     @property
     def crender(self) -> Any:

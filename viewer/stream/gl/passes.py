@@ -7,7 +7,6 @@ from typing import Any
 
 import moderngl
 
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
@@ -31,13 +30,9 @@ def pass_source(
 
 def pass_head(inputs: Mapping[str, Record], output: Record, planar: bool, **constants: int) -> Source:
     """What the file of a pass finds declared: constants, records, and how each of the streams is fetched."""
-    source = Source()
-    source.add(VERSION, "version")
-    for constant, value in constants.items():
-        source.add(f"const int {constant} = {value};", "constants")
+    source = Source.begin(**constants)
     for record in dict.fromkeys((*inputs.values(), output)):
-        for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
-            source.add(part, f"record {record.name}")
+        source.add_record(record, pack=True)
     for stream, record in inputs.items():
         add_fetch(source, stream, record, planar)
     return source

@@ -5,17 +5,12 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 
 
 def probe_sources() -> tuple[Source, Source]:
     """Vertex and fragment program of `array_stores`."""
-    vertex, fragment = Source(), Source()
-    for source, name in ((vertex, "probe_vertex"), (fragment, "probe_array_store")):
-        source.add(VERSION, "version")
-        source.include(f"stream/{name}.glsl")
-    return vertex, fragment
+    return Source.of_file("stream/probe_vertex.glsl"), Source.of_file("stream/probe_array_store.glsl")
 
 
 def array_stores(context: moderngl.Context) -> bool:

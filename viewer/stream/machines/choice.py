@@ -11,7 +11,6 @@ from contextlib import nullcontext
 
 import moderngl
 
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
@@ -27,10 +26,7 @@ Box = tuple[int, int, int, int]  # x, y, width, height
 
 def choice_source() -> Source:
     """The fragment program of both variants."""
-    source = Source()
-    source.add(VERSION, "version")
-    source.include("stream/choose.glsl")
-    return source
+    return Source.of_file("stream/choose.glsl")
 
 
 class Choice:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import moderngl
 
-from viewer.stream.compile.generate import VERSION, Form, outputs
+from viewer.stream.compile.generate import Form, outputs
 from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -20,8 +20,7 @@ from viewer.stream.gl.stream import Stream
 def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:
     """The pass that copies the output of a step's kernel back to the next one's input, for the same rays."""
     names = outputs(linked, step, form)
-    source = Source()
-    source.add(VERSION, "version")
+    source = Source.begin()
     numbers = " || ".join(f"state == {linked.program.number(s)}" for s in step.states)
     if form.discards:
         source.add("uniform sampler2D in_before;", "copy")
@@ -39,8 +38,7 @@ def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:
 
 def snapshot_source() -> Source:
     """The pass of `Snapshot`."""
-    source = Source()
-    source.add(VERSION, "version")
+    source = Source.begin()
     source.add("uniform sampler2D in_state;\nout vec4 before;", "snapshot")
     source.add("void main() { before = texelFetch(in_state, ivec2(gl_FragCoord.xy), 0); }", "snapshot")
     return source

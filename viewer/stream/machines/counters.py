@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_SUMMED = ("fragments", "calls", "seconds", "words_read", "words_written")
+_SUMMED = ("fragments", "calls", "seconds", "words_read", "words_written")  # of the passes of a step
+_TOTALS = ("kernel_passes", "mask_passes", "count_passes", "waits", "copy_passes", "tiles")  # of runs, see `Stats`
 
 
 @dataclass
@@ -76,13 +77,9 @@ class Stats:
         """Add another run's counters."""
         self.offered = self._offered() + other._offered()
         self.rays = max(self.rays, other.rays)
-        self.kernel_passes += other.kernel_passes
+        for name in _TOTALS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.passes += other.passes
-        self.mask_passes += other.mask_passes
-        self.count_passes += other.count_passes
-        self.waits += other.waits
-        self.copy_passes += other.copy_passes
-        self.tiles += other.tiles
         self.calls = other.calls
         for state, total in other.kernels.items():
             mine = self.kernels.get(state)
@@ -104,12 +101,7 @@ class Stats:
         return {
             **self.facts,
             "rays": self.rays,
-            "kernel_passes": self.kernel_passes,
-            "mask_passes": self.mask_passes,
-            "count_passes": self.count_passes,
-            "waits": self.waits,
-            "copy_passes": self.copy_passes,
-            "tiles": self.tiles,
+            **{name: getattr(self, name) for name in _TOTALS},
             "average_active_share": self.active_share,
             "kernels": {state: asdict(total) for state, total in self.kernels.items()},
             "steps": self.per_step(),

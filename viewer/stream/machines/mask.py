@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 
 import moderngl
 
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -31,12 +30,10 @@ def step_source(
     linked: LinkedProgram, steps: Sequence[Step], name: str, extension: str = "", **constants: float | int
 ) -> Source:
     """A program of ``shaders/stream`` that calls ``step_of(state)``: 0 is done, then the steps in order."""
-    source = Source()
-    source.add(VERSION, "version")
+    source = Source.begin()
     if extension:
         source.add(f"#extension {extension} : require", "extension")
-    for constant, value in constants.items():
-        source.add(f"const {'int' if isinstance(value, int) else 'float'} {constant} = {value!r};", "constants")
+    source.add_constants(constants)
     numbers = [0] * (linked.program.cut + 1)
     for number, step in enumerate(steps, 1):
         for state in step.states:
@@ -60,8 +57,8 @@ def stream_sources(linked: LinkedProgram, steps: Sequence[Step]) -> Iterator[tup
 
 def _empty_source() -> Source:
     """An empty program, for tests before the fragment stage."""
-    source = Source()
-    source.add(f"{VERSION}\nvoid main() {{}}", "count pass")
+    source = Source.begin()
+    source.add("void main() {}", "count pass")
     return source
 
 

@@ -15,7 +15,7 @@ import moderngl
 import numpy as np
 
 from viewer.stream.compile.addresses import Addresses
-from viewer.stream.compile.generate import VERSION, add_modules
+from viewer.stream.compile.generate import add_modules
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
@@ -37,8 +37,7 @@ def draw_source(
 ) -> Source:
     """A vertex or fragment program of these modules and a file with ``main``; ``records`` are those it uses besides the
     modules'. rounds: records are packed in the imposed float format (`viewer.stream.declare.limits`)."""
-    source = Source()
-    source.add(VERSION, "version")
+    source = Source.begin()
     if rounds:
         source.include("lib/stored.glsl")
     used = list(records)
@@ -46,8 +45,7 @@ def draw_source(
         used += [memory.record for memory in module.memories if isinstance(memory, Table)]
         used += [*module.uses, *([module.module_state] if module.module_state else [])]
     for record in dict.fromkeys(used):
-        for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack("stored" if rounds else "")):
-            source.add(part, f"record {record.name}")
+        source.add_record(record, pack=True, rounding="stored" if rounds else "")
     add_modules(source, modules, addresses, counting=False, loops=False)
     source.include(file)
     return source

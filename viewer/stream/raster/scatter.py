@@ -12,7 +12,6 @@ from typing import Any
 
 import moderngl
 
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
@@ -42,8 +41,7 @@ void main() {{
 }}""",
         "scatter",
     )
-    fragment = Source()
-    fragment.add(VERSION, "version")
+    fragment = Source.begin()
     outputs = "\n".join(f"flat in vec4 texel_{k};\nlayout(location = {k}) out vec4 out_{k};" for k in texels)
     copied = " ".join(f"out_{k} = texel_{k};" for k in texels)
     fragment.add(f"{outputs}\nvoid main() {{ {copied} }}", "scatter")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import moderngl
 
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
@@ -21,10 +20,7 @@ NEAR = 1e-6  # of the extent: what is nearer to the eye is cut
 
 def raster_source(file: str) -> Source:
     """A program of ``shaders/raster`` that needs no modules."""
-    source = Source()
-    source.add(VERSION, "version")
-    source.include(f"raster/{file}.glsl")
-    return source
+    return Source.of_file(f"raster/{file}.glsl")
 
 
 class VisibilityBuffer:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from viewer.kernels.photons import ENTRY, PHOTON
 from viewer.kernels.records import HIT
 from viewer.scene.camera import Camera
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
@@ -27,28 +26,17 @@ READ = {"photons": PHOTON, "photon_list": ENTRY, "hits": HIT}  # streams of the 
 
 def point_sources() -> tuple[Source, Source]:
     """Vertex and fragment program of the points."""
-    vertex = Source()
-    vertex.add(VERSION, "version")
+    vertex = Source.begin()
     for name, record in READ.items():
-        vertex.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+        vertex.add_record(record)
         add_fetch(vertex, name, record)
     vertex.include("photons/seen_vertex.glsl")
-    return vertex, _fragment("seen")
+    return vertex, Source.of_file("photons/seen_fragment.glsl")
 
 
 def wire_sources() -> tuple[Source, Source]:
     """Vertex and fragment program of the wires."""
-    vertex = Source()
-    vertex.add(VERSION, "version")
-    vertex.include("photons/wire_vertex.glsl")
-    return vertex, _fragment("wire")
-
-
-def _fragment(name: str) -> Source:
-    source = Source()
-    source.add(VERSION, "version")
-    source.include(f"photons/{name}_fragment.glsl")
-    return source
+    return Source.of_file("photons/wire_vertex.glsl"), Source.of_file("photons/wire_fragment.glsl")
 
 
 def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[float, ...]]:

@@ -12,7 +12,6 @@ from viewer.denoise.upsampling import SHOWN
 from viewer.kernels.photons import ESTIMATE
 from viewer.kernels.records import FILM, PATH, RADIANCE
 from viewer.renderer.device.tile_job import Tile
-from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
@@ -26,20 +25,14 @@ SEARCHING = ("shell", "cell", "photon", "total")  # its states
 
 def film_source(name: str, **constants: int) -> Source:
     """A program of ``shaders/film``, with the constants that it leaves open."""
-    source = Source()
-    source.add(VERSION, "version")
-    for constant, value in constants.items():
-        source.add(f"const int {constant} = {value};", "constants")
-    source.include(f"film/{name}.glsl")
-    return source
+    return Source.of_file(f"film/{name}.glsl", **constants)
 
 
 def running_source() -> Source:
     """The fragment program that shows radiance estimates while they grow."""
-    source = Source()
-    source.add(VERSION, "version")
+    source = Source.begin()
     for name, record in SEARCHED.items():
-        source.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+        source.add_record(record)
         add_fetch(source, name, record)
     source.include("film/running.glsl")
     return source

@@ -51,7 +51,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
         raise ViewerError(f"pixel {x}, {y}", f"is not in a picture of {size[0]} x {size[1]}", "column and row from 0")
     with renderer.device.current():
         machine = _machine(renderer)
-        fill(machine, renderer, camera, size, x, y, centred=True)
+        fill(machine, renderer, camera, size, (x, y), centred=True)
         history = _History(
             machine, renderer, Probe((x, y), size, renderer.settings.program, tuple(machine.linked.program.by_name))
         )

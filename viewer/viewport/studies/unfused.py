@@ -74,12 +74,11 @@ def fill(
     renderer: Renderer,
     camera: Camera,
     size: tuple[int, int],
-    left: int = 0,
-    top: int = 0,
+    corner: tuple[int, int] = (0, 0),
     centred: bool = False,
 ) -> None:
-    """Set the machine's rays to the pixels of the renderer's picture of ``size``, from column ``left`` and row ``top``
-    on, at the first sample of a progressive program. ``centred``: through the centres of pixel and lens, regardless of
+    """Set the machine's rays to the pixels of the renderer's picture of ``size``, from ``corner`` (column, row) on, at
+    the first sample of a progressive program. ``centred``: through the centres of pixel and lens, regardless of
     filter and aperture, like all layers of a picture.
 
     Raises ViewerError for a program that does not start from pixels.
@@ -103,6 +102,6 @@ def fill(
             continue
         elements = np.zeros((height, width), machine.linked.records[name].dtype)
         if name == "pixel":
-            y, x = np.mgrid[top : top + height, left : left + width]
-            elements["at"] = np.stack([x, y], axis=-1)
+            y, x = np.mgrid[:height, :width]
+            elements["at"] = np.stack([x, y], axis=-1) + corner
         machine.write(name, elements)

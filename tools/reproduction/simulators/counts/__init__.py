@@ -4,7 +4,7 @@
 is not installed. ``published_program`` makes the programs of the papers' machines without OpenGL.
 """
 
-from reproduction.simulators.counts.kernels import Kernel, kernel_rows
+from reproduction.simulators.counts.kernels import kernel_rows
 from reproduction.simulators.counts.programs import PUBLISHED_KERNELS, published_program
 from reproduction.simulators.counts.words import MACHINES, Words, words
 from viewer.stream.analysis.instructions import Instructions, count, instructions
@@ -15,7 +15,6 @@ __all__ = [
     "MACHINES",
     "PUBLISHED_KERNELS",
     "Instructions",
-    "Kernel",
     "NoCompiler",
     "Words",
     "count",

@@ -1,0 +1,17 @@
+"""Fixtures of the tests of file readers."""
+
+from __future__ import annotations
+
+import pytest
+
+from viewer.formats import polygons
+from viewer.formats.obj import reader as obj
+from viewer.formats.ply import elements as ply
+from viewer.formats.stl import reader as stl
+
+
+@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
+def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every reader's loops interpreted, then compiled, whatever the file's size."""
+    for module in (obj, ply, polygons, stl):
+        monkeypatch.setattr(module, "SMALL", 10**9 if request.param else 0)
