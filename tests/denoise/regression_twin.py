@@ -10,7 +10,7 @@ from viewer.denoise.regression import DEVIATIONS, REACHES
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-FALLS = 4.0, 25.0  # with the turn of the normals, with the distance from the plane
+FALLS = 2.0, 25.0  # with the turn of the normals, with the distance from the plane
 LEAST_RIDGE = 1e-3
 DARKEST, BRIGHTEST = 0.25, 3.0
 LEAST_WEIGHT = 1e-3  # of a point of another surface

@@ -4,7 +4,7 @@
 #include "film/denoise/alike.glsl"
 #include "lib/luminance.glsl"
 
-const float TURN_FALL = 4.0;    // half at a turn of 30 degrees
+const float TURN_FALL = 2.0;    // half at a turn of 40 degrees
 const float DEPTH_FALL = 25.0;  // half at 4 % off the plane
 
 Plane plane_near(Guide guide, ivec2 at, float reach) {
