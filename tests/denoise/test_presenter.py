@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from surfaces import facing, fluted, release, stream
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.regression import Relit
+from viewer.denoise.regression import FittedLight
 from viewer.renderer.preview.presenter import Presenter
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
@@ -60,7 +60,7 @@ def blended(
     device = presenter.device
     with device.current():
         streams = stream(device, LIT, lit), stream(device, RELIEF, relief), stream(device, IRRADIANCE, light)
-        found = presenter.blend(Relit(*streams[:2], stride), streams[2], CAMERA, samples).read()
+        found = presenter.blend(FittedLight(*streams[:2], stride), streams[2], CAMERA, samples).read()
         release(streams)
     return found
 

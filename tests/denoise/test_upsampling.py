@@ -13,7 +13,7 @@ from surfaces import facing, features_of, release, stream
 from wavelet_twin import through
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.regression import Regression, Relit
+from viewer.denoise.regression import FittedLight, Regression
 from viewer.denoise.upsampling import SHOWN, Upsampling
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -56,7 +56,7 @@ def drawn(upsampling: Upsampling, lit: NDArray, relief: NDArray, features: NDArr
     device = upsampling.device
     with device.current():
         held = stream(device, LIT, lit), stream(device, RELIEF, relief), stream(device, FEATURES, features)
-        picture = upsampling.draw(Relit(*held[:2], stride), held[2], CAMERA).read()
+        picture = upsampling.draw(FittedLight(*held[:2], stride), held[2], CAMERA).read()
         release(held)
     return picture
 

@@ -17,7 +17,7 @@ from viewer.denoise.irradiance_cache import cache_sources
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.denoise.reprojection import INPUTS, RECALLED
-from viewer.denoise.view import view_uniforms
+from viewer.denoise.view import lattice_view, view_uniforms
 from viewer.film.adaptive import variances
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, FILM, HALF, RADIANCE
@@ -103,7 +103,7 @@ class Wavelets:
         pooled = self._streams.get("pooled", POOLED, lattice)
         self._passes.draw("pool_single" if alone else "pool", {"lit": lit}, pooled, **view)
         yield
-        wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
+        wide = lattice_view(view, 2)
         light = pooled
         for step in range(STEPS):
             values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(samples)}

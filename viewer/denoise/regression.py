@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import LIT, MOMENTS, RELIEF
-from viewer.denoise.view import view_uniforms
+from viewer.denoise.view import lattice_view, view_uniforms
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -24,9 +24,7 @@ from viewer.stream.gl.stream import Stream
 
 REACHES = 2, 4, 8, 16  # pixels between the taps of a step; of the first one all light counts as alike
 DEVIATIONS = 4.0  # of the luminance, within which it does in the others
-MOST_WHOLE = (
-    1 << 17
-)  # pixels of light up to which each is a point of the lattice; of more every second of every second row
+MOST_WHOLE = 1 << 17  # pixels of light whose lattice has a point for each; of more every second row and column
 PASSES: Declared = {
     "gather": ({"lit": LIT, "light": LIT}, MOMENTS),
     "spread": ({"moments": MOMENTS}, MOMENTS),
@@ -40,7 +38,7 @@ def regression_sources() -> Iterator[tuple[str, Source]]:
 
 
 @dataclass(frozen=True)
-class Relit:
+class FittedLight:
     """The light of a lattice's points, of any normal. lit : the pixels that it is of, whose surfaces are the points':
     every ``stride``-th of a row and a column."""
 
@@ -57,7 +55,7 @@ class Regression:
         self._passes = PassSet(device, "film/regression", PASSES)
         self._streams = NamedStreams(device)
 
-    def fit(self, lit: Stream, light: Stream, camera: Camera) -> Generator[None, None, Relit]:
+    def fit(self, lit: Stream, light: Stream, camera: Camera) -> Generator[None, None, FittedLight]:
         """The light of every place and normal, pass by pass; its streams hold until the next call.
 
         lit : `LIT`, for the surfaces. light : that to fit, as a stream that begins as a `LIT`, of the same size.
@@ -68,10 +66,7 @@ class Regression:
         view = view_uniforms(camera, lit.size)
         self._passes.draw("gather", {"lit": lit, "light": light}, moments, **view, stride=stride)
         yield
-        wide = {
-            **view,
-            **{name: tuple(stride * value for value in view[name]) for name in ("view_across", "view_down")},
-        }
+        wide = lattice_view(view, stride)
         for step, reach in enumerate(REACHES):
             target = self._streams.get("even" if step % 2 else "odd", MOMENTS, size)
             values = {"reach": reach // stride, "deviations": DEVIATIONS, "strict": float(step > 0)}
@@ -80,7 +75,7 @@ class Regression:
             yield
         relief = self._streams.get("relief", RELIEF, size)
         self._passes.draw("solve", {"moments": moments}, relief)
-        return Relit(lit, relief, stride)
+        return FittedLight(lit, relief, stride)
 
     def release(self) -> None:
         """Free the streams."""

@@ -15,7 +15,7 @@ import moderngl
 import numpy as np
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.regression import Relit
+from viewer.denoise.regression import FittedLight
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -62,7 +62,7 @@ class Upsampling:
         assert self._picture is not None, "no picture to warp"
         return self._picture.size
 
-    def draw(self, light: Relit, features: Stream, camera: Camera) -> Stream:
+    def draw(self, light: FittedLight, features: Stream, camera: Camera) -> Stream:
         """The picture of light of any size on the surfaces of ``features`` (`FEATURES`, of the same view): a stream of
         `SHOWN` of their size, which holds until the next call."""
         size = features.size

@@ -17,3 +17,8 @@ def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[floa
     corner = forward - across * (width - 1) / 2 - down * (height - 1) / 2
     names = "view_corner", "view_across", "view_down"
     return {name: tuple(map(float, value)) for name, value in zip(names, (corner, across, down), strict=True)}
+
+
+def lattice_view(view: dict[str, tuple[float, ...]], stride: int) -> dict[str, tuple[float, ...]]:
+    """Likewise of a lattice's points: every ``stride``-th pixel of a row and a column, from the first on."""
+    return {name: value if name == "view_corner" else tuple(stride * v for v in value) for name, value in view.items()}

@@ -4,7 +4,6 @@
 // Needs the streams lit (for its surfaces), light (of the wavelets), fitted (of the regression).
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/reflected.glsl"
 #include "lib/luminance.glsl"
 
 uniform float samples;     // of each pixel

@@ -2,6 +2,7 @@
 // variance is not known (of one sample) by the spread of the light around them.
 // Needs the streams lit (for its surfaces), light (a `Lit` of the same size).
 #include "film/regression/near.glsl"
+#include "film/regression/moments.glsl"
 
 uniform int stride;  // pixels between two points of the lattice
 
@@ -21,15 +22,12 @@ void tap(int x, int y, float kernel) {
     known += weight * max(found.variance, 0.0);
     unknown += found.variance < 0.0 ? weight : 0.0;
     weight *= kernel;
-    vec3 normal = there.normal;
     total += weight;
     square_total += weight * weight;
-    sum.rgb += weight * found.rgb;
-    sum.normal += weight * normal;
-    sum.nearness += weight * there.nearness;
-    sum.squares += weight * vec4(normal.x * normal, normal.y * normal.y);
-    sum.product += weight * normal.y * normal.z;
-    sum.lit_normal += weight * value * normal;
+    vec3 normal = there.normal;
+    vec4 squares = vec4(normal.x * normal, normal.y * normal.y);
+    Moments own = Moments(found.rgb, 0.0, normal, there.nearness, squares, normal.y * normal.z, value * normal);
+    sum = with_weighted(sum, own, weight);
 }
 
 void row(int y, float kernel) {
@@ -46,21 +44,14 @@ Moments element(ivec2 at) {
     Lit own = fetch_lit(middle);
     plane = plane_near(Guide(own.normal, own.nearness), middle, 2.0);
     total = square_total = around = first = second = known = unknown = 0.0;
-    sum = Moments(vec3(0.0), 0.0, vec3(0.0), 0.0, vec4(0.0), 0.0, vec3(0.0));
+    sum = NO_MOMENTS;
     row(-2, 0.0);
     row(-1, 1.0);
     row(0, 2.0);
     row(1, 1.0);
     row(2, 0.0);
-    if (!(own.nearness > 0.0) || total <= 0.0) return Moments(vec3(0.0), 0.0, vec3(0.0), 0.0, vec4(0.0), 0.0, vec3(0.0));
+    if (!(own.nearness > 0.0) || total <= 0.0) return NO_MOMENTS;
     first /= around;
-    float single = unknown > 0.0 ? max(second / around - first * first, 0.0) : known / around, scale = 1.0 / total;
-    sum.rgb *= scale;
-    sum.variance = single * square_total * scale * scale;
-    sum.normal *= scale;
-    sum.nearness *= scale;
-    sum.squares *= scale;
-    sum.product *= scale;
-    sum.lit_normal *= scale;
-    return sum;
+    float single = unknown > 0.0 ? max(second / around - first * first, 0.0) : known / around;
+    return mean_of(sum, total, single * square_total / (total * total));
 }

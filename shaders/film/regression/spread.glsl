@@ -2,6 +2,7 @@
 // depth count, and of their light what is within the range that its variance makes likely.
 // Needs the stream moments.
 #include "film/regression/near.glsl"
+#include "film/regression/moments.glsl"
 
 uniform int reach;         // distance between two taps, points of the lattice
 uniform float deviations;  // of the luminance, within which light counts as alike
@@ -9,23 +10,18 @@ uniform float strict;      // 0: all light does
 
 Plane plane;
 ivec2 middle, last;
-float own, spread_here, range, least, total, variance;
+float own, own_variance, range, least, total, variance;
 Moments sum;
 
 void tap(int x, int y, float kernel) {
     ivec2 offset = reach * ivec2(x, y), wanted = middle + offset, place = clamp(wanted, ivec2(0), last);
     Moments there = fetch_moments(place);
     float exponent = apart_from(plane, Guide(there.normal, there.nearness), vec2(offset));
-    exponent += strict * abs(dot(there.rgb, LUMINANCE) - own) * inversesqrt(range * (spread_here + there.variance) + least);
+    exponent += strict * abs(dot(there.rgb, LUMINANCE) - own) * inversesqrt(range * (own_variance + there.variance) + least);
     float weight = place == wanted ? kernel * falling(exponent) : 0.0;
     total += weight;
     variance += weight * weight * there.variance;
-    sum.rgb += weight * there.rgb;
-    sum.normal += weight * there.normal;
-    sum.nearness += weight * there.nearness;
-    sum.squares += weight * there.squares;
-    sum.product += weight * there.product;
-    sum.lit_normal += weight * there.lit_normal;
+    sum = with_weighted(sum, there, weight);
 }
 
 Moments element(ivec2 at) {
@@ -35,11 +31,11 @@ Moments element(ivec2 at) {
     last = textureSize(in_moments_0, 0) - 1;
     plane = plane_near(Guide(here.normal, here.nearness), at, float(reach));
     own = dot(here.rgb, LUMINANCE);
-    spread_here = here.variance;
+    own_variance = here.variance;
     range = 0.5 * deviations * deviations;
     least = 1e-12 * (1.0 + own * own);
     total = variance = 0.0;
-    sum = Moments(vec3(0.0), 0.0, vec3(0.0), 0.0, vec4(0.0), 0.0, vec3(0.0));
+    sum = NO_MOMENTS;
     tap(0, 0, 4.0);
     for (int side = -1; side <= 1; side += 2) {
         tap(side, 0, 2.0);
@@ -47,13 +43,5 @@ Moments element(ivec2 at) {
         tap(side, -1, 1.0);
         tap(side, 1, 1.0);
     }
-    float scale = 1.0 / total;
-    sum.rgb *= scale;
-    sum.variance = variance * scale * scale;
-    sum.normal *= scale;
-    sum.nearness *= scale;
-    sum.squares *= scale;
-    sum.product *= scale;
-    sum.lit_normal *= scale;
-    return sum;
+    return mean_of(sum, total, variance / (total * total));
 }

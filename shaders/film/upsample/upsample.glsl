@@ -2,10 +2,10 @@
 // so is the view. Needs the streams features, which are the larger ones, lit, relief.
 #include "film/denoise/guide_of.glsl"
 #include "film/denoise/reflectance.glsl"
-#include "film/regression/relit.glsl"
+#include "film/regression/fitted_light.glsl"
 
 Shown element(ivec2 at) {
     Features features = fetch_features(at);
     Guide guide = guide_of(features, at);
-    return Shown(relit(guide, at) * reflectance(features) + seen_light(features), guide.nearness);
+    return Shown(fitted_light(guide, at) * reflectance(features) + seen_light(features), guide.nearness);
 }

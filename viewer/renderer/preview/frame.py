@@ -23,8 +23,8 @@ def _no_steps() -> Steps:
 class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
-    denoised : what is shown is. tracing : its tiles are still traced. spent :
-    seconds so far; of these for photon maps (mapping) and for upsampling.
+    denoised : what is shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon maps
+    (mapping) and for upsampling.
     """
 
     frame: Frame

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.regression import Relit
+from viewer.denoise.regression import FittedLight
 from viewer.denoise.view import view_uniforms
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
@@ -18,7 +18,7 @@ from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.stream import Stream
 
 PASSES: Declared = {
-    "relit": ({"lit": LIT, "relief": RELIEF}, IRRADIANCE),
+    "fitted": ({"lit": LIT, "relief": RELIEF}, IRRADIANCE),
     "blend": ({"lit": LIT, "light": IRRADIANCE, "fitted": IRRADIANCE}, IRRADIANCE),
 }
 
@@ -36,15 +36,15 @@ class Presenter:
         self._passes = PassSet(device, "film/present", PASSES)
         self._streams = NamedStreams(device)
 
-    def blend(self, fitted: Relit, light: Stream, camera: Camera, samples: int) -> Stream:
+    def blend(self, fitted: FittedLight, light: Stream, camera: Camera, samples: int) -> Stream:
         """The light of least error, `IRRADIANCE`, which holds until the next call. fitted : by regression; light :
         `IRRADIANCE` by wavelets, with its variance; both of a film of so many samples of a pixel."""
         lit, size = fitted.lit, light.size
         view = view_uniforms(camera, size)
-        relit, blended = (self._streams.get(name, IRRADIANCE, size) for name in ("relit", "blended"))
+        there, blended = (self._streams.get(name, IRRADIANCE, size) for name in ("fitted", "blended"))
         inputs = {"lit": lit, "relief": fitted.relief}
-        self._passes.draw("relit", inputs, relit, **view, scale=(1.0, 1.0), stride=fitted.stride)
-        inputs = {"lit": lit, "light": light, "fitted": relit}
+        self._passes.draw("fitted", inputs, there, **view, scale=(1.0, 1.0), stride=fitted.stride)
+        inputs = {"lit": lit, "light": light, "fitted": there}
         self._passes.draw("blend", inputs, blended, **view, samples=float(samples))
         return blended
 

@@ -188,7 +188,7 @@ class Preview:
             self._samples, self._film = 0, film
             self._fit("own", film.size)
             self._turn(history)
-        # Previews are blended before they are filtered; a film's samples are its own until they have been.
+        # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
         history.share, history.seeks = float(job.frame.in_motion and self.reprojects), job.frame.in_motion
         size = self._affordable(film.size, whole, job.frame) if job.frame.preview else film.size
         if size != film.size:

@@ -18,7 +18,7 @@ vec3 light_of(ivec2 place, vec3 normal) {
     return relief.rgb * clamp(relief.base + dot(relief.gradient, normal), DARKEST, BRIGHTEST);
 }
 
-vec3 relit(Guide guide, ivec2 at) {
+vec3 fitted_light(Guide guide, ivec2 at) {
     vec2 apart = float(stride) / scale;  // of two points, pixels of the picture
     Plane plane = plane_of(guide, at, max(apart.x, apart.y));
     vec2 place = ((vec2(at) + 0.5) * scale - 0.5) / float(stride);

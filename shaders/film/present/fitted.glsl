@@ -1,8 +1,7 @@
 // The light that a regression has found, of each pixel of the film that it is of. Needs the streams lit, relief.
-#include "film/denoise/reflected.glsl"
-#include "film/regression/relit.glsl"
+#include "film/regression/fitted_light.glsl"
 
 Irradiance element(ivec2 at) {
     Lit own = fetch_lit(at);
-    return Irradiance(relit(Guide(own.normal, own.nearness), at), own.variance);
+    return Irradiance(fitted_light(Guide(own.normal, own.nearness), at), 0.0);
 }
