@@ -40,16 +40,6 @@ class _Held:
         self._delete(1, ctypes.byref(ctypes.c_uint(self._name)))
 
 
-def _answer(kind: str, about: str) -> property:
-    """An answer of a query, which the host waits for."""
-
-    def answer(query: Query) -> int:
-        query._device.waits += 1
-        return int(getattr(query._held, kind))
-
-    return property(answer, doc=about)
-
-
 class Query:
     """Counts the samples of what is drawn inside of it, or the primitives, or takes the time; the context must be
     current in every call.
@@ -72,9 +62,24 @@ class Query:
     def __exit__(self, *error: Any) -> None:
         self._held.__exit__(*error)
 
-    samples = _answer("samples", "That passed; waits.")
-    primitives = _answer("primitives", "That were written; waits.")
-    elapsed = _answer("elapsed", "Nanoseconds; waits.")
+    def _waited(self, answer: int) -> int:
+        self._device.waits += 1
+        return answer
+
+    @property
+    def samples(self) -> int:
+        """That passed; waits."""
+        return self._waited(self._held.samples)
+
+    @property
+    def primitives(self) -> int:
+        """That were written; waits."""
+        return self._waited(self._held.primitives)
+
+    @property
+    def elapsed(self) -> int:
+        """Nanoseconds; waits."""
+        return self._waited(self._held.elapsed)
 
     @property
     def crender(self) -> Any:
