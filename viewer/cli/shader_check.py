@@ -299,11 +299,24 @@ def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
 
 def layered() -> Material:
     """A material of glTF's with all that there is."""
-    surface = dict.fromkeys(("metallic", "specular_factor", "transmission", "diffuse_transmission"), 0.5)
-    layers = dict.fromkeys(("anisotropy", "clearcoat", "iridescence"), 0.5)
-    chosen: dict[str, Any] = {**surface, **layers, **dict.fromkeys(TEXTURE_FIELDS, 0)}
-    chosen |= {"sheen_color": (0.5, 0.5, 0.5), "thickness": 1.0, "attenuation_distance": 1.0}
-    return Material("layered", (1.0, 1.0, 1.0, 0.5), kind="principled", alpha_mode="blend", **chosen)
+    names = dict.fromkeys(TEXTURE_FIELDS, 0)
+    return Material(
+        "layered",
+        (1.0, 1.0, 1.0, 0.5),
+        kind="principled",
+        metallic=0.5,
+        specular_factor=0.5,
+        transmission=0.5,
+        thickness=1.0,
+        attenuation_distance=1.0,
+        anisotropy=0.5,
+        clearcoat=0.5,
+        iridescence=0.5,
+        sheen_color=(0.5, 0.5, 0.5),
+        diffuse_transmission=0.5,
+        alpha_mode="blend",
+        **names,  # type: ignore[arg-type]  # they are numbers
+    )
 
 
 def _single(renderer: Renderer, program: Program, mark: str, counting: bool = False) -> Iterator[tuple[str, Source]]:
