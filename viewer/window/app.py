@@ -154,7 +154,7 @@ class App:
         view.fade()
         busy = turn.tracing or self.scene_loader.loader.busy
         traced = turn.moving and session.running
-        due = self.draw_schedule.due(began, view.awake, busy, session.complete, traced)
+        due = self.draw_schedule.due(began, view.awake, busy, session.appearing, traced)
         if due or session.pictures + session.warped != self._pictures:
             self._draw(turn.dt)
             view.drawn()

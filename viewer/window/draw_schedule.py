@@ -26,16 +26,17 @@ class DrawSchedule:
         """Seconds of tracing in a turn."""
         return max(LEAST_TRACING, TURN - self._steady)
 
-    def due(self, now: float, wanted: bool, busy: bool, complete: bool, traced: bool) -> bool:
+    def due(self, now: float, wanted: bool, busy: bool, appearing: bool, traced: bool) -> bool:
         """Whether the window is drawn in this turn, though there is no new picture. now : seconds since any moment.
 
-        wanted : something beside the picture looks otherwise. busy : a picture or a scene is in progress; ``complete``:
-        one that gets more samples. traced : a preview of what moves is, and a draw would take the time that it needs.
+        wanted : something beside the picture looks otherwise. busy : a picture or a scene is in progress;
+        ``appearing``: one that is shown tile by tile. traced : a preview of what moves is, and a draw would take the
+        time that it needs.
         """
         passed = now - self._drawn
         if wanted and not (traced and passed < self.cost / DRAWING):
             return True
-        return busy and passed >= max(DRAWN_REFINING if complete else DRAWN_FILLING, self.cost / DRAWING)
+        return busy and passed >= max(DRAWN_FILLING if appearing else DRAWN_REFINING, self.cost / DRAWING)
 
     def note(self, began: float, seconds: float) -> None:
         """A draw that began then took so long."""

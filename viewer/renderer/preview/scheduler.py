@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 # -- tiles: a window has to answer between two of them
-SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software driver, and of a GPU
-STEP = 0.009  # seconds that a step of a run may take: half of a frame at 60 Hz
-LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
+SMALL, LARGE = (512, 128), (1024, 512)  # streams (width, height): of a software driver, and of a GPU; llvmpipe's
+# threads share a tile's rays by squares of 64, of which eight rows of 256 rays have four, and one waits for the other
+STEP = 0.018  # seconds that a step of a run may take: with a draw of the window it is a frame at 30 Hz
+LONGEST = 0.03  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
 FIRST_ROWS = 16  # of a tile, before any has been timed
 CALMING = 0.7  # of the seconds that a step is expected to take, from step to step

@@ -173,9 +173,14 @@ class FrameRunner:
             self.scheduler.tile_rows.note(seconds)
         return event
 
+    @property
+    def appearing(self) -> bool:
+        """Whether tiles are shown as soon as they are done."""
+        return self.shown is not None and self.job is not None and not self.job.denoised
+
     def _take(self, job: FrameJob, tile: Tile) -> None:
         """A tile is done."""
-        if self.shown is not None and not job.denoised:
+        if self.shown is not None and self.appearing:
             self.shown.tile(tile)
         elif self.shown is None and job.film is None:
             collect(tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)

@@ -160,6 +160,11 @@ class Session:
         return job is not None and job.frame.preview
 
     @property
+    def appearing(self) -> bool:
+        """Whether a picture that is not whole yet is shown tile by tile."""
+        return self.runner is not None and self.runner.appearing and not self.complete
+
+    @property
     def under_way(self) -> Tile | None:
         """The tile of the picture on show that a machine works on."""
         job = self.runner.job if self.runner is not None else None
