@@ -21,7 +21,7 @@ from viewer.stream.gl.device import Device
 
 SIZE = 24, 16
 CAMERA = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0))
-SPREAD, FILTERED = 1.0, 1 / 6  # of blend.glsl
+DOUBT, FILTERED = 8.0, 1 / 6  # of blend.glsl
 AROUND = [(0, 0), *(t for s in (-1, 1) for t in ((s, 0), (0, s), (2 * s, s), (s, -2 * s)))]
 
 
@@ -76,7 +76,7 @@ def expected(lit: NDArray, light: NDArray, fitted: NDArray, samples: int) -> tup
         at, outside = twin.moved_by(places, offset, last)
         weight = np.where(outside, 0, twin.falling(twin.unlike(guide, twin.pick(guide, at), view, 2.0, offset)))
         apart, variance, total = apart + weight * difference[at], variance + weight * noise[at], total + weight
-    least = np.maximum(FILTERED, 1 / total) * SPREAD * (fitted @ LUMINANCE) ** 2 / samples
+    least = np.maximum(FILTERED, 1 / total) * DOUBT * (fitted @ LUMINANCE) ** 2 / samples**2
     error = np.maximum(variance / total, least)
     share = error / (error + np.maximum(apart / total - error, 0) + 1e-30)
     return film + share[..., None] * (fitted - film), share

@@ -37,15 +37,15 @@ def test_one_slow_draw_takes_little_of_the_next_turns() -> None:
     assert TURN - made.tracing < 0.02
 
 
-@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("appearing", [True, False])
 @pytest.mark.parametrize("seconds", [0.001, 0.2])
-def test_a_picture_in_progress_is_looked_at_now_and_then(seconds: float, complete: bool) -> None:
+def test_a_picture_in_progress_is_looked_at_now_and_then(seconds: float, appearing: bool) -> None:
     """No more often than draws leave two thirds of the time to it."""
-    made, rest = after(seconds), DRAWN_REFINING if complete else DRAWN_FILLING
+    made, rest = after(seconds), DRAWN_FILLING if appearing else DRAWN_REFINING
     rest = max(rest, made.cost / DRAWING)
-    due = [made.due(100.0 + passed, False, True, complete, False) for passed in (0.9 * rest, 1.1 * rest)]
+    due = [made.due(100.0 + passed, False, True, appearing, False) for passed in (0.9 * rest, 1.1 * rest)]
     assert due == [False, True]
-    assert not made.due(200.0, False, False, complete, False)  # nothing is in progress
+    assert not made.due(200.0, False, False, appearing, False)  # nothing is in progress
 
 
 def test_what_the_hand_does_is_drawn_at_once_unless_a_preview_is_traced() -> None:

@@ -115,12 +115,12 @@ def _flown(app: Any, rest: float) -> list[Shot]:
         app.turn()
     shots = [_shot(app, -0.01)]
     view.drag = None
-    began, now, due = time.perf_counter(), 0.0, FIRST
+    began, now, due, pictures = time.perf_counter(), 0.0, FIRST, -1
     while now < rest and not session.idle:
         app.turn()
         now = time.perf_counter() - began
-        if now >= due:
-            shot = _shot(app, now)
+        if now >= due and (session.pictures != pictures or session.appearing):
+            shot, pictures = _shot(app, now), session.pictures  # to read one back takes time that the next one needs
             if not np.array_equal(shot.linear, shots[-1].linear):
                 shots.append(shot)
                 due = max(now + 0.05, EACH * now)

@@ -8,7 +8,7 @@
 
 uniform float samples;     // of each pixel
 
-const float SPREAD = 1.0;  // squared, of one sample, as a share of its pixel's mean: of few the spread is not believed
+const float DOUBT = 8.0;  // squared spread of one sample, as a share of its mean: over the samples it is taken at least
 const float FILTERED = 1.0 / 6.0;  // of a pixel's variance that the wavelets leave at least where light is even
 
 Plane plane;
@@ -42,7 +42,7 @@ Irradiance element(ivec2 at) {
     }
     float mean = dot(fitted.rgb, LUMINANCE);
     // Wavelets take little from pixels of whose surface there are few.
-    float noise = max(variance / total, max(FILTERED, 1.0 / total) * SPREAD * mean * mean / samples);
+    float noise = max(variance / total, max(FILTERED, 1.0 / total) * DOUBT * mean * mean / (samples * samples));
     float share = noise / (noise + max(apart / total - noise, 0.0) + 1e-30);
     light.rgb = mix(light.rgb, fitted.rgb, share);
     return light;
