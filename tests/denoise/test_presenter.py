@@ -21,7 +21,7 @@ from viewer.stream.gl.device import Device
 
 SIZE = 24, 16
 CAMERA = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0))
-DOUBT, FILTERED = 8.0, 1 / 6  # of blend.glsl
+DOUBT, FILTERED = 12.0, 1 / 6  # of blend.glsl
 AROUND = [(0, 0), *(t for s in (-1, 1) for t in ((s, 0), (0, s), (2 * s, s), (s, -2 * s)))]
 
 

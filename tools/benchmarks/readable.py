@@ -3,7 +3,8 @@
 At rest: seconds from the application's start, with modules loaded, to the first picture within a FLIP of 0.1 of the
 converged one, including loading, building and compiling. In flight, indoors ahead and back with a turn of the head,
 elsewhere around the scene's centre: pictures per second, and the FLIP of some against converged pictures from the same
-cameras. See `eight` for scenes and FLIP.
+cameras. A row of pictures for each scene: opened, under the headlight and traced, flown through, and at rest. See
+`eight` for scenes and FLIP.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from viewer.viewport.controls.camera_controller import LOOK, ORBIT
 
 from . import plots
 from .common import Options, Result, Table, facts, say
-from .denoise import oidn_there
+from .denoise import contact_sheet, oidn_there
 from .eight import Converged, Subject, converged, present
 from .screen import screen
 
@@ -44,6 +45,7 @@ SAMPLES, OF_FLIGHT = 32, 24
 SECONDS_OF_FLIGHT = 75.0  # seconds of one of flight
 WARM_UP, LOOKS = 1.5, 4  # seconds before measurements; judged pictures
 AHEAD, TURNED, AROUND = 1.0, 25.0, 45.0  # seconds of flight one way, degrees of the head a second, and of an orbit
+OPENED = (2.0, 5.0)  # seconds of pictures in a scene's row, beside the first ones and the last
 Shot = tuple[float, NDArray[np.float32], Camera]  # seconds, linear RGB of any size, and the camera
 
 
@@ -57,17 +59,23 @@ def run(options: Options) -> Result:
     data: dict[str, Any] = {"missing": missing}
     data["load"] = os.getloadavg()  # of the last 1, 5 and 15 minutes: other processes make all slower
     data |= {"limits": {"rest": READABLE, "flight": FLYING}, "seconds_of_flight": seconds, "scenes": {}}
+    rows: list[list[NDArray[np.float32]]] = []
     with screen((1280, 1024)) as where:
         data["display"] = where
         for subject, shape in cases:
             name = "{}, {} x {}".format(subject.name, *shape)
             say(name)
-            data["scenes"][name] = _case(subject, shape, seconds, data, options.quick)
-    return Result(data, [_table(data)], plots.drawn(_figure, data))
+            case, row = _case(subject, shape, seconds, data, options.quick)
+            data["scenes"][name] = case
+            rows.append(row)
+    return Result(data, [_table(data)], plots.drawn(_figure, data), sheet=contact_sheet(rows))
 
 
-def _case(subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], quick: bool) -> dict[str, Any]:
-    still, flown, controller = _watched(subject, size, seconds, data, 4 if quick else AT_REST)
+def _case(
+    subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], quick: bool
+) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
+    """A scene's figures, and its row of the sheet."""
+    seen, still, flown, controller = _watched(subject, size, seconds, data, 4 if quick else AT_REST)
     truth = _cleaned(subject, size, 8 if quick else SAMPLES)
     found, looks = None, []
     for shot in _thinned(still):
@@ -83,13 +91,20 @@ def _case(subject: Subject, size: tuple[int, int], seconds: float, data: dict[st
         flips.append(Converged(picture.linear, 0, 0.0).flip(enlarged(linear, size)))
     renderer.release()
     made = {"readable_seconds": found, "looks": looks, "first_picture_seconds": still[0][0], "flips": flips}
-    return {**made, "flip_of_flight": max(flips) if flips else None, **controller}
+    made |= {"headlight_seconds": seen[0], "flip_of_flight": max(flips) if flips else None, **controller}
+    opened = [max((shot for shot in still if shot[0] <= due), key=_seconds, default=still[0]) for due in OPENED]
+    shots = [seen, still[0], *opened, *flown[:-1], still[-1]]
+    return made, [truth.shown(enlarged(picture, size)) for picture in (*(shot[1] for shot in shots), truth.linear)]
+
+
+def _seconds(shot: Shot) -> float:
+    return shot[0]
 
 
 def _watched(
     subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], samples: int
-) -> tuple[list[Shot], list[Shot], dict[str, float]]:
-    """(pictures after opening, samples of a flight, its rates)."""
+) -> tuple[Shot, list[Shot], list[Shot], dict[str, float]]:
+    """(what is seen first, traced pictures after opening, some of a flight, its rates)."""
     from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
 
@@ -104,11 +119,14 @@ def _watched(
         app, began = None, time.perf_counter()
         try:
             app = App(subject.name, size, preferences, subject.camera, program="path")
+            seen: Shot | None = None
             still: list[Shot] = []
             while not still or not app.session.idle:
                 pictures = app.session.pictures
                 app.turn()
                 now = time.perf_counter() - began
+                if seen is None and app.scene_loader.first_picture.shown and app.view.controller is not None:
+                    seen = now, app.canvas.linear().copy(), app.view.controller.camera
                 if app.session.pictures > pictures and app.session.shown is not None:
                     still.append((now, app.canvas.linear().copy(), app.session.shown[0]))
                 if now > LONGEST:
@@ -116,7 +134,7 @@ def _watched(
             data.setdefault("facts", facts(app.device))
             if not still:
                 raise ViewerError(subject.name, app.view.message or "no picture", f"within {LONGEST:g} s")
-            return still, *_flown(app, seconds)
+            return seen or still[0], still, *_flown(app, seconds)
         finally:
             viewer.load = load
             if app is not None:
@@ -203,6 +221,7 @@ def _table(data: dict[str, Any]) -> Table:
     rows = [
         (
             name,
+            scene["headlight_seconds"],
             scene["first_picture_seconds"],
             scene["looks"][0][1],
             scene["readable_seconds"],
@@ -215,17 +234,8 @@ def _table(data: dict[str, Any]) -> Table:
         )
         for name, scene in data["scenes"].items()
     ]
-    columns = (
-        "scene",
-        "first picture s",
-        "its FLIP",
-        f"FLIP {READABLE:g} s",
-        "in flight: pictures/s",
-        "of them traced",
-        "CPU ms each",
-        "scale",
-    )
-    columns += ("FLIP, median", "most")
+    columns = ("scene", "headlight s", "traced s", "its FLIP", f"FLIP {READABLE:g} s", "in flight: pictures/s")
+    columns = (*columns, "of them traced", "CPU ms each", "scale", "FLIP, median", "most")
     note = (
         f"Windows on {data['display']}. Seconds from the start of the application, loading, building and compiling "
         f"included, the driver's own cache of shaders filled by an earlier run; -: not within {LONGEST:g} s or "

@@ -59,7 +59,7 @@ COSTLY = 2.0  # times as long as it takes: no more than half of the time is for 
 
 # -- samples of a film
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
-GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
+GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again
 FEW = 2  # samples from which on a film's own spread tells its noise
 MOST_FEATURES = 16  # samples whose features are worth their time
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
