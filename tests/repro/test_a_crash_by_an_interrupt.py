@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from viewer.base.interrupts import interrupts_held
+from viewer.base.interrupts import Terminated, interrupts_held, raise_dropped, terminate
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.draw import tiles_source
 
@@ -64,3 +64,19 @@ def test_other_threads_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert found == [True]
+
+
+def test_what_a_finalizer_drops_ends_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A SIGTERM in the moment that a window appeared was lost."""
+
+    class Dropped:
+        def __del__(self) -> None:
+            terminate(signal.SIGTERM, None)
+
+    monkeypatch.setattr(Terminated, "last", None)
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    raise_dropped()
+    Dropped()  # Python drops what it raises
+    with pytest.raises(Terminated) as raised:
+        raise_dropped()
+    assert raised.value.code == 128 + signal.SIGTERM

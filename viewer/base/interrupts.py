@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM deferred while C code must not be interrupted."""
+"""Ctrl-C and SIGTERM: deferred while C code must not be interrupted, and raised again where C code has dropped them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,32 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 HELD = signal.SIGINT, signal.SIGTERM
+
+
+class Terminated(KeyboardInterrupt):
+    """Another signal that asks the process to end, as Ctrl-C does; ``code``: what it then ends with."""
+
+    last: Terminated | None = None
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.code = 128 + number
+
+
+def terminate(number: int, frame: FrameType | None) -> NoReturn:
+    """A signal's handler: raises `Terminated`, which `raise_dropped` does once more."""
+    Terminated.last = Terminated(number)
+    raise Terminated.last
+
+
+def raise_dropped() -> None:
+    """Raise what a signal's handler has raised, for loops that go on all the same: Python drops what is raised in a
+    finalizer or in a call from C code."""
+    if Terminated.last is not None:
+        raise Terminated.last
 
 
 @contextmanager

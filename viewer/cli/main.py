@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 from viewer.base import clash
 from viewer.base.errors import ViewerError
+from viewer.base.interrupts import Terminated, terminate
 from viewer.cli import commands
 from viewer.cli.commands import printable
 from viewer.cli.presets import preset
@@ -31,14 +32,6 @@ from viewer.options.table import OPTIONS, check
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
-
-
-class Terminated(KeyboardInterrupt):
-    """Another signal that asks the process to end, as Ctrl-C does; ``code``: what it then ends with."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.code = 128 + number
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ def entry() -> NoReturn:
     ending = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
     for number in ending:
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
-            signal.signal(number, _terminate)
+            signal.signal(number, terminate)
 
     if "--quiet" not in sys.argv and (said := clash.remark()):
         print(f"raystream: note: {printable(said)}", file=sys.stderr)
@@ -102,10 +95,6 @@ def _open_standard_files() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _terminate(number: int, frame: Any) -> NoReturn:
-    raise Terminated(number)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from imgui_bundle import imgui
 
 import viewer
 from viewer.base.errors import ViewerError
+from viewer.base.interrupts import raise_dropped
 from viewer.film.error.stop import Stop
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.session.session import Session
@@ -135,6 +136,7 @@ class App:
         """Until the window is closed."""
         try:
             while not self.window.closing:
+                raise_dropped()
                 self.turn()
         finally:
             self.release()
