@@ -53,8 +53,9 @@ LONGEST = (
 
 STATUS = Path("/proc/self/status")  # of a process, on Linux
 MEMORY = 1536  # MiB that a process may take, or the run fails
-HELD = 768  # MiB from which on what is free is given back after each test
+GROWN = 64  # MiB that a process takes more than after it gave back what was free: it does so again
 PEAK = "raystream_peak"  # in what a process of the tests leaves to the one that started it
+kept: dict[str, int] = {}  # MiB of this process after it gave back what was free
 peaks: dict[str, tuple[int, str]] = {}  # by process: the most MiB that it has taken, and the file in which it did
 
 
@@ -79,11 +80,13 @@ def _released(request: pytest.FixtureRequest) -> Iterator[None]:
         most, process = _status("VmHWM"), os.environ.get("PYTEST_XDIST_WORKER", "the process")
         peaks[process] = max(peaks.get(process, (0, "")), (most, request.node.name), key=lambda peak: peak[0])
     _give_back()
+    gc.freeze()  # what is still there stays to the end: to look through it again is what garbage costs
 
 
 def pytest_runtest_logfinish() -> None:
-    """Gives back what large scenes leave between two tests of a file."""
-    if STATUS.exists() and _status("VmRSS") > HELD:
+    """Gives back what large scenes leave between two tests of a file; to look for it after each test took a third of
+    the suite's time."""
+    if STATUS.exists() and _status("VmRSS") > kept.get("MiB", 0) + GROWN:
         _give_back()
 
 
@@ -103,6 +106,8 @@ def _give_back() -> None:
                 pass  # frees what Python has dropped
     if sys.platform.startswith("linux"):
         getattr(ctypes.CDLL(None), "malloc_trim", bool)(0)  # glibc keeps pages that are free in between
+    if STATUS.exists():
+        kept["MiB"] = _status("VmRSS")
 
 
 @pytest.hookimpl(optionalhook=True)
