@@ -13,7 +13,8 @@ HELD = signal.SIGINT, signal.SIGTERM
 
 
 class Terminated(KeyboardInterrupt):
-    """Another signal that asks the process to end, as Ctrl-C does; ``code``: what it then ends with."""
+    """Another signal that asks the process to end, as Ctrl-C does. code : what it then ends with. last : what a handler
+    has raised, until it is known to have come through."""
 
     last: Terminated | None = None
 
@@ -31,8 +32,9 @@ def terminate(number: int, frame: FrameType | None) -> NoReturn:
 def raise_dropped() -> None:
     """Raise what a signal's handler has raised, for loops that go on all the same: Python drops what is raised in a
     finalizer or in a call from C code."""
-    if Terminated.last is not None:
-        raise Terminated.last
+    dropped, Terminated.last = Terminated.last, None
+    if dropped is not None:
+        raise dropped
 
 
 @contextmanager

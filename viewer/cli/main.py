@@ -109,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except KeyboardInterrupt as stop:
-        code = stop.code if isinstance(stop, Terminated) else STOPPED
+        code, Terminated.last = stop.code if isinstance(stop, Terminated) else STOPPED, None
         return _complain(str(stop) or "stopped", code, kind="")
     except BrokenPipeError:
         _abandon_output()
