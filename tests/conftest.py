@@ -55,7 +55,7 @@ STATUS = Path("/proc/self/status")  # of a process, on Linux
 MEMORY = 1536  # MiB that a process may take, or the run fails
 GROWN = 64  # MiB that a process takes more than after it gave back what was free: it does so again
 PEAK = "raystream_peak"  # in what a process of the tests leaves to the one that started it
-kept: dict[str, int] = {}  # MiB of this process after it gave back what was free
+kept = {"now": 0, "whole": 0}  # MiB of this process after it gave back what was free, and when it last looked at all
 peaks: dict[str, tuple[int, str]] = {}  # by process: the most MiB that it has taken, and the file in which it did
 
 
@@ -80,13 +80,17 @@ def _released(request: pytest.FixtureRequest) -> Iterator[None]:
         most, process = _status("VmHWM"), os.environ.get("PYTEST_XDIST_WORKER", "the process")
         peaks[process] = max(peaks.get(process, (0, "")), (most, request.node.name), key=lambda peak: peak[0])
     _give_back()
-    gc.freeze()  # what is still there stays to the end: to look through it again is what garbage costs
+    if kept["now"] > kept["whole"] + GROWN:
+        gc.unfreeze()
+        _give_back()
+        kept["whole"] = kept["now"]
+    gc.freeze()  # most of what is still there stays to the end, and to look through it again is what garbage costs
 
 
 def pytest_runtest_logfinish() -> None:
     """Gives back what large scenes leave between two tests of a file; to look for it after each test took a third of
     the suite's time."""
-    if STATUS.exists() and _status("VmRSS") > kept.get("MiB", 0) + GROWN:
+    if STATUS.exists() and _status("VmRSS") > kept["now"] + GROWN:
         _give_back()
 
 
@@ -107,7 +111,7 @@ def _give_back() -> None:
     if sys.platform.startswith("linux"):
         getattr(ctypes.CDLL(None), "malloc_trim", bool)(0)  # glibc keeps pages that are free in between
     if STATUS.exists():
-        kept["MiB"] = _status("VmRSS")
+        kept["now"] = _status("VmRSS")
 
 
 @pytest.hookimpl(optionalhook=True)
