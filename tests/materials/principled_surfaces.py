@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.lighting.path import SMOOTH, path_settings
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.look import look_of
+from viewer.materials.media import media
 from viewer.materials.principled import albedos, principled_materials
+from viewer.materials.textures import textures
 from viewer.scene.material import KINDS, Material
+from viewer.scene.texture import Texture
 
 AT = "Interaction at, vec3 wo"
 SIGNATURES = {
@@ -25,29 +28,55 @@ SIGNATURES = {
     "reflectance": "vec3 bsdf_reflectance(Interaction at)",
     "delta": "bool bsdf_delta(Interaction at)",
     "index": "float bsdf_index(Interaction at)",
+    "told": f"void told({AT}, vec3 wi, out vec3 value, out vec3 albedo, out vec3 reflection, out vec3 refracted, "
+    "out vec3 refraction, out float index, out int delta)",
 }
+TOLD = """
+    vec3 reflected;
+    float pdf;
+    bsdf_branches(at, wo, reflected, reflection, refracted, refraction);
+    value = bsdf_evaluate(at, wo, wi, pdf);
+    albedo = bsdf_reflectance(at);
+    index = bsdf_index(at);
+    delta = int(bsdf_delta(at));
+"""
 
 
 class Surfaces:
-    """The functions of ``interface/bsdf.glsl`` over these materials, by their names without ``bsdf_``."""
+    """The functions of ``interface/bsdf.glsl`` over these materials, by their names without ``bsdf_``; their textures
+    are looked up at the origin."""
 
-    def __init__(self, device: Any, found: Sequence[Material], smooth: float = SMOOTH) -> None:
+    def __init__(
+        self,
+        device: Any,
+        found: Sequence[Material],
+        smooth: float = SMOOTH,
+        pictures: Sequence[Texture] = (),
+        nested: bool = False,
+    ) -> None:
         self.device, self.materials = device, found
-        self.look = look_of(found)
+        self.look = look_of(found, pictures, nested=nested)
+        dimensions, interaction, *scattering = bsdfs(self.look)
         self.modules = [
-            principled_materials(found, self.look)[0],  # behind it, absorption, which is of paths
+            dimensions,
+            interaction,
+            textures(pictures),
+            *([media(found)] if nested else []),
+            principled_materials(found, self.look, len(pictures))[0],  # behind it, absorption, which is of paths
             path_settings(),
             *albedos(self.look),
-            *bsdfs(self.look),
+            *scattering,
         ]
         self.smooth = smooth
         self._made: dict[str, glsl_call.Function] = {}
 
-    def at(self, numbers: ArrayLike, wo: ArrayLike = (0, 0, 1)) -> NDArray:
-        """Interactions with these materials; normals +z."""
+    def at(self, numbers: ArrayLike, wo: ArrayLike = (0, 0, 1), **held: ArrayLike) -> NDArray:
+        """Interactions with these materials; normals +z. held : of `Look.packed`."""
         numbers = np.asarray(numbers)
         found = np.zeros(len(numbers), self.look.interaction.dtype)
-        found["kind"] = KINDS["principled"] + 8 * numbers
+        found["kind"] = KINDS["principled"]
+        for name, value in {**held, "material": numbers}.items():
+            found["kind"] += np.asarray(value) << self.look.packed[name][0]
         found["normal"] = found["shading"] = (0, 0, 1)
         found["wo"] = wo
         found["albedo"] = np.array([each.base_color[:3] for each in self.materials])[numbers]
@@ -55,7 +84,8 @@ class Surfaces:
 
     def __call__(self, name: str, *arguments: Any) -> list[NDArray]:
         if name not in self._made:
-            self._made[name] = glsl_call.Function(self.device, SIGNATURES[name], modules=self.modules)
+            text = f"{SIGNATURES[name]} {{{TOLD}}}" if name == "told" else ""
+            self._made[name] = glsl_call.Function(self.device, SIGNATURES[name], modules=self.modules, text=text)
             self._made[name].set({"path_smooth": self.smooth})
         with self.device.current():
             return self._made[name](*arguments)

@@ -66,9 +66,11 @@ class Estimates:
         self, places: NDArray, photons: NDArray, grid: PhotonGrid, /, **asked: Any
     ) -> tuple[NDArray[np.float64], NDArray]:
         """Radiance (N, 3) and `ESTIMATE` (N,) at places (N, 3). asked : of `estimate_uniforms`."""
-        order = np.argsort(grid.numbers(photons["position"]), kind="stable")
+        assert grid.buckets <= 1  # the twin knows no hash but that of one bucket
+        cells = grid.numbers(photons["position"]) * (grid.buckets == 0)
+        order = np.argsort(cells, kind="stable")
         entries = np.zeros(len(photons), ENTRY.dtype)
-        entries["cell"], entries["photon"] = grid.numbers(photons["position"])[order], order
+        entries["cell"], entries["photon"] = cells[order], order
         first = np.zeros(grid.cells + 1, FIRST.dtype)
         first["first"] = np.searchsorted(entries["cell"], np.arange(grid.cells + 1))
         first["count"][:-1] = np.diff(first["first"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -167,6 +168,21 @@ def test_aim_spares_variance() -> None:
         assert np.mean(blocks) > 0
         variances.append(np.var(blocks, axis=0, ddof=1).mean())
     assert variances[0] > 50 * variances[1]
+
+
+def test_what_moves_is_aimed_at_where_it_is() -> None:
+    """To the bit as in a scene that is read so; away from the light nothing is sent."""
+    scene = balls([Light("spot", position=(-0.4, 3.0, 0.0), direction=(0.0, -1.0, 0.0), outer=0.3)])
+    aside = [replace(each) for each in scene.instances]
+    aside[1].transform = np.array([[1, 0, 0, 0.3], [0, 1, 0, 0.2], [0, 0, 1, 0.1], [0, 0, 0, 1.0]])
+    moved = replace(scene, instances=aside)
+    options: dict[str, Any] = {**SINGLE, "photons": 64, "caustic_photons": 256}
+    renderer = Renderer(scene, **options)
+    before = photons(renderer, 1)[0]
+    renderer.update(scene=moved)
+    after, anew = photons(renderer, 1)[0], photons(Renderer(moved, **options), 1)[0]
+    assert after.tobytes() == anew.tobytes() != before.tobytes()
+    assert (after["stored"] == STORED["caustic"]).any()
 
 
 # -- shares of the lights --------------------------------------------------------------------------------------------

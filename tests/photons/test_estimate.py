@@ -71,3 +71,15 @@ def test_a_caustic_estimate_counts_caustic_photons(device: Any) -> None:
     for caustics, wanted in ((True, (0, 2, 4)), (False, (1, 2, 4))):
         _, state = Estimates(device, "radius", caustics)(place, photons, GRIDS["flat"], photons=None, radius=0.1)
         assert np.rint(state["sum"][0] * np.pi).tolist() == list(wanted)
+
+
+def test_cells_that_share_a_bucket_count_their_own(device: Any) -> None:
+    """All cells of a hash in one bucket: a sphere over many cells counts every photon within it once."""
+    rng, radius = np.random.default_rng(6), 0.3
+    photons, places = numbered(48, rng), rng.uniform((-1, 0, 0), (1, 1, 0.5), (60, 3)).astype(np.float32)
+    grid = PhotonGrid.hashed((-1, 0, 0), 0.2, 1)
+    _, state = Estimates(device, "radius")(places, photons, grid, photons=None, radius=radius)
+    square = ((photons["position"].astype(float) - places[:, None].astype(float)) ** 2).sum(axis=-1)
+    wanted = (square <= radius**2) @ photons["power"].astype(float)
+    assert np.array_equal(np.rint(state["sum"].astype(float) * np.pi), wanted)
+    assert np.array_equal(state["count"], (square <= radius**2).sum(axis=1)) and state["count"].max() > 5

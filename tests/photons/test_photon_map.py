@@ -152,6 +152,8 @@ def test_caustics_as_in_the_references(shared_refs: Path, name: str, share: floa
 def test_radii_shrink_as_they_must() -> None:
     """Squares in proportion to n^(alpha - 1), with alpha = 2/3: the bias falls as the variance does."""
     assert radius_share(0) == 1.0
+    squares = [radius_share(number) ** 2 for number in (1, 2, 3)]  # (k + alpha) / (k + 1), one after the other
+    assert squares == pytest.approx([5 / 6, 5 / 6 * 8 / 9, 5 / 6 * 8 / 9 * 11 / 12], rel=1e-12)
     assert radius_share(999) ** 2 == pytest.approx(1000 ** (2 / 3 - 1) / 0.9027, rel=2e-3)  # Gamma(5/3) = 0.9027
 
 

@@ -123,6 +123,23 @@ def test_masks_have_holes_for_shadow_rays_as_well(device):
     assert lit[4:12, 5:7].mean() > 0.2 and not lit[4:12, 9:12].any()
 
 
+def test_masks_are_there_from_the_cutoff_on(device):
+    """glTF 2.0, 3.9.4: opaque where alpha is greater than or equal to the cutoff. Side by side: at it, just above and
+    just below it."""
+    cutoffs = (0.5, np.nextafter(np.float32(0.5), 0), np.nextafter(np.float32(0.5), 1))
+    scene = plate(dark("mask"))
+    scene.materials = [
+        Material(base_color=(0.8, 0.8, 0.8, 0.5), alpha_mode="mask", alpha_cutoff=float(each)) for each in cutoffs
+    ]
+    places_of = [np.eye(4) for _ in cutoffs]
+    for k, way in enumerate(places_of):
+        way[0, 3] = 3.0 * k
+    scene.instances = [Instance(0, way, k) for k, way in enumerate(places_of)]
+    origins = [[3.0 * k + 0.5, 0.0, 1.0] for k in range(3)]  # at barycentrics that float32 holds
+    found = Renderer(scene, device=device, machine="singlepass").trace(origins, [[0.0, 0.0, -1.0]] * 3)
+    assert (found.triangle >= 0).tolist() == [True, True, False]
+
+
 def test_the_same_rays_pass_in_every_structure(device):
     half = dark("half", alpha_mode="blend")
     half.base_color = (0.0, 0.0, 0.0, 0.5)

@@ -11,12 +11,14 @@ import pytest
 
 from viewer import Camera, Renderer
 from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.preview.gbuffer_raster import raster_meshes
 from viewer.scene.edits.culling import culled, culled_of_objects, culls
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.stream.declare.kernel import Module
+from viewer.stream.raster.instanced import ONE_SIDED
 
 PLATE = places.quads([[(-9, -9, 0), (9, -9, 0), (9, 8.1, 0), (-9, 8.1, 0)]])  # faces +z
 FRONT, BACK = Camera((0, 0, 2), (0, 0, 0), fov=35.0), Camera((0, 0, -2), (0, 0, 0), fov=35.0)
@@ -167,6 +169,28 @@ def test_objects_of_several_materials() -> None:
     scene.instances.pop(1)
     (sides,) = culled_of_objects(scene, [mesh], of[:2], own[:2])
     assert sides is not None and sides.all()
+    mixed = replace(mesh, materials=np.int32([0, 1]))  # its second triangle culls in one of the instances alone
+    for order in ([None, 0], [0, None], [0, None, 0]):
+        scene.instances = [Instance(0, material=own) for own in order]
+        (sides,) = culled_of_objects(scene, [mixed], np.zeros(len(order), np.int32), np.zeros(len(order), bool))
+        assert sides is not None and sides.tolist() == [True, False]
+
+
+def test_instances_under_materials_that_cull_and_that_do_not(device) -> None:
+    """One mesh, side by side, seen from behind, by rays and drawn: triangles that instances share cull where all do."""
+    plate = places.quads([[(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]])
+    meshes = [places.flat(plate, 0), places.flat(at(3.0), 1)]
+    for order in ((0, 2), (2, 0), (0, 0)):
+        scene = places.scene(meshes, [RED, GREEN, replace(RED, backface_culling=False)], BACK)
+        aside = [np.eye(4), np.eye(4)]
+        aside[0][0, 3], aside[1][0, 3] = -1.5, 1.5
+        scene.instances[:1] = [Instance(0, way, material) for way, material in zip(aside, order, strict=True)]
+        renderer = Renderer(scene, device=device, machine="singlepass", accel="two-level-bvh")
+        found = renderer.trace([[-1.5, 0, -1], [1.5, 0.1, -1]], [[0.0, 0.0, 1.0]] * 2, view=True).distance
+        drawn, _ = raster_meshes(renderer.prepared)
+        culls_both = order == (0, 0)
+        assert found == pytest.approx(4.0 if culls_both else 1.0)
+        assert all(bool((each.kinds & ONE_SIDED).all()) == culls_both for each in drawn[:-1])
 
 
 def test_updates(device) -> None:
