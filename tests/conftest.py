@@ -174,6 +174,12 @@ def shared_refs() -> Path:
 
 
 @pytest.fixture(scope="session")
+def gltf_references() -> Path:
+    """The folder of Khronos's models as Cycles renders them, from cameras that are told."""
+    return _folder("gltf_refs")
+
+
+@pytest.fixture(scope="session")
 def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """forest_flat.ply, as the script beside the scenes writes it (34 MB, a second; kept in pytest's cache)."""
     script = shared_scenes / "scripts" / "forest.py"

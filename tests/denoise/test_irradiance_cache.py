@@ -153,6 +153,18 @@ def test_another_camera_finds_the_same_place(kept: Callable[..., Kept]) -> None:
     assert off.max() < 2 * WIDE * PIXEL * 5.0  # a cell
 
 
+def test_places_far_apart_have_keys_of_their_own(kept: Callable[..., Kept]) -> None:
+    """What is known in one place is not found powers of two of its cells away, whichever axis leads there."""
+    cache, lit = kept(), wall(light=1.0)
+    cache.add(lit)
+    assert np.mean(cache.find(lit)[..., 3] > 0) > 0.9
+    nearest = np.floor(np.log2(WIDE * PIXEL / lit["nearness"]))
+    for power in range(7, 17):
+        for axis in np.eye(3):
+            away = replace(CAMERA, origin=tuple(np.array(CAMERA.origin) + 2.0 ** (power + nearest.max()) * axis))
+            assert not cache.find(lit, away)[..., 3].any(), (power, axis)
+
+
 def test_far_from_the_origin_places_have_all_their_digits(kept: Callable[..., Kept]) -> None:
     """Cells of 0.25 where float32 knows places to 4: all is as it is at the origin."""
     found, shift = [], np.array([3e7, -3e7, 6e7])

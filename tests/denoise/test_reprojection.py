@@ -21,6 +21,7 @@ from viewer.stream.gl.stream import Stream
 SIZE = 40, 28
 CAMERA = Camera((0.3, 0.5, 4.0), (0.0, 0.0, 0.0))
 BOX = 0.8  # z of a square's plane before the wall at z = 0, and half its side
+LEFT = [(90, 91, np.eye(4))]  # something that is not in the picture
 RIGHT = np.array([[1, 0, 0, -0.25], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])  # from now to then
 
 
@@ -181,6 +182,14 @@ def test_rare_light_keeps_its_mean(history: History) -> None:
     made = run(history, pictures)
     # The first pictures know little of the noise. Sparse light of 24 pictures: 5 % of noise in the mean.
     assert 0.75 < made["rgb"].mean() < 1.15
+
+
+@pytest.mark.parametrize(("changes", "samples"), [(Changes(), 32), (Changes(relit=True), 6), (Changes(LEFT), 6)])
+def test_the_past_counts_as_so_many_samples(history: History, changes: Changes, samples: int) -> None:
+    """At most, where light falls otherwise or something moves less; beside what the picture itself has."""
+    lit, features = seen(CAMERA)
+    made = run(history, [(lit, features, CAMERA)] * (samples + 3), changes, last=2)
+    assert made["age"].max() == pytest.approx(samples + 1, rel=1e-5)
 
 
 def test_no_share_no_past(history: History) -> None:

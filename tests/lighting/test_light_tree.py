@@ -11,7 +11,7 @@ from tree_twin import CHOOSE, DENSITY, SAMPLE, function, probabilities, random_r
 
 from viewer.kernels.records import HIT
 from viewer.lighting import light_tree
-from viewer.lighting.light_tree import DEEPEST, Bounds, build
+from viewer.lighting.light_tree import DEEPEST, WAY, Bounds, build
 from viewer.lighting.lights import QUANTA, light_list
 from viewer.lighting.tree_choice import choice
 from viewer.scene.environment import ConstantEnvironment
@@ -54,6 +54,25 @@ def test_choices_and_densities_are_the_twins(device) -> None:
     area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
     area[5] = 4 * math.pi * 0.4**2
     np.testing.assert_allclose(density[own] * area[light[own]], chance[own], rtol=1e-5)
+
+
+def test_densities_down_a_tree_deeper_than_one_number_of_turns(device) -> None:
+    """Lights ever nearer to the receiver, of which each takes up the same angle."""
+    count, emitting = 48, some_emitters(48)
+    corners = np.array([[2, 0, 0.5], [2, 0.5, 0], [2, 0, 0]]) * 2.0 ** (35 - 1.5 * np.arange(count))[:, None, None]
+    alike = {"emission": np.ones((count, 3), np.float32), "material": np.arange(count, dtype=np.int32)}
+    listed = light_list(emitting._replace(corners=corners.astype(np.float32), **alike), [], materials=count)
+    tree, receiver = choice(listed.sources), np.float32([1, 0, 0, 0])
+    assert WAY + 5 < tree.depth <= DEEPEST and tree.way[:, 1].any()
+    expected = probabilities(tree.nodes, tree.near, listed.count, np.zeros(3), receiver)
+    hits = np.zeros(count, HIT.dtype)
+    hits["triangle"] = np.arange(count)
+    (density,) = function(device, listed, DENSITY)(hits, np.zeros((count, 3)), np.tile(receiver, (count, 1)))
+    edges = corners[:, 1:] - corners[:, :1]
+    area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
+    likely = expected > 1e-4
+    assert (likely & (tree.way[:count, 1] > 0)).any()
+    np.testing.assert_allclose((density * area)[likely], expected[likely], rtol=5e-2)  # a cosine at each of the turns
 
 
 def test_lights_are_chosen_as_often_as_is_told(device) -> None:

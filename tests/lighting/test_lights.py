@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -196,6 +197,18 @@ def test_emitters_are_the_flat_scene_s_triangles() -> None:
     scene.materials = [Material()]
     scene.instances.pop()
     assert emitters(scene).corners.shape == (0, 3, 3)
+
+
+def test_instances_shine_by_their_own_material() -> None:
+    """In place of the mesh's: brighter, dark, or as the mesh's own, triangle by triangle."""
+    scene = room()
+    mesh = scene.meshes[0]
+    scene.meshes = [replace(mesh, triangles=np.tile(mesh.triangles, (2, 1)), materials=np.int32([0, 2]))]
+    scene.instances = [Instance(0), Instance(0, material=1), Instance(0, material=2), Instance(0, material=0)]
+    found = emitters(scene)
+    assert found.emission[:, 0].tolist() == [1, 3, 3, 1, 1] and found.material.tolist() == [0, 1, 1, 0, 0]
+    assert found.instance is not None and found.instance.tolist() == [0, 1, 1, 3, 3]
+    assert found.number is not None and found.number.tolist() == [0, 2, 3, 6, 7]
 
 
 def test_the_module_by_its_parts() -> None:

@@ -13,7 +13,7 @@ import viewer.lighting.environment as lighting
 from viewer import Camera
 from viewer.film.film import LUMINANCE
 from viewer.lighting.environment import LEVELS, environment, image_tables
-from viewer.lighting.suns import MOST_SUNS, sun_flux, suns_of, without
+from viewer.lighting.suns import MOST_SUNS, Region, sun_flux, suns_of, without
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.light import luminance
 from viewer.scene.sky import sky
@@ -111,6 +111,28 @@ def test_regions_that_share_cells_are_one_sun() -> None:
     lamps = ImageEnvironment(many)
     found = [float(sun_flux(lamps, sun).sum()) for sun in suns_of(lamps)]
     assert len(found) == MOST_SUNS and found == sorted(found, reverse=True)
+
+
+def test_regions_meet_and_join_in_both_orders() -> None:
+    """Against their cells, one by one, in an image as wide as a circle of 24 columns."""
+    width, random = 24, np.random.default_rng(1)
+
+    def cells(region: Region) -> set[tuple[int, int]]:
+        rows = range(region.top - 1, region.top + region.down)
+        return {(y, (region.left - 1 + k) % width) for y in rows for k in range(region.across + 1)}
+
+    met = 0
+    for _ in range(400):
+        one, other = (Region(*map(int, random.integers((1, 0, 1, 1), (6, width, 4, 6)))) for _ in range(2))
+        shares = not cells(one).isdisjoint(cells(other))
+        assert one.meets(other, width) == other.meets(one, width) == shares
+        if shares:
+            joined = one.joined(other, width), other.joined(one, width)
+            assert cells(joined[0]) == cells(joined[1]) >= cells(one) | cells(other)
+            columns = {x for _, x in cells(one) | cells(other)}
+            assert joined[0].across + 1 == len(columns)
+            met += 1
+    assert met > 40
 
 
 def test_which_images_have_a_sun() -> None:

@@ -63,10 +63,13 @@ def film(scene: Scene, spp: int, **options: Any) -> Film:
     ids=["both", "lights", "glossy", "sky"],
 )
 def test_the_mean_is_the_same(device, scene: Scene, options: dict[str, Any]) -> None:
-    """Standard scores of 192 pixels and of the picture, of independent samples; few of a pixel have longer tails."""
+    """Standard scores of 192 pixels and of the picture, of independent samples; few of a pixel have longer tails. Of
+    each colour, too, by the spread of the pixels' own differences."""
     one, other = (film(scene, 256, light_candidates=number, light_sampler="power", **options) for number in (1, 5))
     apart = (one.mean() - other.mean()).astype(np.float64) @ LUMINANCE
     spread = one.variance() + other.variance()
+    colors = (one.mean() - other.mean()).astype(np.float64).reshape(-1, 3)
+    assert (np.abs(colors.sum(axis=0)) < 4.0 * np.sqrt((colors**2).sum(axis=0))).all()
     assert abs(apart.sum()) < 4.0 * np.sqrt(spread.sum())  # 6 in 100,000
     scores = apart[spread > 0] / np.sqrt(spread[spread > 0])
     assert np.mean(scores**2) == pytest.approx(1.0, abs=0.45)  # 4.4 times the root of 2 / 192: chi-square

@@ -25,6 +25,7 @@ from viewer.film.files import image
 from viewer.film.files.checkpoint import save
 from viewer.film.film import Film
 from viewer.options.table import FEW_SAMPLES
+from viewer.renderer.sampling.partial_film import sample_ranges
 from viewer.renderer.sampling.picture_metadata import sample_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,6 +97,16 @@ def test_an_uneven_film_is_filled_up(renderer: Renderer, whole: Picture, tmp_pat
             array[rows, columns] = more.arrays[name][rows, columns]
     assert_same(film_of(picture), expected)
     assert picture.metadata["samples"] == str(spp)
+
+
+def test_ranges_begin_at_multiples_wherever_a_render_goes_on() -> None:
+    """So that a range has the same samples, and its sum the same bits."""
+    assert list(sample_ranges(0, 20, 8)) == [(0, 8), (8, 8), (16, 4)]
+    for before in range(20):
+        found = list(sample_ranges(before, 20, 8))
+        assert found[0][0] == before and all(first % 8 == 0 for first, _ in found[1:])
+        assert [number for first, count in found for number in range(first, first + count)] == [*range(before, 20)]
+    assert list(sample_ranges(5, 20, 8)) == [(5, 3), (8, 8), (16, 4)] and not [*sample_ranges(20, 20, 8)]
 
 
 def test_a_resumed_render_that_has_enough_adds_nothing(renderer: Renderer, whole: Picture, tmp_path: Path) -> None:

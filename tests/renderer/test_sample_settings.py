@@ -37,6 +37,10 @@ def renderer(device: Any) -> Iterator[Renderer]:
         (PLANES, {"plane_slack": 1.004}, {"intersection"}),
         ({}, {"plane_slack": 1.004}, set()),  # the watertight test has none
         ({}, {"accel": "grid"}, set()),
+        ({}, {"back_faces": "shown"}, set()),  # no material culls
+        ({}, {"seed": 3}, {"seed"}),
+        ({}, {"sampler": "independent"}, {"sampler"}),
+        ({}, {"camera": "0.1,1,3 0,1,0 0,1,0"}, {"camera", "fov"}),  # not the file's
         ({}, {"accel": "two-level-bvh"}, {"levels"}),
         ({}, {"machine": "multipass"}, set()),
         ({}, {"program": "whitted"}, {"program", "depth", "strategy", "roulette", *EFFECTS}),
@@ -61,6 +65,17 @@ def test_what_differs_is_named(
     finally:
         renderer.update(settings=before)
     assert {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)} == names
+
+
+def test_of_culled_scenes_the_back_faces_are_a_fact(device: Any) -> None:
+    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    scene.materials = [viewer.Material(backface_culling=True)]
+    made = Renderer(scene, device=device, program="path", **SINGLE)
+    first = sample_settings(made)
+    assert first["back_faces"] == "culled"
+    made.update(back_faces="shown")
+    assert sample_settings(made) == {**first, "back_faces": "shown"}
+    made.release()
 
 
 def test_files_that_tell_of_options_of_other_programs_go_on(device: Any, tmp_path: Path) -> None:

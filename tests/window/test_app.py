@@ -201,6 +201,10 @@ def test_minimised_and_another_screen(resized: Hands) -> None:
     draws, steps = app.draws, app.session.steps
     resized.turn(5)
     assert app.session.steps == steps and app.view.minimised  # nothing is traced for nobody
+    for _ in range(20):
+        if app.view.awake:  # what was asked for before is drawn
+            app.turn()
+    assert not app.session.idle and app.frame_loop.patience > 0  # and the loop sleeps
     app.events.on_resize(*app.window.pixels)
     app.events.on_minimise(False)
     resized.rest()

@@ -190,6 +190,18 @@ def test_dolly_keeps_the_point_under_the_cursor(controller: CameraController, wh
     )
 
 
+def test_notches_of_the_wheel_add_up(controller: CameraController) -> None:
+    """Two at once, and a third while the first two are still eased."""
+    far = math.dist(START.origin, START.target)
+    controller.wheel(1)
+    controller.wheel(1)
+    controller.update(0.02)
+    assert WHEEL_DOLLY**2 < math.dist(controller.camera.origin, START.target) / far < 1
+    controller.wheel(1)
+    settle(controller, 1.0)
+    assert math.dist(controller.camera.origin, START.target) == pytest.approx(WHEEL_DOLLY**3 * far, rel=1e-9)
+
+
 def test_dolly_without_a_cursor_goes_to_the_target_and_stops_before_it(controller: CameraController) -> None:
     controller.dolly(0.5)
     assert controller.camera.target == START.target

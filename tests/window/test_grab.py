@@ -93,3 +93,30 @@ def test_rays_that_tell_no_place_move_nothing() -> None:
     sky = np.array([0.0, 0.6, -0.8])
     assert not grab.follow((0.0, 1.0, 5.0), sky, forward)  # away from it
     assert grab.follow((0.0, 1.0, 5.0), sky * (1, -1, 1), forward)
+    grab.constrain("X")
+    assert not grab.follow((0.0, 1.0, 5.0), unit(0.1, 0.6, 0.8), forward)  # away from the axis, which is behind the eye
+    assert grab.follow((0.0, 1.0, 5.0), unit(0.1, -0.2, -1.0), forward)
+
+
+def unit(*way: float) -> np.ndarray:
+    return np.array(way) / np.linalg.norm(way)
+
+
+def test_the_same_key_again_frees() -> None:
+    """With Shift as without; the one after the other changes what the axis means."""
+    for plane in (False, True):
+        grab = Grab(START)
+        grab.constrain("X", plane)
+        assert (grab.axis, grab.plane) == (0, plane)
+        grab.constrain("X", plane)
+        assert (grab.axis, grab.plane) == (None, False)
+        grab.constrain("X", plane)
+        grab.constrain("X", not plane)
+        assert (grab.axis, grab.plane) == (0, not plane)
+
+
+def test_a_hand_that_rests_moves_nothing() -> None:
+    grab, (x, y) = Grab(START), place(START)
+    forward = CAMERA.basis()[2]
+    moved = [grab.follow(CAMERA.origin, ray((x + k, y)), forward) for k in (0, 0, 9, 9, 5)]
+    assert moved[1:] == [False, True, False, True]

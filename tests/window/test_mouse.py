@@ -46,6 +46,22 @@ def test_drags(hands: Hands, name: str) -> None:
     assert app.view.renderer.camera == controller.camera
 
 
+def test_a_drag_that_rests_is_traced(hands: Hands) -> None:
+    """The whole picture comes while the button is down, and goes with the next move."""
+    app = hands.app
+    hands.move(100, 80)
+    xdotool("mousedown", 1)
+    hands.until(lambda: app.view.drag is not None, "drag")
+    hands.move(116, 90)
+    try:
+        assert app.frame_loop.moving
+        hands.until(lambda: not app.frame_loop.moving and app.session.complete, "picture")
+        assert app.view.drag is not None
+    finally:
+        xdotool("mouseup", 1)
+    hands.until(lambda: app.view.drag is None, "end")
+
+
 def test_a_drag_turns_the_environment(hands: Hands) -> None:
     app = hands.app
     camera, before = app.view.controller.camera, app.scene_loader.requested.environment_rotation
