@@ -193,6 +193,19 @@ def test_instances_under_materials_that_cull_and_that_do_not(device) -> None:
         assert all(bool((each.kinds & ONE_SIDED).all()) == culls_both for each in drawn[:-1])
 
 
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_a_mesh_s_other_material_stays(device, accel: str) -> None:
+    """Of a mesh of two materials one culls: its triangles alone, by rays and drawn."""
+    scene = between(BACK)
+    scene.meshes[0] = replace(scene.meshes[0], materials=np.int32([0, 1]))
+    renderer = Renderer(scene, device=device, machine="singlepass", accel=accel)
+    drawn, _ = raster_meshes(renderer.prepared)
+    assert (drawn[0].kinds & ONE_SIDED).tolist() == [ONE_SIDED, 0]
+    middles = scene.meshes[0].positions.reshape(2, 3, 3).mean(axis=1)
+    found = renderer.trace(middles - (0, 0, 1), [[0.0, 0.0, 1.0]] * 2, view=True)
+    assert found.distance == pytest.approx([4.0, 1.0], rel=1e-5)
+
+
 def test_updates(device) -> None:
     renderer = Renderer(between(BACK), device=device, machine="singlepass", program="path", environment="none")
     assert is_color(renderer.render((8, 8), 1).linear, 0, 1, 0)

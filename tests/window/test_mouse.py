@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from tests.window.conftest import Hands, xdotool
+from viewer.renderer.preview.scheduler import HELD
 from viewer.viewport.controls.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
 from viewer.viewport.pointer import TURNING
 
@@ -55,8 +57,10 @@ def test_a_drag_that_rests_is_traced(hands: Hands) -> None:
     hands.move(116, 90)
     try:
         assert app.frame_loop.moving
-        hands.until(lambda: not app.frame_loop.moving and app.session.complete, "picture")
-        assert app.view.drag is not None
+        time.sleep(2 * HELD)
+        hands.turn(2)
+        assert not app.frame_loop.moving and app.view.drag is not None
+        hands.until(lambda: app.session.complete, "picture")
     finally:
         xdotool("mouseup", 1)
     hands.until(lambda: app.view.drag is None, "end")
