@@ -19,7 +19,7 @@ import pytest
 # Where this is set, as in continuous integration, a test that skips for want of one of these fails.
 REQUIRED = bool(os.environ.get("RAYSTREAM_TEST_REQUIRE"))
 REQUIREMENTS = ("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree", "glfw", "imgui-bundle", "imageio-ffmpeg")
-REQUIREMENTS += ("rendercanvas", "distributed", "websockets", "uvicorn", "glslangValidator")
+REQUIREMENTS += ("rendercanvas", "distributed", "websockets", "uvicorn", "glslangValidator", "Mitsuba")
 
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 

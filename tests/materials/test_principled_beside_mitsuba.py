@@ -18,7 +18,7 @@ from principled_surfaces import Surfaces
 from viewer.materials.albedo import arrays
 from viewer.scene.material import Material
 
-mi = pytest.importorskip("mitsuba", reason="Mitsuba 3 is not installed (pip install mitsuba)")
+mi = pytest.importorskip("mitsuba", reason="Mitsuba 3 is not installed (pip install raystream[oracles])")
 
 COUNT = 300
 NEAR = 3e-5  # of Mitsuba's float32, and of ours: D changes with h / alpha
