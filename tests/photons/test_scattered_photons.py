@@ -19,9 +19,9 @@ from viewer.materials.media import MEDIA, ray_media
 from viewer.scene.material import KINDS
 from viewer.stream.declare.kernel import Module
 
-COUNT, WIDTH = 4096, 64
+COUNT, WIDTH, BOUNCES = 4096, 64, 4
 ALBEDO = np.array([0.9, 0.45, 0.3])
-TOLD = "void told(int number, Interaction at, out vec3 power, out vec3 way)"
+TOLD = "void told(int number, int depth, Interaction at, out vec3 power, out vec3 way)"
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -30,7 +30,12 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def scattered(device: Any) -> glsl_call.Function:
-    constants = {"photon_pass": 0, "photon_width": WIDTH, "photon_bounces": 4, "photon_kinds": sum(STORED.values())}
+    constants = {
+        "photon_pass": 0,
+        "photon_width": WIDTH,
+        "photon_bounces": BOUNCES,
+        "photon_kinds": sum(STORED.values()),
+    }
     constants |= {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
     look = Look(frozenset({"lambert", "dielectric"}))
     modules = [*bsdfs(look), path_settings(), sampler("independent"), ray_media(INTERACTION, nested=False)]
@@ -42,7 +47,8 @@ def scattered(device: Any) -> glsl_call.Function:
         Path path;
         path.throughput = vec3(1.0);
         path.pdf = 0.0;
-        path.depth = path.number = 0;
+        path.depth = depth;
+        path.number = 0;
         path.cone = vec2(0.0);
         Media media = media_of(0);
         Ray ray = Ray(vec3(0.0), 1.0, vec3(0.0), 0);
@@ -62,7 +68,7 @@ def test_shading_normals_weigh_power(scattered: glsl_call.Function) -> None:
     at = np.zeros(COUNT, INTERACTION.dtype)
     at["kind"], at["albedo"], at["normal"] = KINDS["lambert"], ALBEDO, (0, 0, 1)
     at["shading"], at["wo"] = unit(np.array([[0.5, 0, 1]]))[0], unit(np.array([[-0.7, 0.1, 0.6]]))[0]
-    power, way = (each.astype(float) for each in scattered(np.arange(COUNT), at))
+    power, way = (each.astype(float) for each in scattered(np.arange(COUNT), np.zeros(COUNT), at))
     goes = power.any(axis=1)
     wo, shading = at["wo"][0].astype(float), at["shading"][0].astype(float)
     weight = (shading @ wo) * way[goes, 2] / ((way[goes] @ shading) * wo[2])
@@ -84,7 +90,9 @@ def test_power_is_not_scaled_by_the_index(scattered: glsl_call.Function) -> None
     at["kind"], at["albedo"], at["parameter"] = KINDS["dielectric"], 1.0, 1.5
     at["normal"] = at["shading"] = (0, 0, 1)
     at["wo"] = unit(np.array([[0.3, 0, 1.0]]))[0] * np.where(np.arange(COUNT)[:, None] % 2, 1, -1)
-    power, way = scattered(np.arange(COUNT), at)
+    power, way = scattered(np.arange(COUNT), np.zeros(COUNT), at)
     crosses = way[:, 2] * at["wo"][:, 2] < 0
     assert 0.9 < crosses.mean() < 0.99
     np.testing.assert_allclose(power, 1.0, rtol=1e-5)
+    depth = np.arange(COUNT) % 8  # surfaces that it has left: one more is the last
+    assert np.array_equal(scattered(np.arange(COUNT), depth, at)[0].any(axis=1), depth < BOUNCES)
