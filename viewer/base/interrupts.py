@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from os import _exit as leave  # without the interpreter's own end
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -47,7 +47,7 @@ def exit_now(code: int) -> None:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             with suppress(OSError, ValueError):
                 stream.flush()
-        os._exit(code)
+        leave(code)
 
 
 @contextmanager
