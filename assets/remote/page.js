@@ -86,6 +86,27 @@ for (const button of keys.querySelectorAll('button')) {
   })
 }
 
+// ----- pictures that are saved: downloads ---------------
+
+let heard = null // the connection whose messages are heard
+
+function hear () {
+  const socket = window.websocket ?? null
+  if (socket === heard || socket === null) { return }
+  heard = socket
+  socket.addEventListener('message', (event) => {
+    const told = typeof event.data === 'string' ? JSON.parse(event.data) : {}
+    if (told.type !== 'download') { return }
+    const link = document.createElement('a')
+    link.href = told.href
+    link.download = told.name
+    link.click()
+  })
+}
+
+new MutationObserver(hear).observe(document.getElementById('status'), { childList: true }) // it tells of each connection
+hear()
+
 // The button of rendercanvas's status, whose own handler the page's policy refuses.
 document.getElementById('status').addEventListener('click', (event) => {
   if (event.target.tagName === 'BUTTON') { window.openWebsocketConnection() }

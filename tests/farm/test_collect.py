@@ -72,3 +72,24 @@ def test_ranges_join_in_their_order(samples: np.ndarray) -> None:
         assert set(mixed.count.flat) == {there}
     for name, array in straight.arrays.items():
         np.testing.assert_array_equal(mixed.arrays[name], array, err_msg=name)
+
+
+def test_errors_of_tiles_add_as_independent_ones(samples: np.ndarray) -> None:
+    """By their shares of the pixels: tiles of an edge are smaller."""
+    made, parts = Film(*SIZE), []
+    collected = tiles(made)
+    next(collected)
+    for k, unit in enumerate(tile_units(SIZE, SAMPLES, 32)):
+        film = filled(samples[:, *unit.region])
+        assert film.halves is not None
+        parts.append((unit.width * unit.height / (SIZE[0] * SIZE[1]), film.halves))
+        collected.send((k, unit, film))
+    collected.close()
+    assert made.halves is not None and len({share for share, _ in parts}) > 1
+    for level, error in made.halves.relative_std_errors.items():
+        variance = sum(share * halves.variances[level] for share, halves in parts)
+        squares = [
+            (share * halves.variances[level] * halves.relative_std_errors[level]) ** 2 for share, halves in parts
+        ]
+        assert made.halves.variances[level] == pytest.approx(variance, rel=1e-12)
+        assert error == pytest.approx(sum(squares) ** 0.5 / variance, rel=1e-12)

@@ -31,7 +31,7 @@ def test_clusters_that_are_none(cluster: str, said: str) -> None:
         check_cluster(cluster)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"address": 3}', '{"address": "head"}'])
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "[]", '{"address": 3}', '{"address": "head"}'])
 def test_damaged_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "scheduler.json"
     path.write_text(text)

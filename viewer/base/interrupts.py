@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from os import _exit as leave  # without the interpreter's own end
 from types import FrameType
 from typing import Any, NoReturn
 
 HELD = signal.SIGINT, signal.SIGTERM
+UNWAITED = "raystream-unwaited"  # name of threads that `exit_now` does not wait for
 
 
 class Terminated(KeyboardInterrupt):
@@ -35,6 +38,16 @@ def raise_dropped() -> None:
     dropped, Terminated.last = Terminated.last, None
     if dropped is not None:
         raise dropped
+
+
+def exit_now(code: int) -> None:
+    """End the process where a thread of the name `UNWAITED` is at work: compiled C++ code in it would abort the
+    process (``terminate called``) when the interpreter's own end stops that thread."""
+    if any(thread.name == UNWAITED for thread in threading.enumerate()):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        leave(code)
 
 
 @contextmanager

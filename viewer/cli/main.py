@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from viewer.base import clash
 from viewer.base.errors import ViewerError
-from viewer.base.interrupts import Terminated, terminate
+from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.cli import commands
 from viewer.cli.commands import printable
 from viewer.cli.presets import preset
@@ -79,6 +79,7 @@ def entry() -> NoReturn:
     # Interrupted in a text that is executed (of a dataclass, while modules load), Python remembers that until it
     # executes the next, and would end by the signal instead of with the code.
     exec("")
+    exit_now(code)
     sys.exit(code)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
@@ -19,6 +20,7 @@ INSTALL = "pip install 'raystream[farm]'"
 EXPECTED = "expected local, local:N, tcp://HOST:PORT or a scheduler's file"
 MOST_LOCAL = 256
 WAIT = 5.0  # seconds for a scheduler to answer
+LOOK = 0.05  # seconds between looks whether processes have started
 # One thread of the software driver per worker, too: there are as many processes as cores.
 ONE_THREAD = {"LP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"}
 # A terminal sends Ctrl-C to all processes: the one that asked for the picture ends the workers.
@@ -52,7 +54,7 @@ def connected(cluster: str) -> Iterator[Client]:
             given = {"scheduler_file" if form == "file" else "address": value}
         try:
             client = distributed.Client(**given, timeout=WAIT, set_as_default=False, name="raystream")
-        except (OSError, TimeoutError, ValueError, KeyError) as error:
+        except (OSError, TimeoutError, ValueError, KeyError, TypeError) as error:  # the last: tls without certificates
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ViewerError(
                 f"--cluster {cluster}", f"no scheduler answers ({reason})", "dask scheduler starts one"
@@ -63,14 +65,20 @@ def connected(cluster: str) -> Iterator[Client]:
 
 @contextmanager
 def processes(count: int) -> Iterator[Any]:
-    """A cluster of ``count`` processes on this machine; one that dies is always replaced."""
+    """A cluster of ``count`` processes on this machine, all of which work; one that dies is always replaced.
+
+    Raises ViewerError where one dies at its start, again and again.
+    """
     import dask.config
     import distributed
 
+    from viewer.farm.nanny import MOST_DEATHS, Keeper
+
+    given_up = threading.Event()
     # After this time dask gives up the place of a process that has died again by then.
     keeping = dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
     local = distributed.LocalCluster(
-        n_workers=count,
+        n_workers=0,  # started below: interrupted in its constructor it would not be closed
         threads_per_worker=1,
         host="127.0.0.1",
         dashboard_address=None,
@@ -80,8 +88,16 @@ def processes(count: int) -> Iterator[Any]:
         silence_logs=logging.CRITICAL,
         env={name: os.environ.get(name, value) for name, value in ONE_THREAD.items()},
         preload=[PRELOAD],
+        worker_class=Keeper,
+        given_up=given_up,
     )
     with keeping, local:
+        local.scale(count)
+        assert local.scheduler is not None
+        while len(local.scheduler.workers) < count:
+            if given_up.wait(LOOK):
+                what = f"its processes end as soon as they start, {MOST_DEATHS} times in a row"
+                raise ViewerError("--cluster", what, "is there memory for them? fewer: local:N")
         yield local
 
 
@@ -108,7 +124,7 @@ def _scheduler_file(path: str) -> str:
             held = json.load(file)
     except OSError as error:
         raise ViewerError(path, error.strerror or "cannot be read", EXPECTED) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ViewerError(path, "is not a scheduler's file", "dask scheduler --scheduler-file writes one") from error
     # A client given any other text as an address ends in dask's traceback.
     if not isinstance(held, dict) or not _is_address(held.get("address")):

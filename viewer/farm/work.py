@@ -215,7 +215,9 @@ class Work:
         elif not waiting:
             return
         elif scene not in each.scenes:
-            self._submit(address, each, "scene", None, worker.hold, scene, self._payload(scene))
+            payload = self._payload(scene)
+            if payload is not None:
+                self._submit(address, each, "scene", None, worker.hold, scene, payload)
         else:
             task = waiting.popleft()
             self._submit(address, each, "unit", task, task.function, *task.arguments)
@@ -225,11 +227,16 @@ class Work:
         each.busy = _Busy(kind, future, time.monotonic(), task)
         future.add_done_callback(lambda done: self._events.put((address, done)))
 
-    def _payload(self, scene: str) -> Future:
-        """The scene in the cluster's memory, transferred once; workers get it from each other."""
+    def _payload(self, scene: str) -> Future | None:
+        """The scene in the cluster's memory, transferred once; workers get it from each other. None where the worker
+        that was to have it first is lost meanwhile: another will."""
         data, future = self._payloads[scene]
         if future is None or future.status != "finished":
-            future = self.client.scatter(data, hash=False)
+            try:
+                future = self.client.scatter(data, hash=False)
+            except LOST:
+                self.client.nthreads()  # raises where it is the scheduler that is lost
+                return None
             self._payloads[scene] = data, future
             self.sent += 1
         return future

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +14,24 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LONGEST = 4096  # characters of a message from the page
+LARGEST = 1e5  # of numbers in it: pixels, and steps of the wheel
+# Types of messages -> their fields.
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "resize": ("pwidth", "pheight", "ratio"),
+    "pointer_down": ("x", "y", "button"),
+    "pointer_move": ("x", "y"),
+    "pointer_up": ("x", "y", "button"),
+    "wheel": ("x", "y", "dx", "dy"),
+    "pinch": ("x", "y", "ratio"),
+    "_framefeedback": (),
+}
+OWN = ("option", "action")  # types of `viewer.remote.canvas`; others are rendercanvas's, which has their times, too
+TEXTS: Mapping[str, tuple[str, ...]] = {
+    "key_down": ("key",),
+    "key_up": ("key",),
+    "option": ("name", "value"),
+    "action": ("name",),
+}
 # No third-party content, and no referrer, as the address contains the token.
 HEADERS = (
     (b"cache-control", b"no-store"),
@@ -26,23 +45,32 @@ HEADERS = (
 )
 
 
+@dataclass(frozen=True)
+class File:
+    """An answer to a request. kind : content type. body : itself. status : of HTTP."""
+
+    kind: str
+    body: bytes
+    status: int = 200
+
+    @classmethod
+    def text(cls, kind: str, text: str, status: int = 200) -> File:
+        """Of a text such as a page or a script."""
+        return cls(f"{kind}; charset=utf-8", text.encode(), status)
+
+
+Files = Mapping[str, File | Callable[[], Awaitable[File]]]
+
+
 class Guard:
     """Admits requests with the token.
 
-    app : the application behind it. files : names -> (content type, body or a function that makes it). own : types of
-    the page's messages not for ``app`` -> a function of their name and value. local : admit only pages under this
-    machine's own names, against DNS rebinding.
+    app : the application behind it. files : by name, some made when they are asked for. local : admit only pages under
+    this machine's own names, against DNS rebinding.
     """
 
-    def __init__(
-        self,
-        app: Any,
-        token: str,
-        files: Mapping[str, tuple[str, str | Callable[[], str]]],
-        own: Mapping[str, Callable[[str, Any], None]],
-        local: bool = True,
-    ) -> None:
-        self.app, self.token, self.files, self.own, self.local = app, token, files, own, local
+    def __init__(self, app: Any, token: str, files: Files, local: bool = True) -> None:
+        self.app, self.token, self.files, self.local = app, token, files, local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -52,7 +80,7 @@ class Guard:
         elif scope["type"] == "http":
             await self._http(scope, receive, send)
         else:
-            await self.app(scope, self._listened(receive), send)
+            await self.app(scope, _checked(receive), send)
 
     def _allowed(self, scope: Scope) -> bool:
         parts = scope["path"].split("/")
@@ -60,54 +88,71 @@ class Guard:
         known = len(parts) == 3 and secrets.compare_digest(parts[1].encode(), self.token.encode())
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host, origin = headers.get(b"host", ""), headers.get(b"origin")
-        if self.local and urlsplit(f"//{host}").hostname not in LOOPBACK:
+        try:
+            local = urlsplit(f"//{host}").hostname in LOOPBACK
+            same = origin is None or urlsplit(origin).netloc == host
+        except ValueError:  # no name of any host
             return False
-        return known and (origin is None or urlsplit(origin).netloc == host)
+        return known and same and (local or not self.local)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = scope["path"].rsplit("/", 1)[-1] or "index.html"
+        found = self.files.get(name)
         if scope["method"] not in ("GET", "HEAD"):
-            await _answer(send, 405, "text/plain", "only GET")
-        elif name in self.files:
-            kind, body = self.files[name]
-            await _answer(send, 200, kind, body() if callable(body) else body)
+            await _answer(send, File.text("text/plain", "only GET", 405))
+        elif found is None:
+            await _answer(send, File.text("text/plain", "not found", 404))
         else:
-            await _answer(send, 404, "text/plain", "not found")
-
-    def _listened(self, receive: Receive) -> Receive:
-        """The page's messages, without the guard's own and malformed ones."""
-
-        async def next_message() -> dict[str, Any]:
-            while True:
-                event = await receive()
-                if event["type"] != "websocket.receive":
-                    return event
-                text = event.get("text")
-                message = _message(text)
-                if message is None:
-                    continue
-                take = self.own.get(message["type"])
-                if take is None:
-                    return event
-                take(str(message.get("name")), message.get("value"))
-
-        return next_message
+            await _answer(send, found if isinstance(found, File) else await found())
 
 
-def _message(text: str | None) -> dict[str, Any] | None:
+def _checked(receive: Receive) -> Receive:
+    """The page's messages without malformed ones."""
+
+    async def next_message() -> dict[str, Any]:
+        while True:
+            event = await receive()
+            if event["type"] != "websocket.receive" or sound(event.get("text")):
+                return event
+
+    return next_message
+
+
+def sound(text: str | None) -> bool:
+    """Whether a message of a page is well formed: JSON of finite numbers, with its type's fields."""
     if not isinstance(text, str) or len(text) > LONGEST:
-        return None
+        return False
     try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and isinstance(found.get("type"), str) else None
+        found = json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(found, dict) or not isinstance(kind := found.get("type"), str):
+        return False
+    if kind.startswith("_") and kind not in NUMBERS:  # rendercanvas's own
+        return False
+    held = found.get("modifiers", [])
+    return (
+        all(_number(found.get(name)) for name in NUMBERS.get(kind, ()))
+        and all(isinstance(found.get(name), str) for name in TEXTS.get(kind, ()))
+        and isinstance(found.get("timestamp", 0.0 if kind in OWN else None), (int, float))
+        and isinstance(held, list)
+        and all(isinstance(each, str) for each in held)
+        and isinstance(found.get("buttons", []), list)
+    )
 
 
-async def _answer(send: Send, status: int, kind: str, body: str) -> None:
-    headers = [(b"content-type", f"{kind}; charset=utf-8".encode()), *HEADERS]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body.encode()})
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(constant)
+
+
+async def _answer(send: Send, file: File) -> None:
+    headers = [(b"content-type", file.kind.encode()), *HEADERS]
+    await send({"type": "http.response.start", "status": file.status, "headers": headers})
+    await send({"type": "http.response.body", "body": file.body})
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
@@ -116,4 +161,5 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "websocket.close", "code": 1008})
     else:
-        await _answer(send, 403, "text/plain", "The address lacks its token: take the one that raystream has printed.")
+        text = "The address lacks its token: take the one that raystream has printed."
+        await _answer(send, File.text("text/plain", text, 403))

@@ -8,27 +8,41 @@ from importlib.resources import files
 
 from viewer.base.paths import assets
 from viewer.options.table import OPTIONS
+from viewer.remote.guard import File
 from viewer.renderer.inputs.registered import registered
 from viewer.viewport.canvas.scripts import script
 from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
 OFFERED = tuple(name for name, option in OPTIONS.items() if option.remote)  # options that can be chosen on the page
 FINGERS = (("one finger", "orbit; look around in flight"), ("two fingers", "pan; pinch to dolly, in flight to go"))
+LONGEST = 32  # characters of a value that is typed
 SCRIPTS = ("renderview.js", "renderview-client.js")
 
 
-def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[str, tuple[str, str]]:
-    """The page's files by name, with their types. performed : names of the view's actions. name : of the scene."""
+def choices(name: str) -> tuple[str, ...]:
+    """Values of an option that are listed on the page, an empty one for its default; none where it is typed."""
+    option = registered()[name]
+    words = option.choices or option.words
+    return ("", *words) if words and option.default is None else words
+
+
+def offered(name: str, value: str) -> bool:
+    """Whether a page may give an option a value: one of its list, or a number that is typed. Others might name files of
+    this machine."""
+    return name in OFFERED and (value in choices(name) if choices(name) else len(value) <= LONGEST)
+
+
+def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[str, File]:
+    """The page's files by name. performed : names of the view's actions. name : of the scene."""
     core = files("rendercanvas.core")
-    scripts = {each: core.joinpath(each).read_text(encoding="utf-8") for each in SCRIPTS}
     own = assets() / "remote"
+    scripts = {each: core.joinpath(each).read_text("utf-8") for each in SCRIPTS}
+    scripts |= {"hands.js": script("hands.js"), "page.js": (own / "page.js").read_text("utf-8")}
     return {
-        "index.html": ("text/html", _page(keymap, performed, name, (own / "index.html").read_text(encoding="utf-8"))),
-        "hands.js": ("text/javascript", script("hands.js")),
-        "page.js": ("text/javascript", (own / "page.js").read_text(encoding="utf-8")),
-        "page.css": ("text/css", (own / "page.css").read_text(encoding="utf-8")),
-        "renderview.css": ("text/css", core.joinpath("renderview.css").read_text(encoding="utf-8")),
-        **{each: ("text/javascript", text) for each, text in scripts.items()},
+        "index.html": File.text("text/html", _page(keymap, performed, name, (own / "index.html").read_text("utf-8"))),
+        "page.css": File.text("text/css", (own / "page.css").read_text("utf-8")),
+        "renderview.css": File.text("text/css", core.joinpath("renderview.css").read_text("utf-8")),
+        **{each: File.text("text/javascript", text) for each, text in scripts.items()},
     }
 
 
@@ -57,11 +71,8 @@ def _row(keys: str, text: str) -> str:
 
 def _field(name: str) -> str:
     """An option as a list of its words, or to be typed; empty is its default."""
-    option = registered()[name]
-    words = option.choices or option.words
     field = f'<input name="{name}" size="6" autocomplete="off" spellcheck="false">'
-    if words:
-        listed = ("", *words) if option.default is None else words
+    if listed := choices(name):
         items = "".join(f'<option value="{each}">{each or "of the scene"}</option>' for each in listed)
         field = f'<select name="{name}">{items}</select>'
-    return f'<label title="{escape(option.about, quote=True)}">{name}{field}</label>'
+    return f'<label title="{escape(registered()[name].about, quote=True)}">{name}{field}</label>'

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import errno
-import json
 import secrets
-import signal
 import socket
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from threading import current_thread, main_thread
 from typing import Any
 
 from viewer.base.errors import ViewerError
@@ -60,40 +57,14 @@ class Remote:
         except BaseException:
             self.socket.close()
             raise
-        files = dict(self.canvas.files())
-        self.guard = Guard(
-            self.canvas.app,
-            self.token,
-            {**files, "options.json": ("application/json", lambda: json.dumps(self.canvas.values()))},
-            {"option": self.canvas.change, "action": self.canvas.perform},
-            local=host in LOOPBACK,
-        )
+        self.guard = Guard(self.canvas.app, self.token, self.canvas.files(), local=host in LOOPBACK)
 
     def run(self) -> None:
         """Serve until a signal, then release everything."""
-        import uvicorn
+        from viewer.remote.server import Server
 
-        view = self.canvas.view
-
-        class Server(uvicorn.Server):
-            async def on_tick(self, counter: int) -> bool:
-                # The canvas's event loop takes over Ctrl-C once it has work, and would stop without the server.
-                if signal.getsignal(signal.SIGINT) != self.handle_exit and current_thread() is main_thread():
-                    signal.signal(signal.SIGINT, self.handle_exit)
-                return await super().on_tick(counter) or view.closed
-
-        config = uvicorn.Config(
-            self.guard,
-            log_level="critical",
-            lifespan="on",
-            ws_max_size=1 << 16,
-            ws_per_message_deflate=False,  # JPEG and PNG are compressed already
-            timeout_graceful_shutdown=1,
-        )
         try:
-            Server(config).run(sockets=[self.socket])
-            if view.closed:  # by a Ctrl-C taken over by the canvas's loop
-                raise KeyboardInterrupt
+            Server(self.guard, self.canvas.view).listen([self.socket])
         finally:
             self.canvas.close()
             self.socket.close()

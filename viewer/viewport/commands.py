@@ -34,8 +34,12 @@ class Clipboard(Protocol):
         """The text that is kept, empty where there is none."""
 
 
-def picture_handlers(context: ViewportContext, clipboard: Clipboard) -> dict[str, Callable[[], None]]:
-    """Action name -> what it does to the picture, wherever that is shown."""
+def picture_handlers(
+    context: ViewportContext, clipboard: Clipboard, save: Callable[[str], None] | None = None
+) -> dict[str, Callable[[], None]]:
+    """Action name -> what it does to the picture, wherever that is shown. save : what saves the picture with an ending;
+    None: to a file in the user's pictures folder."""
+    save = save or partial(_save, context)
     view, scene_loader, editing = context.view, context.scene_loader, context.editing
     made: dict[str, Callable[[], None]] = {
         f"program.{name}": partial(scene_loader.set, program=name) for name in PICTURES
@@ -69,8 +73,8 @@ def picture_handlers(context: ViewportContext, clipboard: Clipboard) -> dict[str
         "tonemap.next": lambda: _tonemap(context),
         "denoise.toggle": scene_loader.toggle_denoiser,
         "pause": lambda: _pause(context),
-        "screenshot.picture": lambda: _save(context, ".png"),
-        "save.exr": lambda: _save(context, ".exr"),
+        "screenshot.picture": partial(save, ".png"),
+        "save.exr": partial(save, ".exr"),
         "scene.reload": lambda: scene_loader.open(view.path),
         "scene.previous": lambda: _neighbour(context, -1),
         "scene.next": lambda: _neighbour(context, 1),
@@ -196,6 +200,11 @@ def _save(context: ViewportContext, ending: str) -> None:
     view.say(f"saved {path}")
 
 
+def file_stem(name: str) -> str:
+    """A scene's name as that of a file, without an ending."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name) or "raystream"
+
+
 def numbered_file(name: str, ending: str) -> Path:
     """A file that is not there yet, in the user's pictures folder."""
     from platformdirs import user_pictures_path
@@ -203,8 +212,7 @@ def numbered_file(name: str, ending: str) -> Path:
     folder = user_pictures_path()
     if not folder.is_dir():
         folder = Path.cwd()
-    stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in name) or "raystream"
-    number = 1
+    stem, number = file_stem(name), 1
     while (folder / f"{stem}_{number:03}{ending}").exists():
         number += 1
     return folder / f"{stem}_{number:03}{ending}"

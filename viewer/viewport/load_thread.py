@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.base.interrupts import UNWAITED
 from viewer.renderer.preview.scheduler import HANDOVER
 from viewer.scene.scene import Scene
 
@@ -51,7 +52,8 @@ class LoadThread:
         self._turn += 1
         self.share = None
         self.path, self.step, self._result = path, "loading" if scene is None else "building", None
-        self._thread = threading.Thread(target=self._work, args=(path, scene, options, self._turn), daemon=True)
+        arguments = path, scene, options, self._turn
+        self._thread = threading.Thread(target=self._work, name=UNWAITED, args=arguments, daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:

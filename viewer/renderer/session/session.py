@@ -275,6 +275,11 @@ class Session:
         """Whether `advance` has nothing to do."""
         return (self.complete and self.converged) or self.renderer is None or self._failed
 
+    @property
+    def settled(self) -> bool:
+        """Whether all pixels of the full picture have as many samples, or `advance` cannot bring them there."""
+        return self.idle or (self.complete and not self.running)
+
     def waiting(self, moving: bool) -> bool:
         """Whether `advance` has nothing to do as long as the camera moves no further."""
         return self.idle or (moving and not self.running and not self.convergence.changed)
@@ -312,7 +317,7 @@ class Session:
         """
         self.convergence.outlook = ProgressEstimate() if progress is not None else None
         with self.saving():
-            while not self.idle and (converged or not self.complete or self.running):
+            while not (self.idle if converged else self.settled):
                 self.advance(0.0)  # a step at a time
                 if progress is not None:
                     progress(*self.report())

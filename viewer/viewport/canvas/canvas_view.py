@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -60,7 +60,8 @@ class CanvasView:
 
     source : as of `viewer.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
     spp, error : samples of a pixel and estimated relative error to stop at. exposure, tonemap : of the bitmap.
-    mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. options : those of `Renderer`;
+    mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. deliver : called with an ending such
+    as ".exr" by the actions that save the picture, in place of a file on this machine. options : those of `Renderer`;
     ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. The camera is in the source's own coordinates,
     later ones in the scene's, y upwards.
 
@@ -76,12 +77,14 @@ class CanvasView:
         size: tuple[int, int] = (640, 480),
         *,
         preferences: Preferences | None = None,
+        deliver: Callable[[str], None] | None = None,
         **chosen: Any,
     ) -> None:
         size = options.check("size", size)
         taking = {name: chosen.pop(name) for name in TAKEN if name in chosen}
         own = _checked({name: chosen.pop(name) for name in OWN if name in chosen})
         settings = Settings().replace(**chosen, **{name: own.pop(name) for name in VIEW if name in own})
+        self._deliver = deliver
         self._lenient = bool(taking.get("lenient", False))
         if settings.camera is not None:
             taking["camera"] = settings.camera
@@ -115,7 +118,7 @@ class CanvasView:
         self.context = ViewportContext(self.view, self.scene_loader, editing, markers, debug_views)
         self._turn, self._hand = FrameLoop(self.context, self._canvas, self._meter), PointerInput(self.context)
         self.scene_loader.on_show = self._turn.shown
-        self.view.handlers |= picture_handlers(self.context, self)
+        self.view.handlers |= picture_handlers(self.context, self, self._deliver)
         with self.device.current():
             self._bitmaps = Bitmaps(self.device, self._turn, self._canvas)
             self.scene_loader.first_picture.warm()
@@ -341,6 +344,16 @@ class CanvasView:
             self.wait()
             self.session.finish(converged=False)
             return self.session.picture()
+
+    def settle(self, budget: float = PIECE) -> bool:
+        """Work for about ``budget`` seconds on the picture at its full size; whether all of its pixels have as many
+        samples now, so that `snapshot` takes no time. Raises ViewerError while there is no scene."""
+        end = time.monotonic() + budget
+        with self._current():
+            self.view.shown()
+            while not self.session.settled and time.monotonic() < end:
+                self.session.advance(0.0)
+            return self.session.settled and self.session.complete
 
     @property
     def camera(self) -> Camera:

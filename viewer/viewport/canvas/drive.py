@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from viewer.viewport.canvas.canvas_view import CanvasView
 
 EVENTS = ("pointer_down", "pointer_move", "pointer_up", "wheel", "key_down", "key_up", "resize", "close")
 TELLING = 0.5  # seconds between two lines of progress
+MOST_WAITING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
 
 
 class Loop(Protocol):
@@ -27,7 +30,7 @@ class Drive:
 
     The view works in pieces of `PIECE` seconds, between which the loop serves everybody else. While a bitmap waits to
     be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
-    closed nothing is scheduled.
+    closed nothing is scheduled. Events that together take longer than a piece wait for the loop's next turn, too.
 
     canvas : of rendercanvas. loop : its event loop. tell : called with a line when what there is to say has changed.
     """
@@ -40,6 +43,8 @@ class Drive:
         self._bitmap: NDArray | None = None  # that waits to be drawn
         self._number = 0  # of the piece of work that is scheduled; earlier ones are not wanted any more
         self._told, self._told_at = "", 0.0
+        self._calls: deque[Callable[[], None]] = deque()  # changes that wait
+        self._spent, self._turning = 0.0, False  # seconds of changes in this turn of the loop; its end is awaited
         self._context = canvas.get_bitmap_context()
         canvas.add_event_handler(self.handle, *EVENTS)
         canvas.request_draw(self._draw)
@@ -52,8 +57,38 @@ class Drive:
 
     def handle(self, event: dict[str, Any]) -> None:
         """Take an event, see `CanvasView.handle`."""
-        self.view.handle(event)
+        if event.get("event_type") == "close":
+            self._calls.clear()
+            self.view.handle(event)
+        else:
+            self.call(partial(self.view.handle, event))
+
+    def call(self, change: Callable[[], None]) -> None:
+        """Change something in the view: at once, or once the loop has served everybody else, where changes of this turn
+        have taken their time already."""
+        if len(self._calls) == MOST_WAITING:
+            self._calls.clear()
+            self._calls.append(partial(self.view.handle, {"event_type": "focus_out"}))
+        self._calls.append(change)
+        self._serve()
+
+    def _serve(self) -> None:
+        if not self._turning:
+            self._turning = True
+            self._loop.call_later(0.0, self._turn)
+        while self._calls and self._spent < PIECE:
+            began = time.monotonic()
+            try:
+                self._calls.popleft()()
+            finally:
+                self._spent += time.monotonic() - began
         self.wake()
+
+    def _turn(self) -> None:
+        """The loop has served everybody else."""
+        self._turning, self._spent = False, 0.0
+        if self._calls:
+            self._serve()
 
     def wake(self) -> None:
         """There may be something to do."""

@@ -1,0 +1,32 @@
+"""A process on this machine that is started again where it dies before it works."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from distributed import Nanny
+from distributed.core import Status
+
+MOST_DEATHS = 5  # in a row, at its start
+ENDED = (Status.closing, Status.closed, Status.closing_gracefully)
+
+
+class Keeper(Nanny):
+    """A nanny that does not give up when its process is killed while it starts. given_up : set after `MOST_DEATHS`."""
+
+    def __init__(self, *given: Any, given_up: threading.Event, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._given_up = given_up
+
+    async def instantiate(self) -> Status:
+        """Start the process, see `Nanny.instantiate`, again and again."""
+        for _ in range(MOST_DEATHS):
+            try:
+                status = await super().instantiate()
+            except Exception:  # of the process that has died, whatever dask makes of it
+                status = Status.failed
+            if status == Status.running or self.status in ENDED:
+                return status
+        self._given_up.set()
+        return Status.failed

@@ -1,0 +1,70 @@
+"""The HTTP server: uvicorn's, with time limits for requests and signals that end it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from threading import current_thread, main_thread
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from viewer.base.interrupts import raise_dropped
+from viewer.viewport.canvas.canvas_view import CanvasView
+
+REQUEST = 5.0  # seconds until a request is there, from its connection or the answer before on
+LONGEST_MESSAGE = 1 << 16  # bytes of a WebSocket
+
+
+class _Connection(H11Protocol):
+    """A connection that is closed where its request is not there in time."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._limit()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._limit()
+
+    def _limit(self) -> None:
+        cycle = self.cycle
+        self.loop.call_later(REQUEST, lambda: self._late(cycle))
+
+    def _late(self, cycle: Any) -> None:
+        """Close it if no request has come since the one of ``cycle``; what has become a WebSocket is none of it."""
+        if self.cycle is cycle and self.transport.get_protocol() is self:
+            self.transport.abort()
+
+
+class Server(uvicorn.Server):
+    """Serves an ASGI application of a view until a signal, or until the view is closed."""
+
+    def __init__(self, app: Any, view: CanvasView) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=_Connection,
+                log_level="critical",
+                lifespan="on",
+                ws_max_size=LONGEST_MESSAGE,
+                ws_per_message_deflate=False,  # JPEG and PNG are compressed already
+                timeout_graceful_shutdown=1,
+            )
+        )
+        self.view = view
+
+    def listen(self, sockets: list[socket.socket]) -> None:
+        """Serve. Raises KeyboardInterrupt after a signal."""
+        self.run(sockets=sockets)
+        if self.view.closed:  # by a Ctrl-C taken over by the canvas's loop
+            raise KeyboardInterrupt
+
+    async def on_tick(self, counter: int) -> bool:
+        """Several times a second: whether to end."""
+        raise_dropped()
+        # The canvas's event loop takes over Ctrl-C once it has work, and would stop without the server.
+        if signal.getsignal(signal.SIGINT) != self.handle_exit and current_thread() is main_thread():
+            signal.signal(signal.SIGINT, self.handle_exit)
+        return await super().on_tick(counter) or self.view.closed
