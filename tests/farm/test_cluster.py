@@ -47,8 +47,9 @@ def test_a_scheduler_behind_tls(tmp_path: Path) -> None:
     environment = dask.config.collect_env({f"DASK_DISTRIBUTED__COMM__{name}": value for name, value in given.items()})
     parts = {f"tls_{part}_{kind}": path for part in ("scheduler", "client") for kind, path in files.items()}
     security = distributed.Security(require_encryption=True, tls_ca_file=certificate, **parts)
+    free = "127.0.0.1:0"  # any port: the default one's may be another process's of the tests
     with distributed.LocalCluster(
-        n_workers=0, protocol="tls://", security=security, dashboard_address=None, processes=False
+        n_workers=0, protocol="tls://", security=security, dashboard_address=free, processes=False
     ) as cluster:
         address = cluster.scheduler_address
         assert address.startswith("tls://")

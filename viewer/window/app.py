@@ -156,7 +156,8 @@ class App:
         view.fade()
         busy = turn.tracing or self.scene_loader.loader.busy
         traced = turn.moving and session.running
-        due = self.draw_schedule.due(began, view.awake, busy, session.appearing, traced)
+        appearing = session.appearing or (self.scene_loader.loader.busy and not session.complete)
+        due = self.draw_schedule.due(began, view.awake, busy, appearing, traced)
         if due or session.pictures + session.warped != self._pictures:
             self._draw(turn.dt)
             view.drawn()

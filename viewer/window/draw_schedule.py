@@ -30,8 +30,8 @@ class DrawSchedule:
         """Whether the window is drawn in this turn, though there is no new picture. now : seconds since any moment.
 
         wanted : something beside the picture looks otherwise. busy : a picture or a scene is in progress;
-        ``appearing``: one that is shown tile by tile. traced : a preview of what moves is, and a draw would take the
-        time that it needs.
+        ``appearing``: one that is shown as it comes, tile by tile. traced : a preview of what moves is, and a draw
+        would take the time that it needs.
         """
         passed = now - self._drawn
         if wanted and not (traced and passed < self.cost / DRAWING):

@@ -8,7 +8,7 @@
 
 uniform float samples;     // of each pixel
 
-const float DOUBT = 12.0;  // squared spread of one sample, as a share of its mean: over the samples it is taken at least
+const float DOUBT = 12.0;  // over the samples: the least squared spread of one, relative to its mean, that is believed
 const float FILTERED = 1.0 / 6.0;  // of a pixel's variance that the wavelets leave at least where light is even
 
 Plane plane;
