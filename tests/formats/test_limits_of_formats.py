@@ -11,9 +11,10 @@ from documents import SQUARE, TWO, Document
 from PIL import Image
 
 from viewer.base.errors import ViewerError
+from viewer.formats import budget as budgets
 from viewer.formats import files, load
-from viewer.formats.gltf import accessors, images, json
-from viewer.formats.gltf.accessors import Budget
+from viewer.formats.budget import Budget
+from viewer.formats.gltf import images, json
 from viewer.formats.gltf.json import parse
 from viewer.formats.image import environment_maps
 from viewer.formats.image.images import decode
@@ -122,9 +123,9 @@ def test_what_reading_charges(tmp_path, monkeypatch) -> None:
     path = doc.write(tmp_path)
     needed = 4 * 4 * 3 + 6 * 8 + 6 * 3 * 12 + 2 * 4 + 512
     granted = 16 * (path.stat().st_size + len(doc.data))
-    monkeypatch.setattr(accessors, "_FREE", needed - granted)
+    monkeypatch.setattr(budgets, "_FREE", needed - granted)
     assert load(path).triangle_count == 2
-    monkeypatch.setattr(accessors, "_FREE", needed - granted - 1)
+    monkeypatch.setattr(budgets, "_FREE", needed - granted - 1)
     with pytest.raises(ViewerError, match="expands to"):
         load(path)
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.formats.budget import Budget
 from viewer.formats.files import read_file, short, uri_fault
-from viewer.formats.gltf.accessors import Accessors, Budget
+from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.animations import read_animations
 from viewer.formats.gltf.extras import DECODERS, decoder
 from viewer.formats.gltf.images import Textures
