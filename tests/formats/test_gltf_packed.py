@@ -26,7 +26,8 @@ from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.gltf import images
+from viewer.formats.image import memory
+from viewer.formats.image.memory import ImageMemory
 
 
 def refused(doc: Document, folder, words: str) -> None:
@@ -263,14 +264,17 @@ def test_a_source_that_is_not_there(extension, source, tmp_path):
         (48, 0, "unreadable KTX 2 image"),
     ],
 )
-def test_basis_malformed(at, value, words):
+def test_basis_malformed(at, value, words, monkeypatch):
     extra("opengl_basisu")
-    from viewer.formats.gltf.decoders.basis import decode
+    from viewer.formats.gltf.decoders.basis import decode, header
+
+    monkeypatch.setattr(memory, "LARGEST_IMAGE", 1 << 16)
 
     data = bytearray(ktx2(BLOCKS))
     struct.pack_into("<I", data, at, value)
     with pytest.raises(ViewerError, match=words):
-        decode(bytes(data), "here", most=1 << 16)
+        ImageMemory().plan(header(bytes(data), "here"), len(data), "here")
+        decode(bytes(data), "here")
     for length in (12, 79, 100, len(data) - 1):
         with pytest.raises(ViewerError, match="here: "):
             decode(ktx2(BLOCKS)[:length], "here")
@@ -284,5 +288,5 @@ def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
     doc.json["textures"].append({"source": 1})
     doc.json["materials"][0]["normalTexture"] = {"index": 1}
     load(doc.write(tmp_path))
-    monkeypatch.setattr(images, "_budget", lambda: 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
+    monkeypatch.setattr(memory, "MOST_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
     refused(doc, tmp_path, r"images\[1\]: 12 x 8 texels, more than 95")

@@ -203,7 +203,7 @@ def load_scene(arguments: Namespace, progress: Progress) -> Scene:
     """The scene with its notes told and its animation chosen."""
     import viewer
 
-    scene = viewer.load(arguments.scene, lenient=arguments.lenient).with_variant(arguments.variant)
+    scene = viewer.load(arguments.scene, arguments.variant, arguments.lenient, arguments.max_texture)
     tell(scene.warnings, arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
@@ -318,7 +318,7 @@ def info(arguments: Namespace) -> bool:
         progress(None, f"loading {printable(arguments.scene)}")
         import viewer
 
-        scene = viewer.load(arguments.scene, lenient=arguments.lenient)
+        scene = viewer.load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)
         progress(None, "building")
         data = describe(scene, arguments.program, arguments.max_texture)
     emit(data, lines, arguments.json)

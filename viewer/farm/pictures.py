@@ -17,7 +17,7 @@ from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
 from viewer.formats.image.environment_maps import environment_of
-from viewer.formats.objects.take import scene_of
+from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
@@ -45,7 +45,7 @@ def render(scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: 
 
     Raises ViewerError for a wrong option, an unresponsive scheduler, and workers of different builds.
     """
-    found = scene_of(scene, given.pop("variant", None), bool(given.pop("lenient", False)))
+    found = taken(scene, given)
     drawn = {name: given.pop(name) for name in RENDER_KEYWORDS if name in given}
     renderer = Renderer(found, **given)
     try:

@@ -88,8 +88,8 @@ class Renderer:
         settings = settings_given(settings)
         if device is not None and not isinstance(device, Device):
             options["device"] = device
-        Settings().replace(**options)  # a wrong one is told before a file is read
-        scene = scene_given(scene)
+        asked = (settings or Settings()).replace(**options)  # a wrong one is told before a file is read
+        scene = scene_given(scene, asked.max_texture)
         chosen = _chosen(settings or Settings(), scene, settings, options)
         if not isinstance(scene, Prepared):
             prepared = prepare(scene, chosen, progress)
@@ -184,8 +184,10 @@ class Renderer:
         nothing has changed.
         """
         self.revive()
-        scene = None if scene is None else scene_given(scene)
-        chosen = _chosen(self.settings, scene, settings_given(settings), changes)
+        settings = settings_given(settings)
+        if scene is not None:
+            scene = scene_given(scene, (settings or self.settings).replace(**changes).max_texture)
+        chosen = _chosen(self.settings, scene, settings, changes)
         differences = self.settings.differences(chosen)
         fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
         if fixed:

@@ -117,7 +117,7 @@ def render_frames(
 
     Raises ViewerError where nothing would move, and what `Renderer` raises.
     """
-    shown = scene_given(scene)
+    shown = scene_given(scene, check("max_texture", options.get("max_texture")))
     scene = shown.given if isinstance(shown, Prepared) else shown
     motion = FrameSequence(scene, frames, fps, turntable, camera, options)
     scene = motion.staged(scene)

@@ -83,7 +83,8 @@ class App:
         def load(path: str) -> Scene:
             if path == first and isinstance(scene, Scene):
                 return scene.with_variant(variant)
-            return viewer.load(path, variant if path == scene else None, lenient)
+            largest = self.scene_loader.requested.max_texture
+            return viewer.load(path, variant if path == scene else None, lenient, largest)
 
         self.scene_loader = SceneLoader(self.view, self.debug_views, self.device, settings, load, self.window.wake)
         self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)

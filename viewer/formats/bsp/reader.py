@@ -19,7 +19,8 @@ from viewer.formats.bsp import lumps as bsp
 from viewer.formats.bsp.faces import Unfolded, drawn_faces, unfolded
 from viewer.formats.budget import Budget
 from viewer.formats.files import read_file, resolve_uri, short
-from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode
+from viewer.formats.image.images import read_image
+from viewer.formats.image.memory import ImageMemory
 from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.geometry.normals import unit_normals
@@ -50,9 +51,12 @@ def sniff(head: bytes, path: Path) -> bool:
     return head[:4] == bsp.MAGIC
 
 
-def read(path: Path) -> Scene:
+def read(path: Path, max_texture: int | None = None) -> Scene:
     """The scene of a level, a mesh for each model, texture and lightmap. Raises ViewerError with the lump for malformed
-    or truncated files, and for those that expand to far more data than they hold."""
+    or truncated files, and for those that expand to far more data than they hold.
+
+    max_texture : size at which pictures are read that would not fit.
+    """
     data = read_file(path)
     budget = Budget(str(path))
     budget.grant(len(data))
@@ -63,7 +67,7 @@ def read(path: Path) -> Scene:
     pages = bsp.array(lumps, "lightmaps", "u1").reshape(-1, bsp.PAGE, bsp.PAGE, 3)
     budget.charge(_MATERIAL_BYTES * len(textures))
     scene = Scene(name=path.stem, materials=[])
-    shown = _materials(scene, textures, path)
+    shown = _materials(scene, textures, path, max_texture)
     lit = _lightmaps(scene, pages)
     models, offsets = _placed(
         bsp.array(lumps, "models", bsp.MODEL), entities, len(lumps["faces"]) // bsp.FACE.itemsize, path
@@ -190,10 +194,10 @@ def _name(texture: NDArray) -> str:
     return bytes(texture["name"]).split(b"\0", 1)[0].decode("latin-1")
 
 
-def _materials(scene: Scene, textures: NDArray, path: Path) -> list[int]:
+def _materials(scene: Scene, textures: NDArray, path: Path, max_texture: int | None) -> list[int]:
     """A material for each texture, with the picture beside the file; grey without one."""
     absent, shown = [], []
-    pictures = _Pictures(path.parent, scene)
+    pictures = _Pictures(path.parent, scene, max_texture)
     for entry in textures:
         name = _name(entry)
         material = Material(name or "texture", GREY)
@@ -216,9 +220,8 @@ def _materials(scene: Scene, textures: NDArray, path: Path) -> list[int]:
 class _Pictures:
     """The pictures of textures, each file read once; those that are unreadable are noted in the scene's warnings."""
 
-    def __init__(self, folder: Path, scene: Scene) -> None:
-        self.folder, self.scene = folder, scene
-        self.texels = 0
+    def __init__(self, folder: Path, scene: Scene, max_texture: int | None) -> None:
+        self.folder, self.scene, self.memory = folder, scene, ImageMemory(max_texture)
         self._files: dict[Path, Image | None] = {}
 
     def image(self, name: str) -> Image | None:
@@ -239,12 +242,10 @@ class _Pictures:
 
     def _read(self, file: Path, name: str) -> Image | None:
         try:
-            image = decode(read_file(file, name), name, file.name, min(LARGEST_IMAGE, MOST_TEXELS - self.texels))
+            return read_image(self.memory, read_file(file, name), name, file.name)
         except ViewerError as error:
             self.scene.warnings.append(f"texture {short(name)}: {error.what}: grey")
             return None
-        self.texels += image.size[0] * image.size[1]
-        return image
 
 
 def _lightmaps(scene: Scene, pages: NDArray[np.uint8]) -> list[int]:

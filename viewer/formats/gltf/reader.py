@@ -66,10 +66,10 @@ def sniff(head: bytes, path: Path) -> bool:
     return head[:4] == _MAGIC or head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def read(path: Path, lenient: bool = False) -> Scene:
+def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> Scene:
     """The default scene of a file, one mesh per primitive and one instance of it per node or gpu instance.
 
-    lenient : checkerboards replace unreadable images.
+    lenient : checkerboards replace unreadable images. max_texture : size at which those are read that would not fit.
 
     Raises ViewerError for malformed files, unknown required extensions, and references out of the folder.
     """
@@ -89,7 +89,7 @@ def read(path: Path, lenient: bool = False) -> Scene:
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
-    textures = Textures(document, accessors, path, lenient)
+    textures = Textures(document, accessors, path, lenient, max_texture)
     materials = read_materials(document, warnings, textures)
     sets = textures.coordinates()
     warnings.extend(textures.warnings())

@@ -10,6 +10,7 @@ from viewer.base.errors import ViewerError
 from viewer.formats.named import kind_of, load
 from viewer.formats.objects import open3ds, pyvistas, trimeshes
 from viewer.formats.objects.surface import Gathered, Surface, array_of, colors_of, rows, z_up_camera
+from viewer.options.table import check
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
@@ -19,7 +20,13 @@ KNOWN = (
 )
 
 
-def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False, up: str | None = None) -> Scene:
+def scene_of(
+    given: Any,
+    variant: str | int | None = None,
+    lenient: bool = False,
+    up: str | None = None,
+    max_texture: int | None = None,
+) -> Scene:
     """The scene of a file, of a built-in name, or of an object in memory.
 
     given : the name of a file or of a built-in scene; a `Scene`; ``(vertices, faces[, colors])``, arrays (V, 3), (T, 3)
@@ -27,8 +34,8 @@ def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False
     any PyVista dataset, ``MultiBlock`` or ``Plotter``; Open3D's ``TriangleMesh``; or any object with ``vertices`` and
     ``faces``. Materials, textures, colours of vertices and faces, cameras and instances are converted; omissions are in
     the scene's ``warnings``.
-    variant, lenient : for files, as in `load`. up : the up axis of an object or arrays, ``y`` or ``z``; None: z for
-    PyVista's, y for others. Scenes are y up: a z-up (x, y, z) becomes (y, z, x).
+    variant, lenient, max_texture : for files, as in `load`. up : the up axis of an object or arrays, ``y`` or ``z``;
+    None: z for PyVista's, y for others. Scenes are y up: a z-up (x, y, z) becomes (y, z, x).
 
     Raises ViewerError for anything else, and for objects that cannot be converted.
     """
@@ -37,7 +44,7 @@ def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False
     if isinstance(given, (str, os.PathLike, Scene)):
         if up is not None:
             raise ViewerError("up", "applies to arrays and other libraries' objects", "files and Scenes have y upwards")
-        return given.with_variant(variant) if isinstance(given, Scene) else load(given, variant, lenient)
+        return given.with_variant(variant) if isinstance(given, Scene) else load(given, variant, lenient, max_texture)
     gathered = Gathered(z_up=(up or ("z" if is_z_up(given) else "y")) == "z")
     if isinstance(given, (tuple, list)):
         gathered.name = "arrays"
@@ -68,7 +75,8 @@ def is_z_up(given: Any) -> bool:
 def taken(given: Any, options: dict[str, Any]) -> Scene:
     """`scene_of` with its keywords taken out of ``options``; a camera there is converted with it."""
     up = options.pop("up", None)
-    scene = scene_of(given, options.pop("variant", None), bool(options.pop("lenient", False)), up)
+    variant, lenient = options.pop("variant", None), bool(options.pop("lenient", False))
+    scene = scene_of(given, variant, lenient, up, check("max_texture", options.get("max_texture")))
     if up == "z" or (up is None and not isinstance(given, (str, os.PathLike, Scene)) and is_z_up(given)):
         options.update({"camera": _turned(options["camera"])} if "camera" in options else {})
     return scene

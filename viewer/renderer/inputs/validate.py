@@ -18,15 +18,15 @@ from viewer.scene.scene import Scene
 Given = Scene | Prepared | str | os.PathLike[str]
 
 
-def scene_given(scene: object) -> Scene | Prepared:
-    """The scene itself, or where it is a name the one that `viewer.load` finds.
+def scene_given(scene: object, max_texture: int | None = None) -> Scene | Prepared:
+    """The scene itself, or where it is a name the one that `viewer.load` finds, with that option.
 
     Raises ViewerError for what is no scene, and for a file that cannot be read.
     """
     if isinstance(scene, (Scene, Prepared)):
         return scene
     if isinstance(scene, (str, os.PathLike)):
-        return load(scene)
+        return load(scene, max_texture=max_texture)
     what = f"expected a Scene, the name of a file or of a built-in scene, not {kind_of(scene)}"
     raise ViewerError("scene", what, "viewer.Scene.from_triangles(vertices, faces) makes one of arrays")
 

@@ -85,6 +85,7 @@ class CanvasView:
         self._lenient = bool(taking.get("lenient", False))
         if settings.camera is not None:
             taking["camera"] = settings.camera
+        taking["max_texture"] = settings.max_texture
         self._given: Scene | None = taken(source, taking)  # later by the worker
         settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
@@ -157,7 +158,7 @@ class CanvasView:
     def _load(self, path: str) -> Scene:
         """What the worker does to have a scene."""
         given, self._given = self._given, None if self._path else self._given
-        return load(path, None, self._lenient) if given is None else given
+        return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if given is None else given
 
     def copy(self, text: str) -> None:
         """Keep a camera as text."""
