@@ -13,6 +13,13 @@ def keywords(text: str) -> str:
     return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
 
 
+def printable(text: str) -> str:
+    """The text with control characters and broken encodings escaped: names come from files, and go to terminals."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class ViewerError(Exception):
     """An error that the user can act on, in one line.
 
@@ -46,11 +53,7 @@ class ViewerError(Exception):
 
     def _line(self, where: str) -> str:
         line = f"{where}: {self.what}" + (f" ({self.hint})" if self.hint else "")
-        line = " ".join(line.split())
-        if line.isprintable():
-            return line
-        # Names come from files, and the line goes to terminals: control characters and broken encodings are escaped.
-        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+        return printable(" ".join(line.split()))
 
 
 class ShaderError(ViewerError):

@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
-from viewer.base.errors import DriverWarning, ViewerError
+from viewer.base.errors import DriverWarning, ViewerError, printable
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.film.files.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples
@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
 
 
-def printable(text: str) -> str:
-    """The text with control characters and broken encodings escaped: a scene's names go to the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def render(arguments: Namespace) -> bool:
     """``raystream render``: a picture, or frames of motion."""
     if arguments.output is None:
@@ -51,7 +46,7 @@ def render(arguments: Namespace) -> bool:
 
     times = [perf_counter()]
     with Progress(arguments.quiet) as progress:
-        progress(None, f"loading {printable(arguments.scene)}")
+        progress(None, f"loading {arguments.scene}")
         from viewer.renderer.renderer import Renderer
 
         scene = load_scene(arguments, progress)
@@ -72,7 +67,7 @@ def render(arguments: Namespace) -> bool:
                 picture = _picture(renderer, arguments, state, progress)
             times.append(perf_counter())
             tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
-            progress(None, f"writing {printable(arguments.output)}")
+            progress(None, f"writing {arguments.output}")
             _write(picture, arguments)
         except KeyboardInterrupt as stop:
             stop.args = (_how_to_go_on(state, arguments),)
@@ -218,7 +213,7 @@ def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
 def tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
     if not arguments.quiet:
         for line in notes:
-            progress.note(f"raystream: note: {printable(line)}")
+            progress.note(f"raystream: note: {line}")
 
 
 @contextmanager
@@ -236,7 +231,7 @@ def _render_frames(arguments: Namespace) -> bool:
 
     begin, counted = perf_counter(), []
     with Progress(arguments.quiet) as progress:
-        progress(None, f"loading {printable(arguments.scene)}")
+        progress(None, f"loading {arguments.scene}")
         from viewer.renderer.sequence import save_frames
 
         scene = load_scene(arguments, progress)
@@ -315,7 +310,7 @@ def info(arguments: Namespace) -> bool:
     from viewer.cli.report import describe, lines
 
     with Progress(arguments.json) as progress:
-        progress(None, f"loading {printable(arguments.scene)}")
+        progress(None, f"loading {arguments.scene}")
         import viewer
 
         scene = viewer.load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)

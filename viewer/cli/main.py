@@ -20,10 +20,9 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from viewer.base import clash
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, terminate
 from viewer.cli import commands
-from viewer.cli.commands import printable
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion

@@ -10,6 +10,8 @@ from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from viewer.base.errors import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
@@ -95,12 +97,13 @@ class Progress:
         if not self.enabled:
             return
         with self._lock:
-            self._state = (fraction, text)
+            self._state = (fraction, printable(text))
             self._left.see(time.monotonic(), fraction)
             self._update()
 
     def note(self, line: str) -> None:
         """Print a line on standard error, above the bar where one is shown."""
+        line = printable(line)
         with self._lock:
             if self._bar is not None and not self._closed:
                 self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -22,5 +22,6 @@ def entry() -> NoReturn:
         if (error.name or "").split(".")[0] != "viewer":
             raise  # something that raystream needs is missing
         where, why = "viewer", f"is another package, or broken: {error}"
+    where = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in where)
     print(f"raystream: error: {where}: {why}, found before raystream's own ({OWN})", file=sys.stderr)
     sys.exit(2)

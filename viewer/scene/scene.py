@@ -92,6 +92,30 @@ class Scene:
         numbers = {number for number, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
         return sum(i.mesh in numbers for i in self.instances) if numbers else 0
 
+    def check(self) -> None:
+        """Raises ViewerError for an instance of no mesh, and for a material or texture in use that is not there."""
+        meshes = np.fromiter((each.mesh for each in self.instances), np.int64, len(self.instances))
+        given = (-1 if each.material is None else each.material for each in self.instances)
+        materials = np.fromiter(given, np.int64, len(self.instances))
+        plain = np.fromiter((each.material is None for each in self.instances), bool, len(self.instances))
+        self._refuse("instance", "mesh", meshes, (meshes < 0) | (meshes >= len(self.meshes)), len(self.meshes))
+        wrong = ~plain & ((materials < 0) | (materials >= len(self.materials)))
+        self._refuse("instance", "material", materials, wrong, len(self.materials))
+        for number in np.unique(meshes[plain]).tolist():
+            own = self.meshes[number].materials
+            wrong = (own < 0) | (own >= len(self.materials))
+            self._refuse(f"mesh {number}, triangle", "material", own, wrong, len(self.materials))
+        for number, material in enumerate(self.materials):
+            used = np.array(sorted(material.texture_numbers), np.int64)
+            wrong = (used < 0) | (used >= len(self.textures))
+            self._refuse(f"material {number}, use", "texture", used, wrong, len(self.textures))
+
+    def _refuse(self, what: str, named: str, numbers: NDArray, wrong: NDArray, count: int) -> None:
+        if wrong.any():
+            first = int(wrong.argmax())
+            hint = f"there are {count:,}, numbered from 0"
+            raise ViewerError(self.name, f"{what} {first} names {named} {numbers[first]}", hint)
+
     def bounds(self, ground: bool = True) -> NDArray[np.float64]:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
 

@@ -218,6 +218,8 @@ def _indices(value: object, key: str = "") -> Iterator[int]:
     """The texture numbers in part of a JSON document: ``index`` of members named as textures, except occlusion."""
     if isinstance(value, dict):
         index = value.get("index")
+        if isinstance(index, float) and index.is_integer():  # as in `Object.integer`
+            index = int(index)
         if key.endswith("Texture") and key != "occlusionTexture" and isinstance(index, int):
             yield index
         for inner, each in value.items():

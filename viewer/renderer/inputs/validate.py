@@ -21,8 +21,11 @@ Given = Scene | Prepared | str | os.PathLike[str]
 def scene_given(scene: object, max_texture: int | None = None) -> Scene | Prepared:
     """The scene itself, or where it is a name the one that `viewer.load` finds, with that option.
 
-    Raises ViewerError for what is no scene, and for a file that cannot be read.
+    Raises ViewerError for what is no scene, for one whose parts name others that are not there, and for a file that
+    cannot be read.
     """
+    if isinstance(scene, Scene):
+        scene.check()
     if isinstance(scene, (Scene, Prepared)):
         return scene
     if isinstance(scene, (str, os.PathLike)):
