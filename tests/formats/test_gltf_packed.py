@@ -178,6 +178,19 @@ def test_uncompressed_data_are_used_where_the_decoder_is_missing(tmp_path, monke
     assert np.array_equal(load(doc.write(tmp_path, "scene.gltf")).meshes[0].positions[:4], SQUARE)
 
 
+@pytest.mark.parametrize(
+    ("component", "kind", "largest"), [(5120, np.int8, 127), (5123, np.uint16, 65535), (5122, np.int16, 32767)]
+)
+def test_draco_integers_of_other_types(component, kind, largest, tmp_path):
+    """The accessor's type counts, not that of the stored bytes: 255 is 255/65535 in 16 bits, and -1 in int8."""
+    doc = draco()
+    mesh = doc.json["meshes"][0]["primitives"][0]
+    doc.json["accessors"][mesh["attributes"]["COLOR_0"]]["componentType"] = component
+    colors = load(doc.write(tmp_path)).meshes[0].colors
+    expected = np.maximum(COLORS.astype(kind).astype(np.float32) / np.float32(largest), 0)  # no colour is negative
+    np.testing.assert_array_equal(colors, expected)
+
+
 # -- images ------------------------------------------------------------------------------------------------------------
 
 
@@ -278,6 +291,20 @@ def test_basis_malformed(at, value, words, monkeypatch):
     for length in (12, 79, 100, len(data) - 1):
         with pytest.raises(ViewerError, match="here: "):
             decode(ktx2(BLOCKS)[:length], "here")
+
+
+def test_basis_levels_of_odd_sizes():
+    """11 x 7 texels, and the level of 5 x 3 that is read where the whole picture does not fit."""
+    extra("opengl_basisu")
+    from viewer.formats.gltf.decoders.basis import decode, header
+
+    second, third = BLOCKS[:1, :2, ::-1], BLOCKS[1:, :1]
+    data = ktx2(BLOCKS, second, third, size=(11, 7))
+    found = header(data, "here")
+    assert (found.width, found.height, found.least) == (11, 7, 4)
+    for factor, blocks, tall, wide in ((1, BLOCKS, 7, 11), (2, second, 3, 5), (4, third, 1, 2)):
+        texels = blocks.repeat(4, axis=0).repeat(4, axis=1)[:tall, :wide]
+        np.testing.assert_array_equal(decode(data, "here", factor=factor).texels, texels)
 
 
 def test_basis_images_count_with_all_others(tmp_path, monkeypatch):

@@ -327,8 +327,8 @@ def _cameras(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
     names: set[str] = set()
     for number, (_, _, entity) in enumerate(found):
         origin = _vector(entity, "origin") + [0.0, 0.0, EYE]
-        angle = math.radians(_number(entity, "angle", 0.0))
-        tilt = math.radians(float(_vector(entity, "angles")[0]))
+        pitch, yaw, _ = _vector(entity, "angles").tolist()
+        angle, tilt = math.radians(_number(entity, "angle", yaw)), math.radians(pitch)
         ahead = np.array([math.cos(angle) * math.cos(tilt), math.sin(angle) * math.cos(tilt), -math.sin(tilt)])
         eye, aim = _turned(origin) * UNIT, _turned(origin + 64.0 * ahead) * UNIT
         name = entity.get("name") or ("start" if number == 0 else f"start {number}")
