@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # The first that fits, of a module's name without ``viewer.``.
 FLOORS = (
-    *((name, 9) for name in ("cli", "__main__", "launch")),
+    *((name, 9) for name in ("cli", "__main__")),
     *((name, 8) for name in ("window", "notebook", "remote", "farm")),
     ("viewport", 7),
     ("renderer", 6),

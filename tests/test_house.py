@@ -120,11 +120,11 @@ def house(tmp_path):
 @needs_linux
 def test_sets_up_once_and_then_only_runs(house):
     out, err = house.run("run", "render", "a scene", "--camera", "1,2,3 4,5,6")
-    assert out == f"{house.work}|-P|-m|viewer|render|a scene|--camera|1,2,3 4,5,6|"
+    assert out == f"{house.work}|-P|-m|raystream|render|a scene|--camera|1,2,3 4,5,6|"
     assert err == ["raystream: making .venv (once, about a minute)", "raystream: installing the Python packages"]
     venv, pip = house.calls()
     assert venv == "venv" and pip.endswith("--editable .")
-    assert house.run("run", "--help") == (f"{house.work}|-P|-m|viewer|--help|", [])
+    assert house.run("run", "--help") == (f"{house.work}|-P|-m|raystream|--help|", [])
     assert house.calls() == []
 
 
@@ -138,7 +138,7 @@ def test_through_a_link_from_any_folder(house):
     assert (house.root / ".venv" / "raystream-stamp").exists()
     # CDPATH makes cd print, and look elsewhere.
     out, err = house.run("tools/run", cwd=house.root, CDPATH=f"{house.bin}:{house.root}")
-    assert (out, err) == (f"{house.root}|-P|-m|viewer|", [])
+    assert (out, err) == (f"{house.root}|-P|-m|raystream|", [])
 
 
 @needs_linux
@@ -422,8 +422,8 @@ def test_what_a_wheel_has():
         put |= {str(path.relative_to(ROOT)): where + str(path)[len(str(found)) :] for path in files}
     expected = {f"{name}/{path}" for name in ("shaders", "assets") for path in files_below(ROOT / name)}
     expected = {name: f"viewer/{name}" for name in expected if not name.startswith("assets/pictures/")}
-    assert put == {**expected, "viewer/launch/raystream.py": "raystream.py"}
-    assert wheel["packages"] == ["viewer"] and wheel["exclude"] == ["viewer/launch"]
+    assert put == expected
+    assert wheel["packages"] == ["raystream", "viewer"]
 
 
 @pytest.mark.slow
@@ -448,6 +448,10 @@ def test_wheel_in_an_empty_environment(tmp_path):
     python(inside / "python", "-m", "pip", "install", "-q", wheel)
     assert python(inside / "raystream", "--version") == f"raystream {__version__}\n"
     assert "usage: raystream" in python(inside / "raystream", "--help")
+    assert python(inside / "python", "-m", "raystream", "--version") == f"raystream {__version__}\n"
+    (tmp_path / "viewer.py").touch()  # beside a script
+    (tmp_path / "script.py").write_text("import raystream\nprint(raystream.Camera.__name__)\n")
+    assert python(inside / "python", "script.py") == "Camera\n"
     where = python(
         inside / "python", "-c", "from viewer.base import paths; print(paths.shaders()); print(paths.assets())"
     )

@@ -16,8 +16,8 @@ def render(scene: Any, **options: Any) -> Picture:
     options : those of `Renderer` and of `Renderer.render`, such as ``size=(640, 480), spp=64, environment="sky"``;
     ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. A camera is in the object's own coordinates.
 
-    >>> viewer.render("bunny.ply", spp=64).save("bunny.png")
-    >>> viewer.render((vertices, faces), camera="3,2,4 0,0,0")
+    >>> raystream.render("bunny.ply", spp=64).save("bunny.png")
+    >>> raystream.render((vertices, faces), camera="3,2,4 0,0,0")
 
     Raises ViewerError for what cannot be shown, and for an unknown option or a wrong value; DeviceError without
     OpenGL 3.3.

@@ -28,7 +28,7 @@ def scene_given(scene: object) -> Scene | Prepared:
     if isinstance(scene, (str, os.PathLike)):
         return load(scene)
     what = f"expected a Scene, the name of a file or of a built-in scene, not {kind_of(scene)}"
-    raise ViewerError("scene", what, "viewer.Scene.from_triangles(vertices, faces) makes one of arrays")
+    raise ViewerError("scene", what, "raystream.Scene.from_triangles(vertices, faces) makes one of arrays")
 
 
 def settings_given(settings: object) -> Settings | None:
