@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.base.version import __version__
 
 if TYPE_CHECKING:
     from viewer import farm
-    from viewer.formats.named import is_builtin, load
+    from viewer.formats.named import is_builtin
+    from viewer.formats.objects.take import load
     from viewer.notebook.show import show
     from viewer.renderer.inputs.settings import Settings
     from viewer.renderer.one_line import render
@@ -44,6 +45,7 @@ __all__ = [
     "Session",
     "Settings",
     "ViewerError",
+    "ViewerWarning",
     "__version__",
     "farm",
     "is_builtin",
@@ -74,7 +76,7 @@ _HOMES = {
     "Session": "viewer.renderer.session.session",
     "Settings": "viewer.renderer.inputs.settings",
     "is_builtin": "viewer.formats.named",
-    "load": "viewer.formats.named",
+    "load": "viewer.formats.objects.take",
     "render": "viewer.renderer.one_line",
     "render_frames": "viewer.renderer.sequence",
     "save_frames": "viewer.renderer.sequence",

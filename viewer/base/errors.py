@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
+from collections.abc import Iterable
 
 # An option as typed, with or without a value; not part of a path or file name.
 _OPTION = re.compile(r"(?<![\w./\\-])--([a-z]+(?:-[a-z]+)*)(?![\w./\\-])")
@@ -67,6 +70,19 @@ class DeviceError(ViewerError):
 
 class DriverWarning(UserWarning):
     """Resumed samples of another driver: statistics hold, bits do not."""
+
+
+class ViewerWarning(UserWarning):
+    """What the command line tells as a note: an omission in a file, an option without use, a picture that is dark."""
+
+
+def warn(notes: Iterable[str]) -> None:
+    """Warn of each note, with options as Python's keywords, at the line outside of this package that asked."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("viewer", "raystream"):
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        warnings.warn(keywords(note), ViewerWarning, stacklevel=level)
 
 
 class WiringError(ViewerError):

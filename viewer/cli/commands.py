@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
-from viewer.base.errors import DriverWarning, ViewerError
+from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.film.files.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples
@@ -182,12 +182,10 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
 
 def _unused(arguments: Namespace) -> list[str]:
     """A remark on options that do not serve the chosen program."""
-    from viewer.programs import PICTURES
+    from viewer.renderer.inputs.settings import unused
 
-    program = PICTURES[arguments.program]
-    typed = (name for name in OPTIONS if name in arguments.typed and not program.uses(name))
-    given = [OPTIONS[name].flag for name in typed if getattr(arguments, name) != OPTIONS[name].default]
-    return [f"program {arguments.program} makes no use of {', '.join(given)}"] if given else []
+    typed = (name for name in OPTIONS if name in arguments.typed)
+    return unused(arguments.program, (name for name in typed if getattr(arguments, name) != OPTIONS[name].default))
 
 
 def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
@@ -201,9 +199,9 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
 
 def load_scene(arguments: Namespace, progress: Progress) -> Scene:
     """The scene with its notes told and its animation chosen."""
-    import viewer
+    from viewer.formats.named import load
 
-    scene = viewer.load(arguments.scene, lenient=arguments.lenient).with_variant(arguments.variant)
+    scene = load(arguments.scene, lenient=arguments.lenient).with_variant(arguments.variant)
     tell(scene.warnings, arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
@@ -226,6 +224,7 @@ def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[
     """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", DriverWarning)
+        warnings.simplefilter("ignore", ViewerWarning)  # told already
         warnings.showwarning = lambda message, *rest, **more: tell([str(message)], arguments, progress)
         yield
 
@@ -291,10 +290,10 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def view(arguments: Namespace) -> bool:
     """``raystream view``: the window. What is no scene is told before it opens."""
-    import viewer
     from viewer.formats import recognise
+    from viewer.formats.named import is_builtin
 
-    if not viewer.is_builtin(arguments.scene):
+    if not is_builtin(arguments.scene):
         recognise(arguments.scene)
     taken = (name for name, option in OPTIONS.items() if option.viewed and option.part != "command")
     chosen = {name: getattr(arguments, name) for name in taken}
@@ -316,9 +315,9 @@ def info(arguments: Namespace) -> bool:
 
     with Progress(arguments.json) as progress:
         progress(None, f"loading {printable(arguments.scene)}")
-        import viewer
+        from viewer.formats.named import load
 
-        scene = viewer.load(arguments.scene, lenient=arguments.lenient)
+        scene = load(arguments.scene, lenient=arguments.lenient)
         progress(None, "building")
         data = describe(scene, arguments.program, arguments.max_texture)
     emit(data, lines, arguments.json)

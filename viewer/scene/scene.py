@@ -24,6 +24,7 @@ from viewer.scene.texture import Texture
 
 # Times at which an animated scene is sampled for the bounds of its whole motion.
 GLANCES = 16
+ROUNDING = 1e-3  # by which colours in floats may pass 1
 
 
 @dataclass
@@ -62,7 +63,8 @@ class Scene:
         base_color: tuple[float, float, float] = (0.8, 0.8, 0.8),
         name: str = "triangles",
     ) -> Scene:
-        """A scene of one mesh. vertices (V, 3); faces (T, 3); normals (V, 3) unit; colors (V, 3 or 4) linear.
+        """A scene of one mesh. vertices (V, 3); faces (T, 3); normals (V, 3) unit; colors (V, 3 or 4) linear, 0 to 1.
+        ``warnings`` tell of triangles whose corners are not finite, which nothing hits, and of none at all.
 
         Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
         float32.
@@ -74,12 +76,18 @@ class Scene:
             given = _array(name, "colors", colors, (3, 4))
             if len(given) != len(points):
                 raise ViewerError(name, f"{len(given)} colors for {len(points)} vertices")
+            if given.size and not (given.min() >= 0 and given.max() <= 1 + ROUNDING):
+                what = f"colors reach from {given.min():g} to {given.max():g}"
+                raise ViewerError(name, what, "give 0 to 1, linear; render((vertices, faces, colors)) takes bytes, too")
             rgba = np.ones((len(points), 4), np.float32)
             rgba[:, : given.shape[1]] = given
         directions = None if normals is None else _array(name, "normals", normals, (3,))
         mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
         _array(name, "base_color", [base_color], (3,))
-        return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name)
+        lost = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
+        notes = [f"{name}: {lost} of {len(corners)} triangles have corners that are not finite"] if lost else []
+        notes += [] if len(corners) else [f"{name}: no triangles"]
+        return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes)
 
     @property
     def triangle_count(self) -> int:
