@@ -15,12 +15,13 @@ def load(scene: str | os.PathLike[str], variant: str | int | None = None, lenien
     """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; files take precedence.
 
     variant : the file's material variant, as in `Scene.with_variant`. lenient : checkerboards replace unreadable
-    images, with a note in the scene's ``warnings``.
+    images, with a note in the scene's ``warnings``. Where the file's first camera sees nothing, one that frames the
+    scene stands before it, with a note.
 
     Raises ViewerError with the file, the part and the fault.
     """
     name = _name(scene)
-    found = builtin.build(name) if is_builtin(name) else formats.load(name, lenient)
+    found = builtin.build(name) if is_builtin(name) else formats.load(name, lenient).framed()
     return found.with_variant(variant)
 
 

@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 PARALLEL = 1e-6
 # Margin around a framed box, as a factor on its size.
 MARGIN = 1.1
+# What a camera sees is at least this share of the picture's height, in pictures of at most this width over height.
+LEAST_SEEN, WIDEST = 0.02, 2.0
 # Limits of lenses and focus distances for products and quotients within float32.
 LARGEST_LENS, NEAREST_FOCUS = 1e18, 1e-18
 
@@ -135,6 +137,24 @@ class Camera:
         closest = 0.1 * float(np.linalg.norm(half))  # keeps a line along the view in front of the camera
         distance = float((np.maximum(sideways / slope, closest) - corners @ forward).max())
         return cls(tuple(middle - distance * forward), tuple(middle), fov=fov, name=name)
+
+    def sees(self, bounds: ArrayLike) -> bool:
+        """Whether a box, (2, 3) lowest and highest corner, may be seen: it is not behind or beside the picture, and not
+        too small in it (`LEAST_SEEN`). An empty or infinite box is."""
+        box = np.asarray(bounds, np.float64).reshape(2, 3)
+        radius = float(np.linalg.norm(box[1] - box[0])) / 2
+        if not np.isfinite(box).all() or not radius > 0:
+            return True
+        right, up, forward = self.basis()
+        slope = math.tan(math.radians(self.fov) / 2)
+        corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]]) - self.origin
+        ahead, upwards, sideways = corners @ forward, corners @ up, corners @ right
+        beside = (sideways - WIDEST * slope * ahead, -sideways - WIDEST * slope * ahead)
+        above = (upwards - slope * ahead, -upwards - slope * ahead)
+        if any((distances >= 0).all() for distances in (-ahead, *beside, *above)):
+            return False
+        away = float(np.linalg.norm(box.mean(axis=0) - self.origin))
+        return away <= radius or radius / away >= LEAST_SEEN * slope
 
     def with_fov(self, fov: float) -> Camera:
         """The same camera with another vertical field of view, degrees."""

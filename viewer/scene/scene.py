@@ -207,6 +207,20 @@ class Scene:
         known = ", ".join(camera.name for camera in self.cameras) or "none"
         raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {known}; or give 'ox,oy,oz tx,ty,tz'")
 
+    def framed(self) -> Scene:
+        """The scene with a camera of its own before those that came with it, and a warning, where the first of these
+        sees nothing; itself elsewhere, and where cameras may move."""
+        if not self.cameras or self.animations:
+            return self
+        first, bounds = self.cameras[0], self.bounds()
+        if first.sees(bounds):
+            return self
+        note = (
+            f"{self.name}: camera '{first.name}' sees nothing: the scene is framed (--camera '{first.name}' takes it)"
+        )
+        cameras = [Camera.framing(bounds, name="framing"), *self.cameras]
+        return self.with_parts(cameras=cameras, warnings=[*self.warnings, note])
+
     # -- ground ----------------------------------------------------------------------------------------------------
 
     @property

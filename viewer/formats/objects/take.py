@@ -62,7 +62,7 @@ def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False
         raise ViewerError(scene.name, "has no visible surface", "; ".join(scene.warnings[:1]))
     if not scene.triangle_count:
         raise ViewerError(scene.name, "has no faces", "give at least one triangle")
-    return scene
+    return scene.framed()
 
 
 def load(scene: Any, variant: str | int | None = None, lenient: bool = False, up: str | None = None) -> Scene:
