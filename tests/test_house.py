@@ -121,7 +121,10 @@ def house(tmp_path):
 def test_sets_up_once_and_then_only_runs(house):
     out, err = house.run("run", "render", "a scene", "--camera", "1,2,3 4,5,6")
     assert out == f"{house.work}|-P|-m|raystream|render|a scene|--camera|1,2,3 4,5,6|"
-    assert err == ["raystream: making .venv (once, about a minute)", "raystream: installing the Python packages"]
+    steps = ["raystream: making .venv (once, about a minute)", "raystream: installing the Python packages"]
+    inside = f"{house.root}/.venv/bin".replace(" ", "\\ ")
+    ready = f"raystream: ready; go on with {inside}/raystream COMMAND, or once: source {inside}/activate,"
+    assert err == [*steps, f"{ready} then: raystream COMMAND"]
     venv, pip = house.calls()
     assert venv == "venv" and pip.endswith("--editable .")
     assert house.run("run", "--help") == (f"{house.work}|-P|-m|raystream|--help|", [])
@@ -147,7 +150,7 @@ def test_tests_get_their_extra_and_keep_it(house):
     house.calls()
     out, err = house.run("test", "-k", "two words")
     assert out == f"{house.root}|-m|pytest|{WORKERS}|-k|two words|"
-    assert err == ["raystream: updating .venv", "raystream: installing the Python packages"]
+    assert err[:2] == ["raystream: updating .venv", "raystream: installing the Python packages"] and "ready" in err[2]
     assert house.calls()[0].endswith("--editable .[test]")
     house.run("run")
     house.run("test")
