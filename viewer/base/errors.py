@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Iterable
 
@@ -78,10 +77,15 @@ class ViewerWarning(UserWarning):
 
 def warn(notes: Iterable[str]) -> None:
     """Warn of each note, with options as Python's keywords, at the line outside of this package that asked."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("viewer", "raystream"):
+    lines = list(notes)
+    if not lines:
+        return
+    from inspect import currentframe
+
+    level, frame = 1, currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("viewer", "raystream"):
         level, frame = level + 1, frame.f_back
-    for note in notes:
+    for note in lines:
         warnings.warn(keywords(note), ViewerWarning, stacklevel=level)
 
 
