@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
+from viewer.cli.presets import published_remark
 from viewer.film.files.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples
 
@@ -62,6 +63,8 @@ def render(arguments: Namespace) -> bool:
         renderer = Renderer(scene, **chosen_options(arguments, "renderer"), progress=progress)
         tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
         tell(_unused(arguments), arguments, progress)
+        if arguments.preset is not None:
+            tell(published_remark(arguments, renderer.device.software), arguments, progress)
         times.append(perf_counter())
         progress(None, "compiling")
         tell(fill_darkness(renderer, arguments), arguments, progress)
