@@ -11,6 +11,7 @@ import numpy as np
 
 from viewer.accel.structures import MOST_UNSORTED
 from viewer.base.errors import ViewerError
+from viewer.film.exposure import AUTO
 from viewer.film.tonemap import TONEMAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
@@ -66,6 +67,7 @@ def picture_handlers(context: ViewportContext, clipboard: Clipboard) -> dict[str
         "camera.paste": lambda: view.take(Camera.parse(clipboard.paste(), _flight(context).camera.fov)),
         "exposure.up": lambda: _expose(context, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(context, -EXPOSURE_STEP),
+        "exposure.auto": lambda: _expose_automatically(context),
         "tonemap.next": lambda: _tonemap(context),
         "denoise.toggle": scene_loader.toggle_denoiser,
         "pause": lambda: _pause(context),
@@ -177,6 +179,11 @@ def _copy(context: ViewportContext, clipboard: Clipboard) -> None:
 def _expose(context: ViewportContext, stops: float) -> None:
     context.view.exposure = context.view.stops + stops
     context.view.say(f"exposure {context.view.exposure:+.2f} stops")
+
+
+def _expose_automatically(context: ViewportContext) -> None:
+    context.view.exposure = AUTO
+    context.view.say("exposure: auto")
 
 
 def _tonemap(context: ViewportContext) -> None:

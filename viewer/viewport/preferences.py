@@ -44,7 +44,7 @@ class Preferences:
 
     size        : of the window when it opens, (width, height) in the screen's coordinates.
     samples     : of each pixel, to stop at. noise : estimated relative error to stop at; 0: never.
-    exposure    : stops, or auto. tonemap : its name, which the display checks.
+    exposure    : of every scene until it is set by hand, stops or auto. tonemap : its name, which the display checks.
     mode        : of the camera, ``orbit`` or ``fly``. speed : of flight, as a factor on what suits the scene.
     recent      : files opened, the last one first. keys : action's name -> key text, or a list of them.
     unknown     : remarks on keys of the file that are not known, one line each; saving keeps them.

@@ -232,6 +232,8 @@ class SceneLoader:
         else:
             view.controller = first_controller(view, renderer.camera, bounds)
         view.look()
+        if path != view.path and view.path:  # an exposure set by hand was that scene's
+            view.exposure = view.preferences.exposure
         view.path, self.camera_number = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))

@@ -25,7 +25,8 @@ class Viewport:
     """What panels, commands and events see of the window, and change.
 
     session    : the picture. flight : the camera in the hand; None while there is no scene. path : of the scene.
-    exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now.
+    exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now. An exposure set
+    by hand is the open scene's: the next one has that of the preferences.
     size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
     panels may have taken a part of, from and to the shares ``span`` of its width. scale : of the window's text.
     cursor : in the picture, window coordinates. drag : button and modifiers that are down.

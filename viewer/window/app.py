@@ -231,7 +231,7 @@ class App:
         self.scene_loader.loader.cancel()
         kept, view, stop = self.preferences, self.view, self.session.stop
         kept.samples, kept.noise = stop.spp, stop.error or 0.0
-        kept.exposure, kept.tonemap = view.exposure, view.tonemap
+        kept.tonemap = view.tonemap
         if view.controller is not None:
             kept.speed = view.controller.speed / view.controller.natural_speed
         kept.full_screen = self.window.full_screen
