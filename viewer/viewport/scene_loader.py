@@ -10,6 +10,7 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
+from viewer.renderer.inputs.lighting import UNLIT
 from viewer.renderer.inputs.prepared import Prepared, prepare
 from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
 from viewer.renderer.preview.scheduler import UPLOADING
@@ -71,7 +72,7 @@ class SceneLoader:
         self._opened: tuple[str, Any] | None = None  # whose camera is in the hand, and by which options
         self._given: Scene | None = None  # the scene that the worker was given, if it need not read the file
         self._filled = False  # the sky is there for a scene whose own lights show nothing
-        self._hidden: Any = None  # the environment that is switched off
+        self._hidden: Any = "sky"  # the environment that J brings back; the sky where there was none
         self.dialog: Any = None  # a file dialog of the desktop, which will answer
 
     # -- scenes ----------------------------------------------------------------------------------------------------
@@ -301,20 +302,22 @@ class SceneLoader:
 
     def light_by(self, environment: Any) -> None:
         """Light the scene, and those to come, by another environment; the worker reads it."""
-        self._hidden, self._filled = None, False
+        self._hidden, self._filled = "sky", False
         self.set(environment=environment)
 
     def toggle_environment(self) -> None:
         """Off, and on again; where there is none, the default sky."""
-        self.view.shown()
-        now = self.view.environment
-        if now.flux > 0:
-            self.light_by(DARKNESS)
-            self._hidden = _unturned(now, self.requested.environment_rotation)
-            self.view.say("environment off")
-        else:
-            self.light_by(self._hidden or "sky")
+        renderer, _ = self.view.shown()
+        asked, now = self.requested.environment, self.view.environment
+        coming = asked is not renderer.settings.environment
+        if asked in ("none", DARKNESS) or (now.flux == 0 and not coming):
+            self.light_by(self._hidden)
             self.view.say("environment on")
+            return
+        self.light_by(DARKNESS)
+        read = asked is not None and asked not in UNLIT and not coming
+        self._hidden = _unturned(now, self.requested.environment_rotation) if read else asked  # read once alone
+        self.view.say("environment off")
 
     def _relight(self, renderer: Renderer, made: Prepared) -> None:
         """Show another environment, whose tables are there."""
