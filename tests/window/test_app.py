@@ -134,6 +134,26 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
     hands.app.release = lambda: None
 
 
+def test_a_first_opening_tells_the_first_keys(opened: Opener) -> None:
+    hands = opened()
+    view, quiet = hands.app.view, hands.pixels()
+    view.preferences.hint = True
+    assert view.hint == "drag orbits, Tab flies, H keys"
+    hands.turn(3)  # ImGui lays out in two
+    assert (hands.pixels() != quiet).any()
+    view.controller.toggle_mode()
+    assert view.hint == "drag looks around, Tab orbits, H keys"
+    view.controller.toggle_mode()
+    hands.key("q")
+    assert view.hint == ""
+    np.testing.assert_array_equal(hands.pixels(), quiet)
+    hands.app.release()
+    from viewer.viewport.preferences import Preferences
+
+    assert not Preferences.load().hint
+    hands.app.release = lambda: None
+
+
 # -- sizes -------------------------------------------------------------------------------------------------------------
 
 

@@ -38,9 +38,7 @@ class Clipboard(Protocol):
 def picture_handlers(context: ViewportContext, clipboard: Clipboard) -> dict[str, Callable[[], None]]:
     """Action name -> what it does to the picture, wherever that is shown."""
     view, scene_loader, editing = context.view, context.scene_loader, context.editing
-    made: dict[str, Callable[[], None]] = {
-        f"program.{name}": partial(scene_loader.set, program=name) for name in PICTURES
-    }
+    made: dict[str, Callable[[], None]] = {f"program.{name}": partial(_program, context, name) for name in PICTURES}
     made |= {f"camera.{name}": partial(_view, context, name) for name in ("front", "right", "top")}
     for name, option in options.OPTIONS.items():
         if option.choices and f"{name}.next" in BY_NAME:
@@ -80,10 +78,18 @@ def picture_handlers(context: ViewportContext, clipboard: Clipboard) -> dict[str
     }
 
 
+def _program(context: ViewportContext, name: str) -> None:
+    context.view.say_done(f"program {name}: {PICTURES[name].help}")
+    context.scene_loader.set(program=name)
+
+
 def _pause(context: ViewportContext) -> None:
     view = context.view
     view.paused = not view.paused
-    view.say(f"paused; {view.keymap.text('pause')} goes on" if view.paused else "")
+    if view.paused:
+        view.say(f"paused; {view.keymap.text('pause')} goes on")
+    else:
+        view.say_done("rendering goes on")
 
 
 def _scene(context: ViewportContext) -> Any:
@@ -224,7 +230,7 @@ def _effect(context: ViewportContext, name: str) -> None:
     """Shadows, reflections or refractions on and off, where the program has them."""
     on = not context.scene_loader.requested[name]
     context.scene_loader.set(**{name: on})
-    context.view.say(f"{name} {'on' if on else 'off'}")
+    context.view.say_switched(name, on)
 
 
 def _deepen(context: ViewportContext, by: int) -> None:

@@ -283,7 +283,7 @@ class SceneLoader:
         self.view.shown()
         on = self.requested.ground is None
         self.set(ground="auto" if on else None)
-        self.view.say("ground on" if on else "ground off")
+        self.view.say_switched("ground", on)
 
     def toggle_denoiser(self) -> None:
         """The denoiser on and off."""
@@ -312,12 +312,12 @@ class SceneLoader:
         coming = asked is not renderer.settings.environment
         if asked in ("none", DARKNESS) or (now.flux == 0 and not coming):
             self.light_by(self._hidden)
-            self.view.say("environment on")
+            self.view.say_switched("environment", True)
             return
         self.light_by(DARKNESS)
         read = asked is not None and asked not in UNLIT and not coming
         self._hidden = _unturned(now, self.requested.environment_rotation) if read else asked  # read once alone
-        self.view.say("environment off")
+        self.view.say_switched("environment", False)
 
     def _relight(self, renderer: Renderer, made: Prepared) -> None:
         """Show another environment, whose tables are there."""

@@ -19,6 +19,7 @@ from viewer.viewport.preferences import Preferences
 
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
 LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
+ACTION_SECONDS = 1.0  # and the name of what a key has done
 
 
 class Viewport:
@@ -48,7 +49,7 @@ class Viewport:
         self.cursor = (0.0, 0.0)
         self.drag: tuple[int, int] | None = None
         self.handlers: dict[str, Callable[[], None]] = {}
-        self.message, self.message_is_error, self._said = "", False, 0.0
+        self.message, self.message_is_error, self._until = "", False, 0.0
         self._compile: tuple[str, Callable[[], object]] | None = None  # what it is called, and what compiles
         self._told = False  # that it compiles
         self._shots: list[Callable[[], None]] = []
@@ -147,14 +148,33 @@ class Viewport:
 
     # -- what is said ----------------------------------------------------------------------------------------------
 
-    def say(self, text: str, error: bool = False) -> None:
-        """Show one line in the window."""
-        self.message, self.message_is_error, self._said = text, error, time.monotonic()
+    def say(self, text: str, error: bool = False, seconds: float = LINE_SECONDS) -> None:
+        """Show one line in the window; one that is no error for so many seconds."""
+        self.message, self.message_is_error, self._until = text, error, time.monotonic() + seconds
         self.wake()
+
+    def say_done(self, text: str) -> None:
+        """Show for a moment what a key has done."""
+        self.say(text, seconds=ACTION_SECONDS)
+
+    def say_switched(self, name: str, on: bool) -> None:
+        """Show for a moment that something is on, or off."""
+        self.say_done(f"{name} {'on' if on else 'off'}")
+
+    @property
+    def hint(self) -> str:
+        """The first keys, for who opens a window for the first time, until a key is pressed; empty from then on."""
+        if not self.preferences.hint or self.controller is None:
+            return ""
+        flies = self.controller.mode == "fly"
+        parts = ["drag looks around" if flies else "drag orbits"]
+        for action, text in (("camera.mode", "orbits" if flies else "flies"), ("help", "keys")):
+            parts += [f"{key} {text}" for key in self.keymap.keys(action)[:1] if action in self.handlers]
+        return ", ".join(parts)
 
     def fade(self) -> None:
         """Take a note back that has been there long enough."""
-        if self.message and not self.message_is_error and time.monotonic() - self._said > LINE_SECONDS:
+        if self.message and not self.message_is_error and time.monotonic() > self._until:
             self.say("")
 
     # -- drawing ---------------------------------------------------------------------------------------------------

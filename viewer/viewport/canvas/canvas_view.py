@@ -366,9 +366,10 @@ class CanvasView:
         if view.paused:
             return "paused"
         if view.scene is None or not session.complete:
-            return ""
+            return view.hint
         error = f", error {session.error:.1%}" if math.isfinite(session.error) and session.samples > 1 else ""
-        return f"{session.samples} sample{'s' if session.samples != 1 else ''} a pixel{error}"
+        samples = f"{session.samples} sample{'s' if session.samples != 1 else ''} a pixel{error}"
+        return " · ".join(part for part in (samples, view.hint) if part)
 
     def release(self) -> None:
         """Give everything back; from then on nothing runs, and events are ignored."""
