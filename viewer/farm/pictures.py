@@ -84,12 +84,25 @@ def render_on(
         what = f"program {renderer.settings.program} adds no samples"
         raise ViewerError("--cluster", what, "leave it out, or take --program path")
     check_whole(stop, "--cluster")
-    film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
     stats = Stats()
-    film, drivers = _film(
-        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, notify, seen
-    )
-    picture = renderer.render(film=film, state=state, progress=progress, **drawn)
+    with renderer.framing(size):
+        film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
+        film, drivers = _film(
+            renderer,
+            cluster,
+            unit,
+            length or RANGE,
+            mix_builds,
+            size,
+            stop.spp,
+            film,
+            stats,
+            state,
+            progress,
+            notify,
+            seen,
+        )
+        picture = renderer.render(film=film, state=state, progress=progress, **drawn)
     picture.stats.add(stats)
     told_before = [name for name in before.split("; ") if name and name != renderer.device.driver]
     picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*told_before, *drivers])) or before
@@ -190,7 +203,8 @@ def render_frames(
 
     cluster, mix_builds : as of `render`. films : keep the frames' films, for .exr.
     """
-    motion = FrameSequence(scene, frames, fps, turntable, camera, given)
+    size = {name: value for name, value in (render or {}).items() if name == "size"}
+    motion = FrameSequence(scene, frames, fps, turntable, camera, given, **size)
     settings, environment = travelling(Settings(**given))
     if progress is not None:
         progress(None, "starting workers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from inspect import Signature, cleandoc
 from pathlib import Path
 from typing import Any, Never
@@ -25,7 +26,7 @@ from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.limits import check_limits
-from viewer.renderer.inputs.camera import view
+from viewer.renderer.inputs.camera import fitted, view
 from viewer.renderer.inputs.lighting import scene_lighting
 from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
 from viewer.renderer.inputs.registered import registered
@@ -389,7 +390,19 @@ class Renderer:
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
         wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state)
-        return render_picture(self, wanted, progress)
+        with self.framing((width, height)):
+            return render_picture(self, wanted, progress)
+
+    @contextmanager
+    def framing(self, size: tuple[int, int]) -> Iterator[None]:
+        """For pictures of ``size`` (width, height) within the block: the camera, where it is a framing of the scene,
+        has all of it in view."""
+        camera = self.camera
+        self.camera = fitted(camera, self.settings, self.scene, size)
+        try:
+            yield
+        finally:
+            self.camera = camera
 
     def resumed(self, path: str, size: tuple[int, int], state: Checkpoint | None) -> tuple[Film | None, str]:
         """See `viewer.renderer.render.resumed_film`."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film.files.movie import frame_path, is_movie, write_movie
-from viewer.options.table import check, part
+from viewer.options.table import OPTIONS, check, part
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.inputs.validate import scene_given
@@ -51,8 +51,9 @@ class FrameSequence:
         turntable: bool,
         camera: Camera | str | None,
         options: Mapping[str, Any],
+        size: tuple[int, int] | str = OPTIONS["size"].default,
     ) -> None:
-        """options : of the renderer, of which those of the scene shape it, see `staged`.
+        """options : of the renderer, of which those of the scene shape it, see `staged`. size : of the frames.
 
         Raises ViewerError where nothing would move.
         """
@@ -64,7 +65,9 @@ class FrameSequence:
         if turntable or (camera is None and not scene.cameras):
             bounds = _bounds(self.staged(scene), frames, fps)
             if camera is None and not scene.cameras:
-                self.camera = Camera.framing(bounds)  # of all the motion, so that it stands still
+                width, height = check("size", size)
+                # Of all the motion, so that it stands still.
+                self.camera = Camera.framing(bounds, aspect=width / height)
             self.turned = bounds if turntable else None
 
     def staged(self, scene: Scene) -> Scene:
@@ -119,7 +122,8 @@ def render_frames(
     """
     shown = scene_given(scene)
     scene = shown.given if isinstance(shown, Prepared) else shown
-    motion = FrameSequence(scene, frames, fps, turntable, camera, options)
+    size = {name: value for name, value in (render or {}).items() if name == "size"}
+    motion = FrameSequence(scene, frames, fps, turntable, camera, options, **size)
     scene = motion.staged(scene)
     renderer: Renderer | None = None
     try:

@@ -186,13 +186,14 @@ class Scene:
             f"{len(self.lights):,} lights, {len(self.animations):,} animations>"
         )
 
-    def camera(self, name: str | None = None) -> Camera:
-        """The camera of that name (by default the first); one that frames the scene if there is none.
+    def camera(self, name: str | None = None, aspect: float = 1.0) -> Camera:
+        """The camera of that name (by default the first); one that frames the scene, in pictures of that aspect, if
+        there is none.
 
         Raises ViewerError with the known names for an unknown one.
         """
         if name is None:
-            return self.cameras[0] if self.cameras else Camera.framing(self.bounds(ground=False))
+            return self.cameras[0] if self.cameras else Camera.framing(self.bounds(ground=False), aspect=aspect)
         for camera in self.cameras:
             if camera.name == name:
                 return camera

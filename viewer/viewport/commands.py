@@ -58,7 +58,7 @@ def picture_handlers(context: ViewportContext, clipboard: Clipboard) -> dict[str
         "camera.frame": lambda: _frame(context),
         "camera.focus": lambda: _focus(context),
         "camera.next": lambda: _next_camera(context),
-        "camera.reset": lambda: view.take(_scene(context).camera()),
+        "camera.reset": lambda: view.take(_scene(context).camera(aspect=view.aspect)),
         "fov.narrower": lambda: _flight(context).step_fov(-1),
         "fov.wider": lambda: _flight(context).step_fov(1),
         "camera.copy": lambda: _copy(context, clipboard),
@@ -100,11 +100,6 @@ def _flight(context: ViewportContext) -> Any:
     return context.view.shown()[1]
 
 
-def _aspect(context: ViewportContext) -> float:
-    width, height = context.view.size
-    return width / max(1, height)
-
-
 def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) -> None:
     """The next value of an option."""
     _scene(context)
@@ -136,15 +131,15 @@ def _frame(context: ViewportContext) -> None:
     as by its first camera, if that stands outside, or else from above its front."""
     controller = _flight(context)
     if not controller.entered:
-        controller.frame_all(_aspect(context))
+        controller.frame_all(context.view.aspect)
         return
     outside = [camera for camera in _scene(context).cameras[:1] if not controller.within(camera.origin)]
     start = outside[0] if outside else Camera.framing(BOX)
-    controller.frame_all(_aspect(context), start.basis()[2])
+    controller.frame_all(context.view.aspect, start.basis()[2])
 
 
 def _view(context: ViewportContext, name: str) -> None:
-    _flight(context).view(name, _aspect(context))
+    _flight(context).view(name, context.view.aspect)
 
 
 def _next_camera(context: ViewportContext) -> None:

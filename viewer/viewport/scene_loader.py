@@ -159,7 +159,9 @@ class SceneLoader:
         """The first scene has been read: its camera is in the hand, and it is seen, from now on."""
         opened = path, {name: self.requested[name] for name in VIEW}
         if self._opened != opened:  # else it is read once more, by other settings
-            self.view.controller = first_controller(self.view, glance.camera(self.requested), glance.drawn.bounds)
+            self.view.controller = first_controller(
+                self.view, glance.camera(self.requested, self.view.aspect), glance.drawn.bounds
+            )
         self._opened = opened
         self.first_picture.begin(glance)
         self.view.wake()
@@ -202,7 +204,7 @@ class SceneLoader:
         same = path == view.path and view.controller is not None
         if renderer is view.renderer:
             view.session.update(
-                made, camera=view.controller.camera if same and view.controller else _framed(made, bounds)
+                made, camera=view.controller.camera if same and view.controller else _framed(made, bounds, view.aspect)
             )
             if again and now is not self._given:  # something has moved meanwhile
                 view.session.update(now)
@@ -217,7 +219,7 @@ class SceneLoader:
         if self._opened is not None and self._opened[1] != asked:
             self._opened = None  # another camera has been asked for since
         if asked["camera"] is None:
-            asked["camera"] = _framed(made, bounds)
+            asked["camera"] = _framed(made, bounds, self.view.aspect)
         try:
             return Renderer(made, settings.replace(**asked), device=self.device)
         except ViewerError as error:
@@ -333,9 +335,9 @@ class SceneLoader:
         self.view.wake()
 
 
-def _framed(made: Prepared, bounds: Any) -> Camera | None:
-    """A camera for scenes that have none of their own."""
-    return None if made.scene.cameras else Camera.framing(bounds)
+def _framed(made: Prepared, bounds: Any, aspect: float) -> Camera | None:
+    """A camera for scenes that have none of their own, in pictures of that aspect."""
+    return None if made.scene.cameras else Camera.framing(bounds, aspect=aspect)
 
 
 def _unturned(environment: Any, degrees: float) -> Any:

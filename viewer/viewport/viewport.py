@@ -104,13 +104,21 @@ class Viewport:
         of its width; a picture of another size begins anew where the span or the framebuffer are others."""
         (first, last), (width, height) = self.columns(frame[0], span), size
         begin, end = self.columns(width, span)
+        before = self.aspect
         self.size, self.pixels = (end - begin, height), (last - first, frame[1])
+        if self.controller is not None and self.controller.fit(before, self.aspect):
+            self.look()
         if (frame, span) != (self.frame, self.span):
             self.cursor = (self.cursor[0] + self.left - begin, self.cursor[1])
             self.frame, self.span = frame, span
             self.session.resize(self.pixels)
             self.wake()
         self.left = float(begin)
+
+    @property
+    def aspect(self) -> float:
+        """Of the picture, width / height."""
+        return max(1, self.size[0]) / max(1, self.size[1])
 
     @staticmethod
     def columns(width: int, span: tuple[float, float]) -> tuple[int, int]:
