@@ -120,11 +120,14 @@ def house(tmp_path):
 @needs_linux
 def test_sets_up_once_and_then_only_runs(house):
     out, err = house.run("run", "render", "a scene", "--camera", "1,2,3 4,5,6")
-    assert out == f"{house.work}|-P|-m|viewer|render|a scene|--camera|1,2,3 4,5,6|"
-    assert err == ["raystream: making .venv (once, about a minute)", "raystream: installing the Python packages"]
+    assert out == f"{house.work}|-P|-m|raystream|render|a scene|--camera|1,2,3 4,5,6|"
+    steps = ["raystream: making .venv (once, about a minute)", "raystream: installing the Python packages"]
+    inside = f"{house.root}/.venv/bin".replace(" ", "\\ ")
+    ready = f"raystream: ready; go on with {inside}/raystream COMMAND, or once: source {inside}/activate,"
+    assert err == [*steps, f"{ready} then: raystream COMMAND"]
     venv, pip = house.calls()
     assert venv == "venv" and pip.endswith("--editable .")
-    assert house.run("run", "--help") == (f"{house.work}|-P|-m|viewer|--help|", [])
+    assert house.run("run", "--help") == (f"{house.work}|-P|-m|raystream|--help|", [])
     assert house.calls() == []
 
 
@@ -138,7 +141,7 @@ def test_through_a_link_from_any_folder(house):
     assert (house.root / ".venv" / "raystream-stamp").exists()
     # CDPATH makes cd print, and look elsewhere.
     out, err = house.run("tools/run", cwd=house.root, CDPATH=f"{house.bin}:{house.root}")
-    assert (out, err) == (f"{house.root}|-P|-m|viewer|", [])
+    assert (out, err) == (f"{house.root}|-P|-m|raystream|", [])
 
 
 @needs_linux
@@ -147,7 +150,7 @@ def test_tests_get_their_extra_and_keep_it(house):
     house.calls()
     out, err = house.run("test", "-k", "two words")
     assert out == f"{house.root}|-m|pytest|{WORKERS}|-k|two words|"
-    assert err == ["raystream: updating .venv", "raystream: installing the Python packages"]
+    assert err[:2] == ["raystream: updating .venv", "raystream: installing the Python packages"] and "ready" in err[2]
     assert house.calls()[0].endswith("--editable .[test]")
     house.run("run")
     house.run("test")
@@ -422,8 +425,13 @@ def test_what_a_wheel_has():
         put |= {str(path.relative_to(ROOT)): where + str(path)[len(str(found)) :] for path in files}
     expected = {f"{name}/{path}" for name in ("shaders", "assets") for path in files_below(ROOT / name)}
     expected = {name: f"viewer/{name}" for name in expected if not name.startswith("assets/pictures/")}
-    assert put == {**expected, "viewer/launch/raystream.py": "raystream.py"}
-    assert wheel["packages"] == ["viewer"] and wheel["exclude"] == ["viewer/launch"]
+    public = "viewer/launch/raystream"
+    expected |= {
+        f"{public}/{path}": f"raystream/{path}" for path in files_below(ROOT / public) if path.parts[0] != "__pycache__"
+    }
+    put = {source: where for source, where in put.items() if "__pycache__" not in source}
+    assert put == expected
+    assert (wheel["packages"], wheel["exclude"]) == (["viewer"], ["viewer/launch"])
 
 
 @pytest.mark.slow
@@ -448,6 +456,10 @@ def test_wheel_in_an_empty_environment(tmp_path):
     python(inside / "python", "-m", "pip", "install", "-q", wheel)
     assert python(inside / "raystream", "--version") == f"raystream {__version__}\n"
     assert "usage: raystream" in python(inside / "raystream", "--help")
+    assert python(inside / "python", "-m", "raystream", "--version") == f"raystream {__version__}\n"
+    (tmp_path / "viewer.py").touch()  # beside a script
+    (tmp_path / "script.py").write_text("import raystream\nprint(raystream.Camera.__name__)\n")
+    assert python(inside / "python", "script.py") == "Camera\n"
     where = python(
         inside / "python", "-c", "from viewer.base import paths; print(paths.shaders()); print(paths.assets())"
     )

@@ -42,8 +42,8 @@ from viewer.formats.ply import elements as ply
 from viewer.formats.stl import reader as stl
 from viewer.scene.geometry import normals
 
-SECONDS = 10  # of processor time for a file of about a kilobyte
-MEMORY = 256 << 20  # bytes
+SECONDS = 5  # of processor time for a file of about a kilobyte
+MEMORY = 1 << 30  # bytes: what a small file may unfold to
 ADDRESSES = 4 << 30  # bytes of memory that the worker may map
 LOOPS = (polygons, obj, ply, stl, normals)  # modules whose loops are compiled for work that is not ``SMALL``
 SMALL = [module.SMALL for module in LOOPS]

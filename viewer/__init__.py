@@ -1,22 +1,16 @@
-"""Raystream: ray tracing as stream programs in OpenGL fragment shaders.
-
->>> import viewer
->>> viewer.render("bunny.ply", size=(512, 512), spp=64).save("bunny.png")
->>> viewer.show("bunny.ply")
-
-Both take a file, a built-in scene, arrays, and what trimesh, PyVista and Open3D hold; ``help(viewer.Renderer)``
-explains every option.
-"""
+"""The inner package of Raystream. Its public names are those of ``import raystream``, which see."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.base.version import __version__
 
 if TYPE_CHECKING:
-    from viewer.formats.named import is_builtin, load
+    from viewer import farm
+    from viewer.formats.named import is_builtin
+    from viewer.formats.objects.take import load
     from viewer.notebook.show import show
     from viewer.renderer.inputs.settings import Settings
     from viewer.renderer.one_line import render
@@ -27,7 +21,11 @@ if TYPE_CHECKING:
     from viewer.renderer.session.session import Session
     from viewer.scene.camera import Camera
     from viewer.scene.classic import ClassicMaterial, ClassicTexture
+    from viewer.scene.instance import Instance
+    from viewer.scene.light import Light
     from viewer.scene.material import Material
+    from viewer.scene.mesh import Mesh
+    from viewer.scene.quadric import Quadric
     from viewer.scene.scene import Scene
 
 __all__ = [
@@ -36,14 +34,20 @@ __all__ = [
     "ClassicTexture",
     "Frame",
     "Hits",
+    "Instance",
+    "Light",
     "Material",
+    "Mesh",
     "Picture",
+    "Quadric",
     "Renderer",
     "Scene",
     "Session",
     "Settings",
     "ViewerError",
+    "ViewerWarning",
     "__version__",
+    "farm",
     "is_builtin",
     "load",
     "render",
@@ -54,21 +58,25 @@ __all__ = [
 
 __distribution__ = "raystream"  # other distributions have packages of this name, too
 
-# Looked up when asked for, so that `import viewer` is quick and needs no OpenGL.
+# Looked up when asked for, so that `import raystream` is quick and needs no OpenGL.
 _HOMES = {
     "Camera": "viewer.scene.camera",
     "ClassicMaterial": "viewer.scene.classic",
     "ClassicTexture": "viewer.scene.classic",
-    "Hits": "viewer.renderer.sampling.rays",
-    "Material": "viewer.scene.material",
     "Frame": "viewer.renderer.sequence",
+    "Hits": "viewer.renderer.sampling.rays",
+    "Instance": "viewer.scene.instance",
+    "Light": "viewer.scene.light",
+    "Material": "viewer.scene.material",
+    "Mesh": "viewer.scene.mesh",
     "Picture": "viewer.renderer.sampling.picture",
+    "Quadric": "viewer.scene.quadric",
     "Renderer": "viewer.renderer.renderer",
     "Scene": "viewer.scene.scene",
     "Session": "viewer.renderer.session.session",
     "Settings": "viewer.renderer.inputs.settings",
     "is_builtin": "viewer.formats.named",
-    "load": "viewer.formats.named",
+    "load": "viewer.formats.objects.take",
     "render": "viewer.renderer.one_line",
     "render_frames": "viewer.renderer.sequence",
     "save_frames": "viewer.renderer.sequence",
@@ -77,12 +85,14 @@ _HOMES = {
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'viewer' has no attribute '{name}'")
     from importlib import import_module
 
+    if name == "farm":
+        return import_module("viewer.farm")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'viewer' has no attribute '{name}' (the package of raystream, {__path__[0]})")
     return getattr(import_module(_HOMES[name]), name)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from calls import error_line, needs_renderer, process, run
 
-import viewer
 from viewer.base.errors import DeviceError, ViewerError
 from viewer.options.table import OPTIONS, keywords
 from viewer.options.values import PolicyChoice, Unroll
@@ -79,7 +78,7 @@ def library(monkeypatch, tmp_path):
     module = types.ModuleType("viewer.renderer.renderer")
     module.Renderer = FakeRenderer
     monkeypatch.setitem(sys.modules, "viewer.renderer.renderer", module)
-    monkeypatch.setattr(viewer, "load", lambda name, **options: scene, raising=False)
+    monkeypatch.setattr("viewer.formats.named.load", lambda name, **options: scene)
     monkeypatch.setattr(FakeRenderer, "made", [])
     monkeypatch.setattr(FakeRenderer, "fault", None)
     monkeypatch.chdir(tmp_path)

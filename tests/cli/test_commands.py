@@ -20,6 +20,7 @@ from viewer.cli import main as cli
 from viewer.cli import shader_check
 from viewer.cli.commands import _unused
 from viewer.cli.main import _parse
+from viewer.cli.presets import published_remark
 from viewer.film.files.image import read_exr
 from viewer.stream.compile.source import Source
 
@@ -91,6 +92,25 @@ def test_presets_are_the_published_machine(name, depth):
     same = {"machine": "multipass", "eye_rays": "shared", "size": "(256, 256)", "spp": "64", "first_hits": "rays"}
     assert found == {**PUBLISHED, **same, "depth": str(depth)}
     assert not _unused(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
+
+
+@pytest.mark.usefixtures("device")
+def test_the_published_photon_machine_says_how_long_it_takes(capsys, monkeypatch):
+    """And which option gives the same picture sooner."""
+    small = ("--preset", "2003", "--size", "8x8", "--photons", "64", "--nearest", "4")
+    run("render", "ring", "-o", "a.exr", *small)
+    err = capsys.readouterr().err
+    assert "preset 2003 is the published machine, one kernel in a pass" in err
+    assert "--machine singlepass gives the same picture" in err
+    run("render", "ring", "-o", "b.exr", *small, "--machine", "singlepass")
+    assert "published machine" not in capsys.readouterr().err
+    (_, one), (_, other) = read_exr("a.exr"), read_exr("b.exr")
+    assert all(np.array_equal(one[name], other[name]) for name in "RGB") and one["R"].max() > 0
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    (line,) = published_remark(_parse("render", ["ring", "-o", "a.png", "--preset", "2003"]), True)
+    assert ", about 7 min for 512 x 384: " in line
+    (line,) = published_remark(_parse("render", ["ring", "-o", "a.png", "--preset", "2003"]), False)
+    assert " min" not in line
 
 
 def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):

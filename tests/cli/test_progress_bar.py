@@ -81,3 +81,18 @@ def test_none_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
             assert bar._timer is None and not bar.enabled
             bar.note("a note")
     assert terminal.getvalue() == "a note\n" * 2
+
+
+def test_lines_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no terminal: every ten seconds, and less often the longer it takes."""
+    file, now = io.StringIO(), [100.0]
+    monkeypatch.setattr(sys, "stderr", file)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with Progress() as lines, Progress(quiet=True) as none:
+        for second in range(400):
+            now[0] = 100.0 + second
+            lines(second / 400 if second else None, "rendering")
+            none(0.5, "not told")
+    told = file.getvalue().splitlines()
+    assert told[0] == "raystream: rendering, 2%, 6 min left" and len(told) == 22
+    assert told[-1].startswith("raystream: rendering, 9")

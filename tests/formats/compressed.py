@@ -78,18 +78,24 @@ def meshopt(name: str = "EXT_meshopt_compression") -> Document:
     return doc
 
 
-def ktx2(blocks: np.ndarray) -> bytes:
-    """A KTX 2 file of UASTC blocks (H, W, 4) uint8 of one colour each: mode 8, whose code is 10111."""
-    bits = [0x17 | int.from_bytes(bytes(color), "little") << 5 for color in blocks.reshape(-1, 4).tolist()]
-    data = b"".join(each.to_bytes(16, "little") for each in bits)
+def ktx2(blocks: np.ndarray, *smaller: np.ndarray, size: tuple[int, int] | None = None) -> bytes:
+    """A KTX 2 file of UASTC blocks (H, W, 4) uint8 of one colour each: mode 8, whose code is 10111; and of smaller
+    levels. size : (width, height) in texels, where the last blocks are not whole."""
+    levels = []
+    for each in (blocks, *smaller):
+        bits = [0x17 | int.from_bytes(bytes(color), "little") << 5 for color in each.reshape(-1, 4).tolist()]
+        levels.append(b"".join(word.to_bytes(16, "little") for word in bits))
     sample = struct.pack("<HBB4xII", 0, 127, 3, 0, (1 << 32) - 1)
     block = struct.pack("<IHH4B4B8B", 0, 2, 40, 166, 1, 2, 0, 3, 3, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0)
     description = struct.pack("<I", 4 + len(block) + len(sample)) + block + sample
-    start = -(-(104 + len(description)) // 16) * 16
-    height, width = blocks.shape[:2]
-    head = b"\xabKTX 20\xbb\r\n\x1a\n" + struct.pack("<9I", 0, 1, 4 * width, 4 * height, 0, 0, 1, 1, 0)
-    head += struct.pack("<4I2Q", 104, len(description), 0, 0, 0, 0) + struct.pack("<3Q", start, len(data), len(data))
-    return (head + description).ljust(start, b"\0") + data
+    index = 80 + 24 * len(levels)
+    start = -(-(index + len(description)) // 16) * 16
+    width, height = size or (4 * blocks.shape[1], 4 * blocks.shape[0])
+    head = b"\xabKTX 20\xbb\r\n\x1a\n" + struct.pack("<9I", 0, 1, width, height, 0, 0, 1, len(levels), 0)
+    head += struct.pack("<4I2Q", index, len(description), 0, 0, 0, 0)
+    places = [start + sum(map(len, levels[k + 1 :])) for k in range(len(levels))]  # the smallest one comes first
+    head += b"".join(struct.pack("<3Q", at, len(each), len(each)) for at, each in zip(places, levels, strict=True))
+    return (head + description).ljust(start, b"\0") + b"".join(reversed(levels))
 
 
 def supercompressed(file: bytes, level: bytes) -> bytes:

@@ -53,6 +53,25 @@ def test_a_level(tmp_path: Path) -> None:
     assert baked.textures[layers[1][0].texture].uv_set == 1
 
 
+@pytest.mark.parametrize(
+    ("keys", "yaw", "pitch"),
+    [
+        ('"angles" "30 90 0"', 90, 30),  # down is positive
+        ('"angles" "-15 180 0"', 180, -15),
+        ('"angle" "45" "angles" "30 90 0"', 45, 30),
+        ('"angle" "270"', 270, 0),
+        ('"angles" "30 90"', 0, 0),
+    ],
+)
+def test_starts_with_angles(keys: str, yaw: float, pitch: float, tmp_path: Path) -> None:
+    entities = f'{{ "classname" "info_player_start" "origin" "0 0 0" {keys} }}'.encode()
+    (camera,) = load(written(tmp_path, bsp.join(level_lumps() | {"entities": entities}))).cameras
+    yaw, pitch = math.radians(yaw), math.radians(pitch)
+    across = math.cos(pitch)
+    expected = (across * math.cos(yaw), -math.sin(pitch), -across * math.sin(yaw))
+    np.testing.assert_allclose(camera.basis()[2], expected, atol=1e-12)
+
+
 def test_a_patch_passes_through_its_corners_and_lies_on_the_parabola() -> None:
     net = np.array([[(0, y, 0), (1, y, 1), (2, y, 0)] for y in (0, 1, 2)], np.float64)
     points, triangles = tessellated(net, steps=4)

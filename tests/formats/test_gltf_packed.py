@@ -26,7 +26,8 @@ from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.gltf import images
+from viewer.formats.image import memory
+from viewer.formats.image.memory import ImageMemory
 
 
 def refused(doc: Document, folder, words: str) -> None:
@@ -177,6 +178,19 @@ def test_uncompressed_data_are_used_where_the_decoder_is_missing(tmp_path, monke
     assert np.array_equal(load(doc.write(tmp_path, "scene.gltf")).meshes[0].positions[:4], SQUARE)
 
 
+@pytest.mark.parametrize(
+    ("component", "kind", "largest"), [(5120, np.int8, 127), (5123, np.uint16, 65535), (5122, np.int16, 32767)]
+)
+def test_draco_integers_of_other_types(component, kind, largest, tmp_path):
+    """The accessor's type counts, not that of the stored bytes: 255 is 255/65535 in 16 bits, and -1 in int8."""
+    doc = draco()
+    mesh = doc.json["meshes"][0]["primitives"][0]
+    doc.json["accessors"][mesh["attributes"]["COLOR_0"]]["componentType"] = component
+    colors = load(doc.write(tmp_path)).meshes[0].colors
+    expected = np.maximum(COLORS.astype(kind).astype(np.float32) / np.float32(largest), 0)  # no colour is negative
+    np.testing.assert_array_equal(colors, expected)
+
+
 # -- images ------------------------------------------------------------------------------------------------------------
 
 
@@ -263,17 +277,34 @@ def test_a_source_that_is_not_there(extension, source, tmp_path):
         (48, 0, "unreadable KTX 2 image"),
     ],
 )
-def test_basis_malformed(at, value, words):
+def test_basis_malformed(at, value, words, monkeypatch):
     extra("opengl_basisu")
-    from viewer.formats.gltf.decoders.basis import decode
+    from viewer.formats.gltf.decoders.basis import decode, header
+
+    monkeypatch.setattr(memory, "LARGEST_IMAGE", 1 << 16)
 
     data = bytearray(ktx2(BLOCKS))
     struct.pack_into("<I", data, at, value)
     with pytest.raises(ViewerError, match=words):
-        decode(bytes(data), "here", most=1 << 16)
+        ImageMemory().plan(header(bytes(data), "here"), len(data), "here")
+        decode(bytes(data), "here")
     for length in (12, 79, 100, len(data) - 1):
         with pytest.raises(ViewerError, match="here: "):
             decode(ktx2(BLOCKS)[:length], "here")
+
+
+def test_basis_levels_of_odd_sizes():
+    """11 x 7 texels, and the level of 5 x 3 that is read where the whole picture does not fit."""
+    extra("opengl_basisu")
+    from viewer.formats.gltf.decoders.basis import decode, header
+
+    second, third = BLOCKS[:1, :2, ::-1], BLOCKS[1:, :1]
+    data = ktx2(BLOCKS, second, third, size=(11, 7))
+    found = header(data, "here")
+    assert (found.width, found.height, found.least) == (11, 7, 4)
+    for factor, blocks, tall, wide in ((1, BLOCKS, 7, 11), (2, second, 3, 5), (4, third, 1, 2)):
+        texels = blocks.repeat(4, axis=0).repeat(4, axis=1)[:tall, :wide]
+        np.testing.assert_array_equal(decode(data, "here", factor=factor).texels, texels)
 
 
 def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
@@ -284,5 +315,5 @@ def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
     doc.json["textures"].append({"source": 1})
     doc.json["materials"][0]["normalTexture"] = {"index": 1}
     load(doc.write(tmp_path))
-    monkeypatch.setattr(images, "_budget", lambda: 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
+    monkeypatch.setattr(memory, "MOST_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
     refused(doc, tmp_path, r"images\[1\]: 12 x 8 texels, more than 95")

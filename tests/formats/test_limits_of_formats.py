@@ -11,12 +11,14 @@ from documents import SQUARE, TWO, Document
 from PIL import Image
 
 from viewer.base.errors import ViewerError
+from viewer.formats import budget as budgets
 from viewer.formats import files, load
-from viewer.formats.gltf import accessors, images, json
-from viewer.formats.gltf.accessors import Budget
+from viewer.formats.budget import Budget
+from viewer.formats.gltf import json
 from viewer.formats.gltf.json import parse
-from viewer.formats.image import environment_maps
-from viewer.formats.image.images import decode
+from viewer.formats.image import environment_maps, memory
+from viewer.formats.image.images import read_image
+from viewer.formats.image.memory import ImageMemory
 from viewer.options import table as options
 
 
@@ -61,10 +63,12 @@ def test_values_of_json(monkeypatch) -> None:
         parse(text, "x")
 
 
-def test_texels_of_an_image() -> None:
-    assert decode(png(8, 5), "x", most=40).texels.shape == (5, 8, 4)
+def test_texels_of_an_image(monkeypatch) -> None:
+    monkeypatch.setattr(memory, "LARGEST_IMAGE", 40)
+    assert read_image(ImageMemory(), png(8, 5), "x").texels.shape == (5, 8, 4)
+    monkeypatch.setattr(memory, "LARGEST_IMAGE", 39)
     with pytest.raises(ViewerError, match="8 x 5 texels, more than 39"):
-        decode(png(8, 5), "x", most=39)
+        read_image(ImageMemory(), png(8, 5), "x")
 
 
 @pytest.mark.parametrize("limit", ["LARGEST_IMAGE", "MOST_TEXELS"])
@@ -74,7 +78,7 @@ def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
     most = one if limit == "LARGEST_IMAGE" else 2 * one
     path = textured(*sizes).write(tmp_path)
     for given, read in ((most, 2), (most - 1, 0 if limit == "LARGEST_IMAGE" else 1)):
-        monkeypatch.setattr(images, limit, given)
+        monkeypatch.setattr(memory, limit, given)
         if read < 2:
             with pytest.raises(ViewerError, match="8 x 5 texels, more than"):
                 load(path)
@@ -122,9 +126,9 @@ def test_what_reading_charges(tmp_path, monkeypatch) -> None:
     path = doc.write(tmp_path)
     needed = 4 * 4 * 3 + 6 * 8 + 6 * 3 * 12 + 2 * 4 + 512
     granted = 16 * (path.stat().st_size + len(doc.data))
-    monkeypatch.setattr(accessors, "_FREE", needed - granted)
+    monkeypatch.setattr(budgets, "_FREE", needed - granted)
     assert load(path).triangle_count == 2
-    monkeypatch.setattr(accessors, "_FREE", needed - granted - 1)
+    monkeypatch.setattr(budgets, "_FREE", needed - granted - 1)
     with pytest.raises(ViewerError, match="expands to"):
         load(path)
 

@@ -77,6 +77,21 @@ def test_colors_of_faces_and_bytes():
     assert quads.triangle_count == 2 and (quads.meshes[0].colors == (1, 0, 0, 1)).all()
 
 
+def test_bytes_in_floats():
+    """Colours of 0 to 255 by their values, if not by their type."""
+    bytes_, floats = (scene_of((POINTS, FACES, np.array([RED, GREEN], kind))) for kind in (np.uint8, np.float32))
+    assert np.array_equal(bytes_.meshes[0].colors, floats.meshes[0].colors) and not bytes_.warnings
+    assert floats.warnings == [
+        "arrays: colors reach 255: taken as sRGB of 0 to 255 (give floats of 0 to 1, linear, or integers of 0 to 255,"
+        " sRGB)"
+    ]
+    assert not scene_of((POINTS, FACES, np.full((4, 3), 1.0005))).warnings
+
+
+def test_points_that_no_face_uses_may_be_anywhere():
+    assert scene_of(([*POINTS.tolist(), [np.nan] * 3], FACES)).triangle_count == 2
+
+
 def test_colors_that_let_through():
     scene = scene_of((POINTS, FACES, np.array([RED, RED, RED, (0, 0, 0, 51)], np.uint8)))
     assert scene.materials[0].alpha_mode == "blend" and scene.meshes[0].colors[3, 3] == np.float32(0.2)
@@ -193,6 +208,9 @@ def test_what_points_up():
     options = {"camera": Camera((5, 0, 1), (0, 0, 1), (0, 1, 1))}
     taken(Dataset(), options)
     assert options["camera"] == Camera((0, 1, 5), (0, 1, 0), (1, 1, 0))
+    options = {"camera": ((5, 0, 1), (0, 0, 1))}
+    taken(Dataset(), options)
+    assert options["camera"] == Camera((0, 1, 5), (0, 1, 0))
     options = {"camera": "5,0,1 0,0,1", "up": "y"}
     assert taken(Dataset(), options).bounds()[1].tolist() == [1, 1, 0] and options == {"camera": "5,0,1 0,0,1"}
     for given, up, line in (("cornell", "z", "up: applies to arrays"), ((POINTS, FACES), "x", "'x' is not an up axis")):
@@ -224,16 +242,21 @@ def test_open3d_meshes():
         ((POINTS, FACES.astype(float)), "faces are float64"),
         ((POINTS, [[0, 1, 2], [0]]), "faces"),
         ((POINTS, FACES, [[1, 2, 3]]), "1 colors for 4 vertices and 2 faces"),
-        ((POINTS, np.zeros((0, 3), int)), None),
+        ((POINTS, np.zeros((0, 3), int)), r"arrays: has no faces \(give at least one triangle\)"),
+        ((POINTS * [1, np.nan, 1], FACES), r"vertex 0 is at \[0\.0, nan, 0\.0\], a corner of face 0"),
+        (
+            (POINTS, FACES, [[0, 0, 1.5]] * 4),
+            r"colors reach 1\.5 \(give floats of 0 to 1, linear, or integers of 0 to 255",
+        ),
+        ((POINTS, FACES, [[0, 0, 256]] * 4), "colors reach from 0 to 256"),
+        ((POINTS, FACES, [[0, -0.5, 1]] * 4), r"colors reach from -0\.5 to 1"),
+        ((POINTS, FACES, [[0, np.nan, 1]] * 4), "colors reach from nan"),
         (Like(vertices=POINTS), "cannot be shown"),
         (Like(vertices=[["a"] * 3], faces=FACES), "vertices are"),
         ("no_such_scene", "neither a file nor a built-in scene"),
     ],
 )
 def test_what_is_refused(given, line):
-    if line is None:
-        assert scene_of(given).triangle_count == 0
-        return
     with pytest.raises(ViewerError, match=line):
         scene_of(given)
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.formats.image import png16
-from viewer.formats.image.images import decode
+from viewer.formats.image import memory, png16
+from viewer.formats.image.images import decode, read_image
+from viewer.formats.image.memory import ImageMemory
 
 RANDOM = np.random.default_rng(0)
 
@@ -92,13 +93,14 @@ def test_damage_is_told(change, reason):
         decode(data, "a.png")
 
 
-def test_sizes_are_checked_before_memory_is_taken():
+def test_sizes_are_checked_before_memory_is_taken(monkeypatch):
     data = png(np.zeros((4, 4, 3), np.uint16))
     huge = data[:16] + struct.pack(">II", 1 << 20, 1 << 20) + data[24:]
     with pytest.raises(ViewerError, match="1,048,576 x 1,048,576 texels, more than"):
-        decode(huge, "a.png")
+        read_image(ImageMemory(), huge, "a.png")
     with pytest.raises(ViewerError, match="4 x 4 texels, more than 15"):
-        decode(data, "a.png", most=15)
+        monkeypatch.setattr(memory, "LARGEST_IMAGE", 15)
+        read_image(ImageMemory(), data, "a.png")
 
 
 def test_interlaced_files_are_pillow_s():

@@ -32,6 +32,9 @@ GOOD = [
     ("size", (640, 480), (640, 480)),
     ("size", np.array([640, 480]), (640, 480)),
     ("size", [np.int64(640), 480], (640, 480)),
+    ("size", 640, (640, 640)),
+    ("size", np.int64(640), (640, 640)),
+    ("size", "640", (640, 640)),
     ("spp", "16", 16),
     ("spp", 65536, 65536),
     ("spp", np.uint8(3), 3),
@@ -92,6 +95,9 @@ GOOD = [
     ("camera", "inside", "inside"),
     ("camera", "-1,2,3 0,0,0 0,0,1", "-1,2,3 0,0,0 0,0,1"),
     ("camera", EYE, EYE),
+    ("camera", ((0, 1, 5), (0, 1, 0)), "0.0,1.0,5.0 0.0,1.0,0.0"),
+    ("camera", np.array([[0, 0.1, 5], [0, 1, 0], [0, 0, 1]]), "0.0,0.1,5.0 0.0,1.0,0.0 0.0,0.0,1.0"),
+    ("camera", np.eye(4)[[0, 2, 1, 3]] + np.eye(4)[3] * [[1], [2], [3], [0]], "1.0,2.0,3.0 1.0,1.0,3.0 0.0,0.0,1.0"),
     ("fov", None, None),
     ("fov", "39.3", 39.3),
     ("fov", 179.999, 179.999),
@@ -143,8 +149,11 @@ def test_most_samples():
 
 
 BAD = [
-    *(("size", v) for v in ("", "640", "640x", "x480", "0x5", "5x0", "-5x5", "32769x1", "1x32769", "640x480x3")),
-    *(("size", v) for v in ("6_4x5", "1e3x5", "٣x5", "9" * 5000 + "x5", 640, None, (640,), (640, 480.5), (True, 5))),
+    *(("size", v) for v in ("", "640x", "x480", "0x5", "5x0", "-5x5", "32769x1", "1x32769", "640x480x3")),
+    *(
+        ("size", v)
+        for v in ("6_4x5", "1e3x5", "٣x5", "9" * 5000 + "x5", 0, 640.5, True, None, (640,), (640, 480.5), (True, 5))
+    ),
     *(("spp", v) for v in ("", "0", "-1", "1.5", "many", "65537", True, 1.5, float("nan"))),
     *(("machine", v) for v in ("", "multi pass", "Multipass", None, 3)),
     *(("policy", v) for v in ("", "best", "threshold=", "threshold=0", "threshold=1.01", "threshold=nan")),
@@ -169,7 +178,19 @@ BAD = [
     *(("max_texture", v) for v in ("", "0", "16385", "large", 1.5, True)),
     *((name, v) for name in ("lenient", "classic") for v in ("yes", 1, None)),
     *(("ground", v) for v in ("", "2", "2x", "0x1", "1x2x3", "1x20000", "large", 2, (1, True), float("nan"))),
-    *(("camera", v) for v in ("", "   ", 3, ((0, 0, 0), (0, 0, 1)))),
+    *(
+        ("camera", v)
+        for v in (
+            "",
+            "   ",
+            3,
+            ((0, 0, 0),),
+            ((0, 0, 0), (0, 0)),
+            ((0, 0, 0), (0, 0, "nan")),
+            np.zeros((4, 4)),
+            np.eye(3)[:, :2],
+        )
+    ),
     *(("fov", v) for v in ("", "0", "180", "-5", "nan", "inf", "wide", "4_0", 0, 180.0, True, "9" * 400)),
     *(("layers", v) for v in ("", "depth,", ",", 3, None, ("depth", 3))),
     *(("exposure", v) for v in ("", "33", "-32.5", "nan", "bright", None, True)),

@@ -105,7 +105,7 @@ def test_powers_that_are_none(value: float) -> None:
     [
         *(("photon_radius", value) for value in (-1, float("nan"), float("inf"), "far")),
         *(("nearest", value) for value in (0, -3, 1 << 17, 2.5)),
-        *(("photons", value) for value in (0, 1 << 23)),
+        *(("photons", value) for value in (0, 1 << 22)),
         *(("final_gather", value) for value in (-1, 1025)),
         ("photon_bounces", 0),
     ],
@@ -117,8 +117,8 @@ def test_values_out_of_range(lit: Renderer, name: str, value: Any) -> None:
 
 def test_more_photons_than_a_texture_or_the_memory_holds(lit: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are found out before any is taken; the renderer goes on with fewer."""
-    lit.update(photons=1 << 22, photon_bounces=64)
-    with pytest.raises(ViewerError, match=r"4,194,304 photons that come to 64 surfaces are too many \(take fewer"):
+    lit.update(photons=1 << 21, photon_bounces=64)
+    with pytest.raises(ViewerError, match=r"2,097,152 photons that come to 64 surfaces are too many \(take fewer"):
         lit.render((4, 4), spp=1)
     monkeypatch.setattr(photon_cells, "available", lambda: 100 << 20)
     lit.update(photons=1 << 20, photon_bounces=3)

@@ -223,7 +223,7 @@ def bits(renderer: Renderer) -> list[bytes]:
 
 def test_what_cannot_be_is_said() -> None:
     with pytest.raises(ViewerError, match="take fewer photons"):
-        Renderer(viewer.load("cornell"), **SINGLE, photons=1 << 22, photon_bounces=64).render((8, 8), spp=1)
+        Renderer(viewer.load("cornell"), **SINGLE, photons=1 << 21, photon_bounces=64).render((8, 8), spp=1)
     with pytest.raises(ViewerError, match="count together in an estimate"):
         Renderer(viewer.load("cornell"), **SINGLE).render((8, 8), spp=1, layers="bounce")
     for wrong in (

@@ -71,7 +71,9 @@ def test_the_sun_moves_and_another_scene_has_another_default(renderer) -> None:
     unlit = places.alone(places.sphere(2), places.material(0.5))
     renderer.update(unlit, environment=None, sun=None)
     found = [renderer.prepared.lighting.environment.name]
-    renderer.update(unlit.on_ground())
+    assert "default studio" in renderer.notes[0]
+    floor = places.quads(np.array([[[-2, 0, 2], [2, 0, 2], [2, 0, -2], [-2, 0, -2]]], float))
+    renderer.update(places.alone(floor, places.material(0.5)))
     found.append(renderer.prepared.lighting.environment.name)
     assert found == ["studio", "sky"] and "default sky" in renderer.notes[0]
 

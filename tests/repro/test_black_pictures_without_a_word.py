@@ -22,7 +22,7 @@ def dim(tmp_path, monkeypatch) -> Any:
     scene = viewer.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name="dim")
     scene.lights = [Light("point", "lamp", (0, 5, 0), intensity=(0.03, 0.03, 0.03))]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(viewer, "load", lambda _, **options: scene, raising=False)
+    monkeypatch.setattr("viewer.formats.named.load", lambda _, **options: scene)
 
 
 @pytest.mark.usefixtures("device", "dim")

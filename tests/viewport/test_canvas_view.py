@@ -21,7 +21,7 @@ CHOSEN = {"program": "cast", "machine": "singlepass", "exposure": 0.0}
 
 def opened(source: Any = "cornell", size: tuple[int, int] = SIZE, **chosen: Any) -> CanvasView:
     """A view with the keys and defaults of the tables."""
-    return CanvasView(source, size, preferences=Preferences(path=Path("none")), **{**CHOSEN, **chosen})
+    return CanvasView(source, size, preferences=Preferences(path=Path("none"), hint=False), **{**CHOSEN, **chosen})
 
 
 def rest(view: CanvasView) -> list[np.ndarray]:

@@ -64,6 +64,7 @@ class Hands:
         import glfw
 
         self.app = app
+        app.preferences.hint = False  # a line over the picture
         self.number = glfw.get_x11_window(app.window.handle)
         self.until(lambda: app.draws > 0)
         xdotool("windowfocus", self.number)

@@ -61,7 +61,7 @@ class Stage:
         scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
         self.session = Session(Renderer(scene, device=device, program="cast"), SIZE, screen=PictureTexture(device))
         preferences = Preferences(path=Path())
-        preferences.recent, preferences.panels = ["/a/b.ply"], True
+        preferences.recent, preferences.panels, preferences.hint = ["/a/b.ply"], True, False
         self.view = View(self.session, preferences, Keymap())
         self.view.size, self.view.pixels = SIZE, SIZE
         self.debug_views, self.markers = DebugViews(self.view), LightMarkers(self.view)

@@ -35,6 +35,7 @@ PROMISED = {
     "tonemap.next": ["T"],
     "exposure.up": ["+"],
     "exposure.down": ["-"],
+    "exposure.auto": ["0"],
     "pause": ["P"],
     "statistics": ["Z"],
     "panels": ["Ctrl+B"],

@@ -59,10 +59,11 @@ def test_a_window_of_its_own(place: Path) -> None:
         with Image.open(path) as picture:
             assert picture.size == (320, 200)
             shown = lit(np.asarray(picture)[:, 290:-10])  # beside the panels
-    xdotool("windowfocus", window, "key", "plus", "key", "ctrl+q")
+    xdotool("windowfocus", window, "key", "plus", "key", "t", "key", "ctrl+q")
     _, said = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said) == (0, "")
-    assert "exposure = 0.25" in (place / "settings.toml").read_text()
+    saved = (place / "settings.toml").read_text()
+    assert "exposure = 0.0\n" in saved and "tonemap = " in saved  # an exposure set by hand is the scene's
 
 
 @pytest.mark.parametrize("display", ["", ":54321"])
@@ -120,16 +121,36 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
 
     hands = opened()
     assert hands.app.view.exposure == "auto"
-    hands.app.view.exposure = 0.0
     hands.key("plus", "z", "Tab")
+    assert hands.app.view.exposure != "auto"
     assert not hands.app.window.closing
     hands.key("ctrl+q")
     assert hands.app.window.closing
     hands.app.release = hands.app.window.release  # the fixture's is then the window's alone
     type(hands.app).release(hands.app)
     saved = Preferences.load()
-    assert (saved.exposure, saved.statistics, saved.mode) == (0.25, True, "fly")
+    assert (saved.exposure, saved.statistics, saved.mode) == ("auto", True, "fly")
     assert saved.size == (320, 240)
+    hands.app.release = lambda: None
+
+
+def test_a_first_opening_tells_the_first_keys(opened: Opener) -> None:
+    hands = opened()
+    view, quiet = hands.app.view, hands.pixels()
+    view.preferences.hint = True
+    assert view.hint == "drag orbits, Tab flies, H keys"
+    hands.turn(3)  # ImGui lays out in two
+    assert (hands.pixels() != quiet).any()
+    view.controller.toggle_mode()
+    assert view.hint == "drag looks around, Tab orbits, H keys"
+    view.controller.toggle_mode()
+    hands.key("q")
+    assert view.hint == ""
+    np.testing.assert_array_equal(hands.pixels(), quiet)
+    hands.app.release()
+    from viewer.viewport.preferences import Preferences
+
+    assert not Preferences.load().hint
     hands.app.release = lambda: None
 
 

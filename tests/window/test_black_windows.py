@@ -22,7 +22,7 @@ def test_the_sky_comes_and_goes_with_the_scene(opened: Any, monkeypatch: pytest.
         scenes[name] = viewer.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name=name)
         scenes[name].lights = [Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
         scenes[name].cameras = [Camera((0, height, 0), (0, 0, 0), (0, 0, -1))]
-    monkeypatch.setattr(viewer, "load", lambda name, *_, **__: scenes[name], raising=False)
+    monkeypatch.setattr("viewer.formats.named.load", lambda name, *_, **__: scenes[name])
     said, say = list[str](), Viewport.say  # notes go after some seconds
     monkeypatch.setattr(Viewport, "say", lambda view, text, error=False: (said.append(text), say(view, text, error)))
     hands = opened("below", size=(120, 90), program="path", machine="singlepass")
@@ -49,7 +49,7 @@ def test_a_window_whose_file_is_not_read_yet_shows_its_ground(
         read.wait(60)
         return load(*names, **options)
 
-    monkeypatch.setattr(viewer, "load", slow)
+    monkeypatch.setattr("viewer.formats.named.load", slow)
     app = App("cornell", size=(120, 90), program="cast")
     try:
         app.view.panels_visible = False

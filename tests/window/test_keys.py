@@ -47,6 +47,7 @@ KEYS: dict[str, tuple[str, Look, Callable[[Any], Any]]] = {
     "fov.wider": ("bracketright", lambda app: app.view.controller.camera.fov, lambda was: was * FOV_STEP),
     "exposure.up": ("plus", seen("exposure"), lambda was: was + 0.25),
     "exposure.down": ("minus", seen("exposure"), lambda was: was - 0.25),
+    "exposure.auto": ("0", seen("exposure"), lambda was: "auto"),
     "tonemap.next": ("t", seen("tonemap"), lambda was: list(TONEMAPS)[1]),
     "denoise.toggle": ("shift+t", setting("denoise"), lambda was: {"auto": "none"}[was]),
     "statistics": ("z", seen("stats_visible"), lambda was: True),

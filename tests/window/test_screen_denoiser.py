@@ -383,9 +383,9 @@ def test_where_light_is_another_nothing_is_kept(renderer: Renderer) -> None:
 
     assert now(fov=30.0) == Changes([], True, False)
     assert now(machine="multipass") == Changes([], True, False)
-    for another in ({"seed": 3}, {"depth": 2}, {"clamp": 3.0}, {"sampler": "independent"}):
+    for another in ({"seed": 3}, {"depth": 2}, {"clamp": 3.0}, {"sampler": "independent"}, {"environment": "sky"}):
         assert now(**another) is None
-    relit = now(environment="sky")
+    relit = now(environment_rotation=30.0)
     assert relit is not None and relit.relit
     place = np.array(before.scene.instances[0].transform)
     place[:3, 3] += (0.5, 0, 0)

@@ -2,9 +2,9 @@
 
 import os
 
-import viewer
+import raystream
 
 SIZE, SPP = int(os.environ.get("EXAMPLE_SIZE", 360)), int(os.environ.get("EXAMPLE_SPP", 64))
 
-viewer.render("teapotahedron", size=(SIZE, SIZE), spp=SPP).save("01_one_line.png")
-# viewer.show("teapotahedron") opens the window.
+raystream.render("teapotahedron", size=(SIZE, SIZE), spp=SPP).save("01_one_line.png")
+# raystream.show("teapotahedron") opens the window.

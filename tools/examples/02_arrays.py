@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-import viewer
+import raystream
 
 SIZE, SPP = int(os.environ.get("EXAMPLE_SIZE", 360)), int(os.environ.get("EXAMPLE_SPP", 64))
 
@@ -20,4 +20,4 @@ share = np.clip(y.reshape(-1, 1) + 0.4, 0, 1)
 colors = (1 - share) * (0.02, 0.1, 0.5) + share * (0.9, 0.5, 0.1)  # linear; whole numbers would be sRGB
 
 options = {"environment": "sky", "camera": "3.5,3.5,5 0,-0.2,0", "size": (SIZE, SIZE), "spp": SPP}
-viewer.render((vertices, faces, colors), **options).save("02_arrays.png")
+raystream.render((vertices, faces, colors), **options).save("02_arrays.png")

@@ -2,14 +2,14 @@
 
 import os
 
-import viewer
+import raystream
 
 SIZE, SPP = int(os.environ.get("EXAMPLE_SIZE", 240)), int(os.environ.get("EXAMPLE_SPP", 16))
 
 frames = list(
-    viewer.render_frames(
+    raystream.render_frames(
         "ring", range(8), turntable=True, environment="sky", clamp=5, render={"size": (SIZE, SIZE), "spp": SPP}
     )
 )
-viewer.save_frames("04_turntable.gif", (frame for frame in frames), fps=4)
+raystream.save_frames("04_turntable.gif", (frame for frame in frames), fps=4)
 frames[1].picture.save("04_turntable.png")

@@ -4,12 +4,12 @@ import os
 
 import numpy as np
 
-import viewer
+import raystream
 from viewer.film.files.image import save_srgb8
 
 SIZE, SPP = int(os.environ.get("EXAMPLE_SIZE", 360)), int(os.environ.get("EXAMPLE_SPP", 64))
 
-renderer = viewer.Renderer("balls", environment="sky", ground="auto")
+renderer = raystream.Renderer("balls", environment="sky", ground="auto")
 strips = []
 for k, elevation in enumerate((60, 20, 4)):  # or environment="studio", "sky.hdr", (1, 1, 1)
     renderer.update(sun=(elevation, 60 + 40 * k))

@@ -4,13 +4,13 @@ import os
 
 import numpy as np
 
-import viewer
+import raystream
 from viewer.film.files.image import save_srgb8
 
 SIZE = int(os.environ.get("EXAMPLE_SIZE", 360))
 
 layers = ("steps", "normal")
-picture = viewer.render("cornell", program="cast", fuse="none", size=(SIZE, SIZE), layers=layers, stats=True)
+picture = raystream.render("cornell", program="cast", fuse="none", size=(SIZE, SIZE), layers=layers, stats=True)
 stats = picture.stats
 print(f"{stats.rays:,} rays, {stats.kernel_passes:,} kernel passes, {stats.active_share:.1%} of the rays active")
 for state, kernel in stats.kernels.items():

@@ -4,10 +4,7 @@ import os
 
 import numpy as np
 
-import viewer
-from viewer.scene.instance import Instance
-from viewer.scene.light import Light
-from viewer.scene.quadric import Quadric
+import raystream
 
 SIZE, SPP = int(os.environ.get("EXAMPLE_SIZE", 360)), int(os.environ.get("EXAMPLE_SPP", 64))
 
@@ -15,9 +12,12 @@ turn = np.sqrt(np.arange(1, 401)) * 1.2
 places = np.stack([0.2 * turn * np.cos(turn * 3), np.full(400, 0.12), 0.2 * turn * np.sin(turn * 3)], axis=1)
 colors = 0.5 + 0.5 * np.cos(turn[:, None] + np.array([0, 2.1, 4.2]))
 lights = [
-    Light("point", f"lamp {k}", p, intensity=0.02 * c) for k, (p, c) in enumerate(zip(places, colors, strict=True))
+    raystream.Light("point", f"lamp {k}", p, intensity=0.02 * c)
+    for k, (p, c) in enumerate(zip(places, colors, strict=True))
 ]
-scene = viewer.Scene([Quadric.sphere((0, 0.8, 0), 0.8)], [Instance(0)], lights=lights, name="spiral")
+scene = raystream.Scene(
+    [raystream.Quadric.sphere((0, 0.8, 0), 0.8)], [raystream.Instance(0)], lights=lights, name="spiral"
+)
 
 options = {"light_sampler": "tree", "camera": "4,4,7 0,0.3,0", "size": (SIZE, SIZE), "spp": SPP}
-viewer.render(scene, ground="auto", **options).save("09_many_lights.png")
+raystream.render(scene, ground="auto", **options).save("09_many_lights.png")

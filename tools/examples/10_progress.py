@@ -4,13 +4,13 @@ import os
 
 import numpy as np
 
-import viewer
+import raystream
 from viewer.film.files.compare import ComparedPicture, compare
 from viewer.film.files.image import save_srgb8
 
 SIZE, SPP = int(os.environ.get("EXAMPLE_SIZE", 360)), int(os.environ.get("EXAMPLE_SPP", 256))
 
-session = viewer.Session(viewer.Renderer("cornell"), (SIZE, SIZE))
+session = raystream.Session(raystream.Renderer("cornell"), (SIZE, SIZE))
 pictures = []
 for samples in (1, 4, 16, SPP):
     session.stop_at(samples, None)
@@ -23,6 +23,6 @@ for samples, linear in pictures[:-1]:
     found = compare(last, ComparedPicture(f"{samples} samples", linear))
     print(f"{samples:4} samples: relative error {found.error:.3f}, FLIP {found.flip}")  # None without flip-evaluator
 quarters = [
-    viewer.Picture(p, {}, None).srgb8()[:, k * SIZE // 4 : (k + 1) * SIZE // 4] for k, (_, p) in enumerate(pictures)
+    raystream.Picture(p, {}, None).srgb8()[:, k * SIZE // 4 : (k + 1) * SIZE // 4] for k, (_, p) in enumerate(pictures)
 ]
 save_srgb8("10_progress.png", np.hstack(quarters))

@@ -14,18 +14,22 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "formats"))
 
-from compressed import BLOCKS, draco, ktx2, meshopt
+from compressed import BLOCKS, ETC1S, draco, ktx2, meshopt
 from documents import MTL, SQUARE, TWO, Document, samples
-from levels import level
+from levels import level, level_lumps
 from looks import full, textured
 
 from viewer.film.files import checkpoint, image
 from viewer.film.film import Film
 from viewer.formats import load
+from viewer.formats.bsp import lumps as bsp
+from viewer.formats.gltf.decoders import basis
 from viewer.formats.gltf.extras import installed
-from viewer.formats.image import environment_maps
+from viewer.formats.image import environment_maps, images
+from viewer.formats.image.memory import ImageMemory
 
 SIZE = (5, 4)  # of pictures
+TEXTURES = (".png", ".jpg", ".webp")  # of names of pictures that textures are read from
 _PBR = b"""newmtl blue
 Kd 0 0 1
 Ks .1 .2 .3
@@ -75,6 +79,20 @@ def read_environment(path: Path) -> None:
     environment_maps.load(path)
 
 
+def read_texture(path: Path) -> None:
+    """The texels of a texture."""
+    images.read_image(ImageMemory(64), path.read_bytes(), path.name)
+
+
+def read_basis(path: Path) -> None:
+    """The texels of a compressed texture, whole and of its smallest level."""
+    data = path.read_bytes()
+    found = basis.header(data, path.name)
+    for side in (None, 1):
+        basis.decode(data, path.name, factor=ImageMemory(side).plan(found, len(data), path.name))
+    basis.decode(data, path.name, factor=found.least)
+
+
 def seeds() -> list[Seed]:
     """All of them."""
     pictures = _pictures()
@@ -82,11 +100,17 @@ def seeds() -> list[Seed]:
     beside = {"colors.mtl": MTL + _PBR, "red.png": pictures["small.png"]}
     found.append(Seed("square.obj", samples()["square.obj"], read_scene, beside))
     found.append(Seed("square.obj", samples()["square.obj"], read_scene, beside, "colors.mtl"))
+    textures = {"stone.webp": pictures["lossy.webp"], "curve.png": pictures["small.png"]}
     found.append(Seed("level.bsp", level(), read_scene))
+    found.append(Seed("levels.bsp", _crowded_level(), read_scene, textures))
     rich = _rich(pictures["small.png"])
     found += [Seed("rich.gltf", rich.gltf(), read_scene), Seed("rich.glb", rich.glb(), read_scene)]
     found += [Seed(name, data, read_scene) for name, data in _extended().items()]
-    found += [Seed(name, data, read_environment) for name, data in pictures.items()]
+    found += [Seed(name, data, read_environment) for name, data in pictures.items() if not name.endswith(".webp")]
+    found += [Seed(name, data, read_texture) for name, data in pictures.items() if name.endswith(TEXTURES)]
+    if installed("opengl_basisu"):
+        levels = ktx2(BLOCKS, BLOCKS[:1, :2], BLOCKS[:1, :1], size=(11, 7))
+        found += [Seed("uastc.ktx2", levels, read_basis), Seed("etc1s.ktx2", ETC1S, read_basis)]
     found.append(Seed("state.exr", _state(), read_state))
     return found
 
@@ -111,6 +135,21 @@ def _extended() -> dict[str, bytes]:
         basis.json["textures"] = [{"extensions": {"KHR_texture_basisu": {"source": 0}}}]
         found["basis.glb"] = basis.glb()
     return found
+
+
+def _crowded_level() -> bytes:
+    """A level whose faces share vertices, with patches of two sizes, and a model that is placed twice."""
+    lumps = level_lumps()
+    faces = np.frombuffer(lumps["faces"], bsp.FACE)[[0, 1, 1, 3, 0, 3]].copy()
+    faces["vertices"][2], faces["net"][2] = 15, (5, 3)
+    faces["vertex"][2] = 0
+    models = np.zeros(2, bsp.MODEL)
+    models["face"], models["faces"] = (0, 4), (5, 2)
+    textures = np.frombuffer(lumps["textures"], bsp.TEXTURE).copy()
+    textures["name"][0] = b"stone"
+    entities = lumps["entities"].split(b"\0", 1)[0] + b'{ "model" "*1" "origin" "9 9 9" "angles" "1 2 3" }'
+    more = {"faces": faces, "models": models, "textures": textures}
+    return bsp.join(lumps | {"entities": entities} | {name: each.tobytes() for name, each in more.items()})
 
 
 def _rich(png: bytes) -> Document:
@@ -182,9 +221,12 @@ def _pictures() -> dict[str, bytes]:
         ("grey.png", Image.fromarray((linear[..., 0] * 65535).astype(np.uint16))),
         ("palette.png", Image.fromarray(bytes_).quantize(4)),
         ("small.jpg", Image.fromarray(bytes_)),
+        ("lossy.webp", Image.fromarray(bytes_)),
+        ("lossless.webp", Image.fromarray(bytes_).convert("RGBA")),
     ):
         stream = io.BytesIO()
-        picture.save(stream, format="JPEG" if name.endswith("jpg") else "PNG")
+        form = {"jpg": "JPEG", "webp": "WEBP"}.get(name.split(".")[1], "PNG")
+        picture.save(stream, format=form, **({"lossless": True} if name == "lossless.webp" else {}))
         found[name] = stream.getvalue()
     head = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2\n\n"
     pixels = rng.integers(0, 200, (4, 5, 4), np.uint8)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Iterable
 
 # An option as typed, with or without a value; not part of a path or file name.
 _OPTION = re.compile(r"(?<![\w./\\-])--([a-z]+(?:-[a-z]+)*)(?![\w./\\-])")
@@ -11,6 +13,13 @@ _OPTION = re.compile(r"(?<![\w./\\-])--([a-z]+(?:-[a-z]+)*)(?![\w./\\-])")
 def keywords(text: str) -> str:
     """A text with its command-line options (``--pixel-filter``) as Python keywords (``pixel_filter``)."""
     return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+
+
+def printable(text: str) -> str:
+    """The text with control characters and broken encodings escaped: names come from files, and go to terminals."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class ViewerError(Exception):
@@ -46,11 +55,7 @@ class ViewerError(Exception):
 
     def _line(self, where: str) -> str:
         line = f"{where}: {self.what}" + (f" ({self.hint})" if self.hint else "")
-        line = " ".join(line.split())
-        if line.isprintable():
-            return line
-        # Names come from files, and the line goes to terminals: control characters and broken encodings are escaped.
-        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+        return printable(" ".join(line.split()))
 
 
 class ShaderError(ViewerError):
@@ -67,6 +72,24 @@ class DeviceError(ViewerError):
 
 class DriverWarning(UserWarning):
     """Resumed samples of another driver: statistics hold, bits do not."""
+
+
+class ViewerWarning(UserWarning):
+    """What the command line tells as a note: an omission in a file, an option without use, a picture that is dark."""
+
+
+def warn(notes: Iterable[str]) -> None:
+    """Warn of each note, with options as Python's keywords, at the line outside of this package that asked."""
+    lines = list(notes)
+    if not lines:
+        return
+    from inspect import currentframe
+
+    level, frame = 1, currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("viewer", "raystream"):
+        level, frame = level + 1, frame.f_back
+    for note in lines:
+        warnings.warn(keywords(note), ViewerWarning, stacklevel=level)
 
 
 class WiringError(ViewerError):

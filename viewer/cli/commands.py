@@ -16,8 +16,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
-from viewer.base.errors import DriverWarning, ViewerError
+from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
+from viewer.cli.presets import published_remark
 from viewer.film.files.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples
 
@@ -33,11 +34,6 @@ if TYPE_CHECKING:
 GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
 
 
-def printable(text: str) -> str:
-    """The text with control characters and broken encodings escaped: a scene's names go to the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def render(arguments: Namespace) -> bool:
     """``raystream render``: a picture, or frames of motion."""
     if arguments.output is None:
@@ -51,7 +47,7 @@ def render(arguments: Namespace) -> bool:
 
     times = [perf_counter()]
     with Progress(arguments.quiet) as progress:
-        progress(None, f"loading {printable(arguments.scene)}")
+        progress(None, f"loading {arguments.scene}")
         from viewer.renderer.renderer import Renderer
 
         scene = load_scene(arguments, progress)
@@ -62,6 +58,8 @@ def render(arguments: Namespace) -> bool:
         renderer = Renderer(scene, **chosen_options(arguments, "renderer"), progress=progress)
         tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
         tell(_unused(arguments), arguments, progress)
+        if arguments.preset is not None:
+            tell(published_remark(arguments, renderer.device.software), arguments, progress)
         times.append(perf_counter())
         progress(None, "compiling")
         tell(fill_darkness(renderer, arguments), arguments, progress)
@@ -72,7 +70,7 @@ def render(arguments: Namespace) -> bool:
                 picture = _picture(renderer, arguments, state, progress)
             times.append(perf_counter())
             tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
-            progress(None, f"writing {printable(arguments.output)}")
+            progress(None, f"writing {arguments.output}")
             _write(picture, arguments)
         except KeyboardInterrupt as stop:
             stop.args = (_how_to_go_on(state, arguments),)
@@ -182,12 +180,10 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
 
 def _unused(arguments: Namespace) -> list[str]:
     """A remark on options that do not serve the chosen program."""
-    from viewer.programs import PICTURES
+    from viewer.renderer.inputs.settings import unused
 
-    program = PICTURES[arguments.program]
-    typed = (name for name in OPTIONS if name in arguments.typed and not program.uses(name))
-    given = [OPTIONS[name].flag for name in typed if getattr(arguments, name) != OPTIONS[name].default]
-    return [f"program {arguments.program} makes no use of {', '.join(given)}"] if given else []
+    typed = (name for name in OPTIONS if name in arguments.typed)
+    return unused(arguments.program, (name for name in typed if getattr(arguments, name) != OPTIONS[name].default))
 
 
 def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
@@ -201,9 +197,10 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
 
 def load_scene(arguments: Namespace, progress: Progress) -> Scene:
     """The scene with its notes told and its animation chosen."""
-    import viewer
+    from viewer.formats.named import load
 
-    scene = viewer.load(arguments.scene, lenient=arguments.lenient).with_variant(arguments.variant)
+    variant, lenient, largest = arguments.variant, arguments.lenient, arguments.max_texture
+    scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=largest)
     tell(scene.warnings, arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
@@ -218,7 +215,7 @@ def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
 def tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
     if not arguments.quiet:
         for line in notes:
-            progress.note(f"raystream: note: {printable(line)}")
+            progress.note(f"raystream: note: {line}")
 
 
 @contextmanager
@@ -226,6 +223,7 @@ def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[
     """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", DriverWarning)
+        warnings.simplefilter("ignore", ViewerWarning)  # told already
         warnings.showwarning = lambda message, *rest, **more: tell([str(message)], arguments, progress)
         yield
 
@@ -236,7 +234,7 @@ def _render_frames(arguments: Namespace) -> bool:
 
     begin, counted = perf_counter(), []
     with Progress(arguments.quiet) as progress:
-        progress(None, f"loading {printable(arguments.scene)}")
+        progress(None, f"loading {arguments.scene}")
         from viewer.renderer.sequence import save_frames
 
         scene = load_scene(arguments, progress)
@@ -291,10 +289,10 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def view(arguments: Namespace) -> bool:
     """``raystream view``: the window. What is no scene is told before it opens."""
-    import viewer
     from viewer.formats import recognise
+    from viewer.formats.named import is_builtin
 
-    if not viewer.is_builtin(arguments.scene):
+    if not is_builtin(arguments.scene):
         recognise(arguments.scene)
     taken = (name for name, option in OPTIONS.items() if option.viewed and option.part != "command")
     chosen = {name: getattr(arguments, name) for name in taken}
@@ -315,10 +313,10 @@ def info(arguments: Namespace) -> bool:
     from viewer.cli.report import describe, lines
 
     with Progress(arguments.json) as progress:
-        progress(None, f"loading {printable(arguments.scene)}")
-        import viewer
+        progress(None, f"loading {arguments.scene}")
+        from viewer.formats.named import load
 
-        scene = viewer.load(arguments.scene, lenient=arguments.lenient)
+        scene = load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)
         progress(None, "building")
         data = describe(scene, arguments.program, arguments.max_texture)
     emit(data, lines, arguments.json)

@@ -20,15 +20,14 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from viewer.base import clash
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.cli import commands
-from viewer.cli.commands import printable
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
 from viewer.options.remote import REMOTE
-from viewer.options.table import OPTIONS, check
+from viewer.options.table import OPTIONS, check, meant
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
@@ -298,7 +297,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     for word in unknown:
         if word.startswith("-") and word != "-":
             typed = word.partition("=")[0]
-            raise ViewerError(f"option '{typed}'", "unknown", suggestion(typed, known) or f"see {parser.prog} --help")
+            raise ViewerError(f"option '{typed}'", "unknown", meant(typed, known) or f"see {parser.prog} --help")
     if unknown:
         raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
     if command.scene and not found.scene:

@@ -1,4 +1,4 @@
-"""A progress bar on the terminal for work that takes over a second; nothing where there is no terminal."""
+"""A progress bar on the terminal for work that takes over a second; a line now and then where there is no terminal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from viewer.base.errors import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds of work before a bar is worth its place
 WINDOW = 30.0  # seconds whose pace tells the time left
 LEAST = 1.0  # seconds before it tells anything
+APART, SHARE = 10.0, 0.1  # of lines in a file: seconds, or this share of what has passed where that is more
 BAR = 24  # columns; a text of samples and noise, the bar, time spent and time left fit 80
 
 
@@ -56,14 +59,16 @@ def duration(seconds: float) -> str:
 
 class Progress:
     """A context in which calls ``progress(fraction, text)`` show a bar on standard error, with the time that is left,
-    erased at the end.
+    erased at the end. Where standard error is no terminal they print a line, every ten seconds at most.
 
     fraction : of the work, in [0, 1]; None where it is not known.
-    quiet    : show nothing, as where standard error is no terminal.
+    quiet    : show nothing.
     """
 
     def __init__(self, quiet: bool = False, patience: float = PATIENCE) -> None:
         self.enabled = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._plain = not quiet and not self.enabled
+        self._begin = self._told = time.monotonic()
         self._patience = patience
         self._lock = threading.Lock()
         self._state: tuple[float | None, str] = (None, "")
@@ -92,15 +97,24 @@ class Progress:
                 self._bar.stop()
 
     def __call__(self, fraction: float | None, text: str) -> None:
-        if not self.enabled:
+        if not (self.enabled or self._plain):
             return
+        now = time.monotonic()
         with self._lock:
+            text = printable(text)
             self._state = (fraction, text)
-            self._left.see(time.monotonic(), fraction)
-            self._update()
+            self._left.see(now, fraction)
+            if self.enabled:
+                self._update()
+            elif now - self._told >= max(APART, SHARE * (now - self._begin)):
+                self._told = now
+                share = "" if fraction is None else f", {fraction:.0%}"
+                left = f", {self._time_left()}" if self._time_left() else ""
+                print(f"raystream: {text}{share}{left}", file=sys.stderr, flush=True)
 
     def note(self, line: str) -> None:
         """Print a line on standard error, above the bar where one is shown."""
+        line = printable(line)
         with self._lock:
             if self._bar is not None and not self._closed:
                 self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -135,6 +149,8 @@ class Progress:
             return
         fraction, text = self._state
         # rich keeps the old total where None is given, so an unknown fraction shows as an empty bar.
+        self._bar.update(self._task, description=text, total=1.0, completed=fraction or 0.0, left=self._time_left())
+
+    def _time_left(self) -> str:
         seconds = self._left.seconds()
-        left = "" if seconds is None else f"{duration(seconds)} left"
-        self._bar.update(self._task, description=text, total=1.0, completed=fraction or 0.0, left=left)
+        return "" if seconds is None else f"{duration(seconds)} left"

@@ -1,7 +1,7 @@
 """Pictures rendered by many processes, on one machine or a cluster, with the bits of one.
 
->>> import viewer.farm
->>> viewer.farm.render("bunny.ply", cluster="local:4", size=(1920, 1080), spp=256).save("bunny.png")
+>>> import raystream
+>>> raystream.farm.render("bunny.ply", cluster="local:4", size=(1920, 1080), spp=256).save("bunny.png")
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
 from viewer.formats.image.environment_maps import environment_of
-from viewer.formats.objects.take import scene_of
+from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
@@ -45,7 +45,7 @@ def render(scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: 
 
     Raises ViewerError for a wrong option, an unresponsive scheduler, and workers of different builds.
     """
-    found = scene_of(scene, given.pop("variant", None), bool(given.pop("lenient", False)))
+    found = taken(scene, given)
     drawn = {name: given.pop(name) for name in RENDER_KEYWORDS if name in given}
     renderer = Renderer(found, **given)
     try:
@@ -84,12 +84,25 @@ def render_on(
         what = f"program {renderer.settings.program} adds no samples"
         raise ViewerError("--cluster", what, "leave it out, or take --program path")
     check_whole(stop, "--cluster")
-    film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
     stats = Stats()
-    film, drivers = _film(
-        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, notify, seen
-    )
-    picture = renderer.render(film=film, state=state, progress=progress, **drawn)
+    with renderer.framing(size):
+        film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
+        film, drivers = _film(
+            renderer,
+            cluster,
+            unit,
+            length or RANGE,
+            mix_builds,
+            size,
+            stop.spp,
+            film,
+            stats,
+            state,
+            progress,
+            notify,
+            seen,
+        )
+        picture = renderer.render(film=film, state=state, progress=progress, **drawn)
     picture.stats.add(stats)
     told_before = [name for name in before.split("; ") if name and name != renderer.device.driver]
     picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*told_before, *drivers])) or before
@@ -190,7 +203,8 @@ def render_frames(
 
     cluster, mix_builds : as of `render`. films : keep the frames' films, for .exr.
     """
-    motion = FrameSequence(scene, frames, fps, turntable, camera, given)
+    size = {name: value for name, value in (render or {}).items() if name == "size"}
+    motion = FrameSequence(scene, frames, fps, turntable, camera, given, **size)
     settings, environment = travelling(Settings(**given))
     if progress is not None:
         progress(None, "starting workers")

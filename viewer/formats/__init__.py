@@ -13,7 +13,7 @@ from viewer.formats.files import read_file
 from viewer.scene.scene import Scene
 
 # Modules by file extension, imported on demand, that of the file's own extension first. Each has NAME, sniff(head,
-# path) -> bool and read(path) -> Scene; LENIENT ones have read(path, lenient).
+# path) -> bool and read(path, ...) -> Scene, with the keywords of `KEYWORDS`.
 FORMATS: dict[str, tuple[str, ...]] = {
     "viewer.formats.gltf.reader": (".gltf", ".glb"),
     "viewer.formats.ply.reader": (".ply",),
@@ -39,14 +39,19 @@ _OTHERS = (
 )
 
 _HEAD = 4096
-LENIENT = ("viewer.formats.gltf.reader", "viewer.formats.obj.reader")
+KEYWORDS = {
+    "viewer.formats.gltf.reader": ("lenient", "max_texture"),
+    "viewer.formats.obj.reader": ("lenient", "max_texture"),
+    "viewer.formats.bsp.reader": ("max_texture",),
+}
 
 
-def load(path: str | Path, lenient: bool = False) -> Scene:
+def load(path: str | Path, lenient: bool = False, max_texture: int | None = None) -> Scene:
     """The scene in a file: glTF 2.0 (.gltf, .glb), PLY, OBJ, STL or a Quake III level (.bsp), recognised by content.
 
     lenient : checkerboards replace unreadable images. By default such glTF files are refused, and such images of OBJ
     files are white.
+    max_texture : longest side at which images are read that would not fit whole.
 
     Omissions and repairs are in the scene's ``warnings``. Raises ViewerError for a file that is unreadable, of unknown
     format, damaged, or of another format than its extension.
@@ -54,7 +59,8 @@ def load(path: str | Path, lenient: bool = False) -> Scene:
     path = Path(path)
     module = recognise(path)
     try:
-        scene = module.read(path, lenient) if module.__name__ in LENIENT else module.read(path)
+        given = {"lenient": lenient, "max_texture": max_texture}
+        scene = module.read(path, **{name: given[name] for name in KEYWORDS.get(module.__name__, ())})
     except MemoryError:
         raise ViewerError(str(path), "not enough memory to load it") from None
     _remark(scene)

@@ -11,16 +11,23 @@ from viewer.scene import builtin
 from viewer.scene.scene import Scene
 
 
-def load(scene: str | os.PathLike[str], variant: str | int | None = None, lenient: bool = False) -> Scene:
+def load(
+    scene: str | os.PathLike[str],
+    variant: str | int | None = None,
+    lenient: bool = False,
+    max_texture: int | None = None,
+) -> Scene:
     """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; files take precedence.
 
     variant : the file's material variant, as in `Scene.with_variant`. lenient : checkerboards replace unreadable
-    images, with a note in the scene's ``warnings``.
+    images, with a note in the scene's ``warnings``. max_texture : longest side, in texels, at which images are read
+    that would not fit in memory whole; all others are read as they are. Where the file's first camera sees nothing, one
+    that frames the scene stands before it, with a note.
 
     Raises ViewerError with the file, the part and the fault.
     """
     name = _name(scene)
-    found = builtin.build(name) if is_builtin(name) else formats.load(name, lenient)
+    found = builtin.build(name) if is_builtin(name) else formats.load(name, lenient, max_texture).framed()
     return found.with_variant(variant)
 
 

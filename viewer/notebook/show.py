@@ -26,7 +26,7 @@ def show(scene: Any, **options: Any) -> Any:
     scene   : as of `viewer.formats.objects.take.scene_of`.
     options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window or the widget.
 
-    >>> view = viewer.show("bunny.ply"); view
+    >>> view = raystream.show("bunny.ply"); view
     >>> view.snapshot().save("bunny.png")
 
     Raises ViewerError for an unsupported object, and for a wrong option; also without a display, and in a notebook

@@ -54,7 +54,7 @@ PHOTONS = of_part(
         "N",
         "photons",
         1,
-        1 << 22,
+        1 << 21,  # whose places at the default number of surfaces are exact floats
         emission=True,
     ),
     Option(
@@ -66,7 +66,7 @@ PHOTONS = of_part(
         "N",
         "photons",
         0,
-        1 << 22,
+        1 << 21,
         values="a whole number from {low} to {high}; 0: those of --photons bring them",
         emission=True,
     ),

@@ -33,7 +33,7 @@ WHOLE = of_part(
         "pixels",
         1,
         values.LARGEST_SIDE,
-        values="WIDTHxHEIGHT such as 640x480, each from {low} to {high} pixels",
+        values="WIDTHxHEIGHT such as 640x480, or one number for a square; each from {low} to {high} pixels",
         scope="render",
         default_text="512x512",
     ),

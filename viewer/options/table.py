@@ -7,7 +7,7 @@ floors register (the programs, the layers) is not named here: its choices are ha
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -40,13 +40,50 @@ OPTIONS: dict[str, Option] = {
     for entry in theme
 }
 
+# What other renderers call these options.
+ELSEWHERE = {
+    "accel": ("acceleration", "structure"),
+    "aperture": ("dof", "lens_radius"),
+    "camera": ("eye", "position", "view", "viewpoint"),
+    "clamp": ("firefly", "max_radiance"),
+    "depth": ("bounces", "max_bounces", "num_bounces"),
+    "device": ("gpu",),
+    "environment": ("background", "env", "envmap", "hdri", "ibl", "skybox", "world"),
+    "error": ("noise", "threshold"),
+    "exposure": ("brightness", "ev"),
+    "focus": ("focal_distance", "focus_distance"),
+    "fov": ("angle", "field_of_view"),
+    "ground": ("floor", "plane"),
+    "layers": ("aov", "aovs", "passes"),
+    "output": ("file", "filename", "out", "path"),
+    "photon_radius": ("radius",),
+    "program": ("algorithm", "integrator", "method", "mode"),
+    "size": ("dimensions", "height", "res", "resolution", "shape", "width"),
+    "spp": ("n_samples", "num_samples", "sample_count", "samples", "samples_per_pixel"),
+    "time": ("limit", "time_limit", "timeout"),
+    "tonemap": ("tone_mapping", "view_transform"),
+}
+_MEANT = {word: name for name, words in ELSEWHERE.items() for word in words}
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """``did you mean 'spp'?`` for another renderer's word, as typed or as a keyword, else for a close one; of ``known``
+    alone."""
+    names = list(known)
+    bare = word.lstrip("-").lower().replace("-", "_")
+    if bare in _MEANT:
+        typed = OPTIONS[_MEANT[bare]].flag if word.startswith("-") else _MEANT[bare]
+        if typed in names:
+            return f"did you mean '{typed}'?"
+    return suggestion(word, names)
+
 
 def option(name: str) -> Option:
     """The option of that name; raises ViewerError for an unknown one, with the closest known."""
     try:
         return OPTIONS[name]
     except KeyError:
-        raise ViewerError(f"option '{name}'", "unknown", suggestion(name, OPTIONS)) from None
+        raise ViewerError(f"option '{name}'", "unknown", meant(name, OPTIONS)) from None
 
 
 def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:

@@ -201,12 +201,14 @@ def read_optional_name(option: Option, value: Any) -> str | int | None:
 
 
 def read_size(option: Option, value: Any) -> tuple[int, int]:
+    """``"WxH"`` or two whole numbers; one is the side of a square."""
+    side = _whole(value)
     parts: Sequence[Any] = ()
     if isinstance(value, str):
         parts = re.split("[xX]", value)
-    elif isinstance(value, Iterable):
+    elif side is None and isinstance(value, Iterable):
         parts = tuple(value)
-    sides = [_whole(part) for part in parts]
+    sides = [_whole(part) for part in parts] if side is None else [side, side]
     if len(sides) != 2:
         raise wrong(option, value)
     width, height = sides
@@ -294,12 +296,36 @@ def read_unroll(option: Option, value: Any) -> Unroll:
 
 
 def read_camera(option: Option, value: Any) -> Any:
-    """A text, or an object with origin and target; which camera a text names, the scene knows."""
+    """A text, or an object with origin and target; which camera a text names, the scene knows. Points ``(origin,
+    target[, up])`` and a 4 x 4 matrix of the camera's place, which looks along its own -Z with +Y upwards as in OpenGL
+    and glTF, become a text."""
     if value is None or (hasattr(value, "origin") and hasattr(value, "target")):
         return value
-    if isinstance(value, str) and value.strip():
-        return value
-    raise wrong(option, value)
+    if isinstance(value, str):
+        if value.strip():
+            return value
+        raise wrong(option, value)
+    rows = list(value) if isinstance(value, Iterable) else []
+    if len(rows) == 4:
+        points = _points_of_matrix(rows)
+    else:
+        points = [_vector(row) for row in rows if not isinstance(row, str)] if len(rows) in (2, 3) else []
+    if len(points) not in (2, 3) or len(points) != min(len(rows), 3) or None in points:
+        raise wrong(option, value, "(origin, target), (origin, target, up), a matrix (4, 4), or " + option.expected())
+    return " ".join(",".join(repr(number) for number in point) for point in points if point is not None)
+
+
+def _points_of_matrix(rows: Sequence[Any]) -> list[tuple[float, float, float] | None]:
+    """Origin, target and up of a camera's place in the world, (4, 4) for column vectors; nothing of other numbers."""
+    found = [[_real(each) for each in row] for row in rows if isinstance(row, Iterable) and not isinstance(row, str)]
+    if [len(row) for row in found] != [4] * 4 or found[3] != [0, 0, 0, 1] or any(None in row for row in found):
+        return []
+    y, z = ([float(row[k]) for row in found[:3]] for k in (1, 2))  # type: ignore[arg-type]
+    place = [float(row[3]) for row in found[:3]]  # type: ignore[arg-type]
+    if not (any(y) and any(z)):
+        return []
+    points = place, [p - away for p, away in zip(place, z, strict=True)], y
+    return [_vector(point) for point in points]
 
 
 def _vector(value: Any) -> tuple[float, float, float] | None:

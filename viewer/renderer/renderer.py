@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from inspect import Signature, cleandoc
 from pathlib import Path
 from typing import Any, Never
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from viewer.accel.structures import Structure
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ViewerError, warn
 from viewer.base.lock import FairLock, exclusive
 from viewer.base.textfile import is_stream
 from viewer.film.error.stop import Stop
@@ -19,19 +20,19 @@ from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, SERIES
 from viewer.options import table as options
-from viewer.options.declare import Affects, suggestion
+from viewer.options.declare import Affects
 from viewer.options.docs import docstring, signature
 from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.limits import check_limits
-from viewer.renderer.inputs.camera import view
+from viewer.renderer.inputs.camera import fitted, view
 from viewer.renderer.inputs.lighting import scene_lighting
 from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
 from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings
-from viewer.renderer.inputs.validate import Given, placed, scene_given, settings_given
+from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unknown_keyword
+from viewer.renderer.inputs.validate import SCENE_KEYWORDS, placed, scene_given, settings_given
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.render import PictureRequest, render_picture, resumed_film
 from viewer.renderer.sampling.denoising import check_denoiser
@@ -59,7 +60,8 @@ class Renderer:
     """Renders pictures of one scene. Every option of ``raystream render`` is a keyword of the same name, here and of
     `update`, or of `render`.
 
-    scene    : a `Scene`, the name of a file or of a built-in scene as of `viewer.load`, or a scene that is
+    scene    : a file, a built-in name, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D, as of
+               `viewer.load`, whose keywords ``variant``, ``lenient`` and ``up`` it takes, too; or a scene that is
                `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. Scenes are
                values: what was given is read once, and `update` shows another one.
     settings : a `Settings` in place of, or under, the keywords.
@@ -78,7 +80,7 @@ class Renderer:
 
     def __init__(
         self,
-        scene: Given,
+        scene: Any,
         settings: Settings | None = None,
         *,
         device: int | Device | None = None,
@@ -88,8 +90,9 @@ class Renderer:
         settings = settings_given(settings)
         if device is not None and not isinstance(device, Device):
             options["device"] = device
-        Settings().replace(**options)  # a wrong one is told before a file is read
-        scene = scene_given(scene)
+        asked = {name: value for name, value in options.items() if name not in SCENE_KEYWORDS}
+        # A wrong one is told before a file is read.
+        scene = scene_given(scene, options, (settings or Settings()).replace(**asked).max_texture)
         chosen = _chosen(settings or Settings(), scene, settings, options)
         if not isinstance(scene, Prepared):
             prepared = prepare(scene, chosen, progress)
@@ -99,6 +102,10 @@ class Renderer:
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
         self.lock = FairLock(lambda: self.gpu_scene.device.check())
         self._own(GpuScene(device if isinstance(device, Device) else _shared_device(chosen), prepared))
+        warn(chosen.unused(options))
+
+    def __repr__(self) -> str:
+        return f"<Renderer of {self.scene!r} by program {self.settings.program} on {self.device.name}>"
 
     def _own(self, gpu_scene: GpuScene) -> None:
         """Have the parts over a scene on a device."""
@@ -165,7 +172,7 @@ class Renderer:
     @exclusive
     def update(
         self,
-        scene: Given | None = None,
+        scene: Any = None,
         settings: Settings | None = None,
         *,
         progress: Report | None = None,
@@ -184,8 +191,10 @@ class Renderer:
         nothing has changed.
         """
         self.revive()
-        scene = None if scene is None else scene_given(scene)
-        chosen = _chosen(self.settings, scene, settings_given(settings), changes)
+        settings = settings_given(settings)
+        if scene is not None:
+            scene = scene_given(scene, changes, (settings or self.settings).max_texture)
+        chosen = _chosen(self.settings, scene, settings, changes)
         differences = self.settings.differences(chosen)
         fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
         if fixed:
@@ -369,7 +378,7 @@ class Renderer:
         for name in unknown:
             if name in NAMES:
                 raise ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
-            raise ViewerError(f"keyword '{name}'", "unknown to render", suggestion(name, RENDER_KEYWORDS))
+            raise unknown_keyword(name, "render", RENDER_KEYWORDS)
         self.revive()
         width, height = options.check("size", size)
         names = options.check("layers", layers, (*LAYERS, *SERIES))
@@ -389,7 +398,21 @@ class Renderer:
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
         wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state)
-        return render_picture(self, wanted, progress)
+        with self.framing((width, height)):
+            picture = render_picture(self, wanted, progress)
+        warn([*self.notes, *picture.remarks()])
+        return picture
+
+    @contextmanager
+    def framing(self, size: tuple[int, int]) -> Iterator[None]:
+        """For pictures of ``size`` (width, height) within the block: the camera, where it is a framing of the scene,
+        has all of it in view."""
+        camera = self.camera
+        self.camera = fitted(camera, self.settings, self.scene, size)
+        try:
+            yield
+        finally:
+            self.camera = camera
 
     def resumed(self, path: str, size: tuple[int, int], state: Checkpoint | None) -> tuple[Film | None, str]:
         """See `viewer.renderer.render.resumed_film`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.film.files.movie import frame_path, is_movie, write_movie
-from viewer.options.table import check, part
+from viewer.options.table import OPTIONS, check, part
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.inputs.validate import scene_given
@@ -51,8 +51,9 @@ class FrameSequence:
         turntable: bool,
         camera: Camera | str | None,
         options: Mapping[str, Any],
+        size: tuple[int, int] | str = OPTIONS["size"].default,
     ) -> None:
-        """options : of the renderer, of which those of the scene shape it, see `staged`.
+        """options : of the renderer, of which those of the scene shape it, see `staged`. size : of the frames.
 
         Raises ViewerError where nothing would move.
         """
@@ -64,7 +65,9 @@ class FrameSequence:
         if turntable or (camera is None and not scene.cameras):
             bounds = _bounds(self.staged(scene), frames, fps)
             if camera is None and not scene.cameras:
-                self.camera = Camera.framing(bounds)  # of all the motion, so that it stands still
+                width, height = check("size", size)
+                # Of all the motion, so that it stands still.
+                self.camera = Camera.framing(bounds, aspect=width / height)
             self.turned = bounds if turntable else None
 
     def staged(self, scene: Scene) -> Scene:
@@ -99,7 +102,7 @@ class FrameSequence:
 
 
 def render_frames(
-    scene: Scene | str | os.PathLike[str],
+    scene: Any,
     frames: range,
     fps: float = 30.0,
     turntable: bool = False,
@@ -110,16 +113,19 @@ def render_frames(
 ) -> Generator[Frame, None, None]:
     """Render the frames one by one; frame n shows the scene at n / fps seconds of its chosen animation.
 
-    scene     : a `Scene`, or the name of one as of `viewer.load`.
+    scene     : as of `viewer.render`.
     turntable : the camera also goes around the scene's middle once in these frames, about +Y.
     render    : keywords of `Renderer.render`; the others are those of `Renderer`.
     progress  : called with the share of all frames that is done and a text.
 
     Raises ViewerError where nothing would move, and what `Renderer` raises.
     """
-    shown = scene_given(scene)
+    taking = {**options, "camera": camera}
+    shown = scene_given(scene, taking)
+    camera = taking.pop("camera")
     scene = shown.given if isinstance(shown, Prepared) else shown
-    motion = FrameSequence(scene, frames, fps, turntable, camera, options)
+    size = {name: value for name, value in (render or {}).items() if name == "size"}
+    motion = FrameSequence(scene, frames, fps, turntable, camera, taking, **size)
     scene = motion.staged(scene)
     renderer: Renderer | None = None
     try:
@@ -130,8 +136,12 @@ def render_frames(
                     progress((k + share) / len(frames), motion.text(k))
 
             report(0.0, "")
-            renderer = motion.show(scene, k, renderer, **options)
-            yield motion.frame(k, renderer.render(**(render or {}), progress=report))
+            renderer = motion.show(scene, k, renderer, **taking)
+            with warnings.catch_warnings():
+                if k:  # the first frame has told
+                    warnings.simplefilter("ignore", ViewerWarning)
+                picture = renderer.render(**(render or {}), progress=report)
+            yield motion.frame(k, picture)
     finally:
         if renderer is not None:
             renderer.release()

@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 PARALLEL = 1e-6
 # Margin around a framed box, as a factor on its size.
 MARGIN = 1.1
+LEAST_ASPECT = 1e-3  # narrower pictures are framed as these
+# What a camera sees is at least this share of the picture's height, in pictures of at most this width over height.
+LEAST_SEEN, WIDEST = 0.02, 2.0
 # Limits of lenses and focus distances for products and quotients within float32.
 LARGEST_LENS, NEAREST_FOCUS = 1e18, 1e-18
 
@@ -111,11 +114,13 @@ class Camera:
         fov: float = 40.0,
         direction: Sequence[float] = (0.35, 0.25, 1.0),
         name: str = "camera",
+        aspect: float = 1.0,
     ) -> Camera:
-        """A camera that frames a whole box in a square picture; ``direction`` points from the box's centre to the
-        camera.
+        """A camera that frames a whole box; ``direction`` points from the box's centre to the camera.
 
         bounds : (2, 3), lowest and highest corner, scene units. An empty or infinite box is framed as a unit cube.
+        aspect : of the picture, width / height: the smaller of both fields of view counts, so that a wide picture shows
+        the box as large as a square one.
         """
         box = np.asarray(bounds, np.float64).reshape(2, 3)
         if not np.isfinite(box).all() or (box[1] < box[0]).any():
@@ -131,10 +136,28 @@ class Camera:
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         corners = signs * half
         slope = math.tan(math.radians(fov) / 2) / MARGIN
-        sideways = np.maximum(np.abs(corners @ right), np.abs(corners @ up))
+        sideways = np.maximum(np.abs(corners @ right) / min(max(aspect, LEAST_ASPECT), 1.0), np.abs(corners @ up))
         closest = 0.1 * float(np.linalg.norm(half))  # keeps a line along the view in front of the camera
         distance = float((np.maximum(sideways / slope, closest) - corners @ forward).max())
         return cls(tuple(middle - distance * forward), tuple(middle), fov=fov, name=name)
+
+    def sees(self, bounds: ArrayLike) -> bool:
+        """Whether a box, (2, 3) lowest and highest corner, may be seen: it is not behind or beside the picture, and not
+        too small in it (`LEAST_SEEN`). An empty or infinite box is."""
+        box = np.asarray(bounds, np.float64).reshape(2, 3)
+        radius = float(np.linalg.norm(box[1] - box[0])) / 2
+        if not np.isfinite(box).all() or not radius > 0:
+            return True
+        right, up, forward = self.basis()
+        slope = math.tan(math.radians(self.fov) / 2)
+        corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]]) - self.origin
+        ahead, upwards, sideways = corners @ forward, corners @ up, corners @ right
+        beside = (sideways - WIDEST * slope * ahead, -sideways - WIDEST * slope * ahead)
+        above = (upwards - slope * ahead, -upwards - slope * ahead)
+        if any((distances >= 0).all() for distances in (-ahead, *beside, *above)):
+            return False
+        away = float(np.linalg.norm(box.mean(axis=0) - self.origin))
+        return away <= radius or radius / away >= LEAST_SEEN * slope
 
     def with_fov(self, fov: float) -> Camera:
         """The same camera with another vertical field of view, degrees."""

@@ -24,6 +24,7 @@ from viewer.scene.texture import Texture
 
 # Times at which an animated scene is sampled for the bounds of its whole motion.
 GLANCES = 16
+ROUNDING = 1e-3  # by which colours in floats may pass 1
 
 
 @dataclass
@@ -62,7 +63,8 @@ class Scene:
         base_color: tuple[float, float, float] = (0.8, 0.8, 0.8),
         name: str = "triangles",
     ) -> Scene:
-        """A scene of one mesh. vertices (V, 3); faces (T, 3); normals (V, 3) unit; colors (V, 3 or 4) linear.
+        """A scene of one mesh. vertices (V, 3); faces (T, 3); normals (V, 3) unit; colors (V, 3 or 4) linear, 0 to 1.
+        ``warnings`` tell of triangles whose corners are not finite, which nothing hits, and of none at all.
 
         Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
         float32.
@@ -74,12 +76,18 @@ class Scene:
             given = _array(name, "colors", colors, (3, 4))
             if len(given) != len(points):
                 raise ViewerError(name, f"{len(given)} colors for {len(points)} vertices")
+            if given.size and not (given.min() >= 0 and given.max() <= 1 + ROUNDING):
+                what = f"colors reach from {given.min():g} to {given.max():g}"
+                raise ViewerError(name, what, "give 0 to 1, linear; render((vertices, faces, colors)) takes bytes, too")
             rgba = np.ones((len(points), 4), np.float32)
             rgba[:, : given.shape[1]] = given
         directions = None if normals is None else _array(name, "normals", normals, (3,))
         mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
         _array(name, "base_color", [base_color], (3,))
-        return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name)
+        lost = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
+        notes = [f"{name}: {lost} of {len(corners)} triangles have corners that are not finite"] if lost else []
+        notes += [] if len(corners) else [f"{name}: no triangles"]
+        return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes)
 
     @property
     def triangle_count(self) -> int:
@@ -91,6 +99,30 @@ class Scene:
         """Visible quadrics, counted per instance."""
         numbers = {number for number, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
         return sum(i.mesh in numbers for i in self.instances) if numbers else 0
+
+    def check(self) -> None:
+        """Raises ViewerError for an instance of no mesh, and for a material or texture in use that is not there."""
+        meshes = np.fromiter((each.mesh for each in self.instances), np.int64, len(self.instances))
+        given = (-1 if each.material is None else each.material for each in self.instances)
+        materials = np.fromiter(given, np.int64, len(self.instances))
+        plain = np.fromiter((each.material is None for each in self.instances), bool, len(self.instances))
+        self._refuse("instance", "mesh", meshes, (meshes < 0) | (meshes >= len(self.meshes)), len(self.meshes))
+        wrong = ~plain & ((materials < 0) | (materials >= len(self.materials)))
+        self._refuse("instance", "material", materials, wrong, len(self.materials))
+        for number in np.unique(meshes[plain]).tolist():
+            own = self.meshes[number].materials
+            wrong = (own < 0) | (own >= len(self.materials))
+            self._refuse(f"mesh {number}, triangle", "material", own, wrong, len(self.materials))
+        for number, material in enumerate(self.materials):
+            used = np.array(sorted(material.texture_numbers), np.int64)
+            wrong = (used < 0) | (used >= len(self.textures))
+            self._refuse(f"material {number}, use", "texture", used, wrong, len(self.textures))
+
+    def _refuse(self, what: str, named: str, numbers: NDArray, wrong: NDArray, count: int) -> None:
+        if wrong.any():
+            first = int(wrong.argmax())
+            hint = f"there are {count:,}, numbered from 0"
+            raise ViewerError(self.name, f"{what} {first} names {named} {numbers[first]}", hint)
 
     def bounds(self, ground: bool = True) -> NDArray[np.float64]:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
@@ -186,18 +218,33 @@ class Scene:
             f"{len(self.lights):,} lights, {len(self.animations):,} animations>"
         )
 
-    def camera(self, name: str | None = None) -> Camera:
-        """The camera of that name (by default the first); one that frames the scene if there is none.
+    def camera(self, name: str | None = None, aspect: float = 1.0) -> Camera:
+        """The camera of that name (by default the first); one that frames the scene, in pictures of that aspect, if
+        there is none.
 
         Raises ViewerError with the known names for an unknown one.
         """
         if name is None:
-            return self.cameras[0] if self.cameras else Camera.framing(self.bounds(ground=False))
+            return self.cameras[0] if self.cameras else Camera.framing(self.bounds(ground=False), aspect=aspect)
         for camera in self.cameras:
             if camera.name == name:
                 return camera
         known = ", ".join(camera.name for camera in self.cameras) or "none"
         raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {known}; or give 'ox,oy,oz tx,ty,tz'")
+
+    def framed(self) -> Scene:
+        """The scene with a camera of its own before those that came with it, and a warning, where the first of these
+        sees nothing; itself elsewhere, and where cameras may move."""
+        if not self.cameras or self.animations:
+            return self
+        first, bounds = self.cameras[0], self.bounds()
+        if first.sees(bounds):
+            return self
+        note = (
+            f"{self.name}: camera '{first.name}' sees nothing: the scene is framed (--camera '{first.name}' takes it)"
+        )
+        cameras = [Camera.framing(bounds, name="framing"), *self.cameras]
+        return self.with_parts(cameras=cameras, warnings=[*self.warnings, note])
 
     # -- ground ----------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ SCALE = 1 / 33.0
 # The sun is drawn soft and ten times its size: for soft shadows, and little noise through glass and mirrors.
 _SUN_RADIUS = math.radians(5.0)
 _HAZE = 0.06  # sine of the elevation below which the ground fades into the horizon
+_COVE = 0.3  # sine of the elevation at which a studio's cove ends
 _WAVELENGTHS = np.arange(380.0, 781.0, 5.0)  # nm
 
 
@@ -68,16 +69,27 @@ def sky(width: int = WIDTH, sun: tuple[float, float] = SUN) -> ImageEnvironment:
     return _image(pixels * SCALE, "sky")
 
 
-@lru_cache(maxsize=1)
-def studio(width: int = WIDTH // 2) -> ImageEnvironment:
+@lru_cache(maxsize=2)
+def studio(width: int = WIDTH // 2, cove: bool = False) -> ImageEnvironment:
     """A photo studio, all neutral: a light room around the object, a large softbox from the upper right, a weaker fill
-    light from the left, light strips from behind on both sides. Its pixels are read-only."""
+    light from the left, light strips from behind on both sides. Its pixels are read-only.
+
+    cove : an infinity cove, for an object on a ground plane of `ALBEDO`: below the horizon the radiance is that of the
+    plane, which so has no visible edge, and above it turns into the room's.
+    """
     up, directions, angles = _sphere(width)
     room = 0.4 + 0.3 * np.clip(0.5 + up / 1.2, 0.0, 1.0)  # floor to ceiling
     light = np.repeat(room[:, None], width, axis=1)
     for (elevation, azimuth), half_width, half_height, strength in _SOFTBOXES:
         light += strength * _softbox(directions, elevation, azimuth, half_width, half_height)
     cosine = np.maximum(up, 0.0) * angles
+    if cove:
+        rest = np.clip(1.0 - up / _COVE, 0.0, 1.0)[:, None]
+        share = rest * rest * (3 - 2 * rest)
+        light -= share * room[:, None]
+        # Light of irradiance pi gives the plane a radiance of its albedo: of both parts of the irradiance follows it.
+        others, own = ((part * cosine[:, None]).sum() for part in (light, np.repeat(share, width, axis=1)))
+        light += share * (ALBEDO * others / (math.pi - ALBEDO * own))
     light *= math.pi / float((light * cosine[:, None]).sum())
     return _image(np.repeat(light[..., None], 3, axis=2), "studio")
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from viewer.accel.structures import MOST_UNSORTED
 from viewer.base.errors import ViewerError
+from viewer.film.exposure import AUTO
 from viewer.film.tonemap import TONEMAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
@@ -41,9 +42,7 @@ def picture_handlers(
     None: to a file in the user's pictures folder."""
     save = save or partial(_save, context)
     view, scene_loader, editing = context.view, context.scene_loader, context.editing
-    made: dict[str, Callable[[], None]] = {
-        f"program.{name}": partial(scene_loader.set, program=name) for name in PICTURES
-    }
+    made: dict[str, Callable[[], None]] = {f"program.{name}": partial(_program, context, name) for name in PICTURES}
     made |= {f"camera.{name}": partial(_view, context, name) for name in ("front", "right", "top")}
     for name, option in options.OPTIONS.items():
         if option.choices and f"{name}.next" in BY_NAME:
@@ -63,13 +62,14 @@ def picture_handlers(
         "camera.frame": lambda: _frame(context),
         "camera.focus": lambda: _focus(context),
         "camera.next": lambda: _next_camera(context),
-        "camera.reset": lambda: view.take(_scene(context).camera()),
+        "camera.reset": lambda: view.take(_scene(context).camera(aspect=view.aspect)),
         "fov.narrower": lambda: _flight(context).step_fov(-1),
         "fov.wider": lambda: _flight(context).step_fov(1),
         "camera.copy": lambda: _copy(context, clipboard),
         "camera.paste": lambda: view.take(Camera.parse(clipboard.paste(), _flight(context).camera.fov)),
         "exposure.up": lambda: _expose(context, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(context, -EXPOSURE_STEP),
+        "exposure.auto": lambda: _expose_automatically(context),
         "tonemap.next": lambda: _tonemap(context),
         "denoise.toggle": scene_loader.toggle_denoiser,
         "pause": lambda: _pause(context),
@@ -82,10 +82,18 @@ def picture_handlers(
     }
 
 
+def _program(context: ViewportContext, name: str) -> None:
+    context.view.say_done(f"program {name}: {PICTURES[name].help}")
+    context.scene_loader.set(program=name)
+
+
 def _pause(context: ViewportContext) -> None:
     view = context.view
     view.paused = not view.paused
-    view.say(f"paused; {view.keymap.text('pause')} goes on" if view.paused else "")
+    if view.paused:
+        view.say(f"paused; {view.keymap.text('pause')} goes on")
+    else:
+        view.say_done("rendering goes on")
 
 
 def _scene(context: ViewportContext) -> Any:
@@ -94,11 +102,6 @@ def _scene(context: ViewportContext) -> Any:
 
 def _flight(context: ViewportContext) -> Any:
     return context.view.shown()[1]
-
-
-def _aspect(context: ViewportContext) -> float:
-    width, height = context.view.size
-    return width / max(1, height)
 
 
 def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) -> None:
@@ -132,15 +135,15 @@ def _frame(context: ViewportContext) -> None:
     as by its first camera, if that stands outside, or else from above its front."""
     controller = _flight(context)
     if not controller.entered:
-        controller.frame_all(_aspect(context))
+        controller.frame_all(context.view.aspect)
         return
     outside = [camera for camera in _scene(context).cameras[:1] if not controller.within(camera.origin)]
     start = outside[0] if outside else Camera.framing(BOX)
-    controller.frame_all(_aspect(context), start.basis()[2])
+    controller.frame_all(context.view.aspect, start.basis()[2])
 
 
 def _view(context: ViewportContext, name: str) -> None:
-    _flight(context).view(name, _aspect(context))
+    _flight(context).view(name, context.view.aspect)
 
 
 def _next_camera(context: ViewportContext) -> None:
@@ -181,6 +184,11 @@ def _copy(context: ViewportContext, clipboard: Clipboard) -> None:
 def _expose(context: ViewportContext, stops: float) -> None:
     context.view.exposure = context.view.stops + stops
     context.view.say(f"exposure {context.view.exposure:+.2f} stops")
+
+
+def _expose_automatically(context: ViewportContext) -> None:
+    context.view.exposure = AUTO
+    context.view.say("exposure: auto")
 
 
 def _tonemap(context: ViewportContext) -> None:
@@ -225,7 +233,7 @@ def _effect(context: ViewportContext, name: str) -> None:
     """Shadows, reflections or refractions on and off, where the program has them."""
     on = not context.scene_loader.requested[name]
     context.scene_loader.set(**{name: on})
-    context.view.say(f"{name} {'on' if on else 'off'}")
+    context.view.say_switched(name, on)
 
 
 def _deepen(context: ViewportContext, by: int) -> None:

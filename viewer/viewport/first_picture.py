@@ -24,10 +24,11 @@ class Glance:
         self.scene = arranged(scene, settings.replace(max_texture=None))
         self.drawn: HeadlightScene = headlight_scene(self.scene)
 
-    def camera(self, settings: Settings) -> Camera:
-        """Where the picture is seen from, with these settings."""
+    def camera(self, settings: Settings, aspect: float) -> Camera:
+        """Where a picture of that aspect is seen from, with these settings."""
         if settings.camera is None and not self.scene.cameras:
-            return camera_of(settings.replace(camera=Camera.framing(self.drawn.bounds)), self.scene)
+            framing = Camera.framing(self.drawn.bounds, aspect=aspect)
+            return camera_of(settings.replace(camera=framing), self.scene)
         try:
             return camera_of(settings, self.scene)
         except ViewerError:  # told when the scene is there

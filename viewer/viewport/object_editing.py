@@ -90,7 +90,7 @@ class ObjectEditing:
         self.turning = not self.turning and self.view.controller is not None
         if self.turning:
             self.view.attempt(lambda: choose_pivot(self.view))
-        self.view.say("the turntable turns" if self.turning else "")
+        self.view.say_switched("turntable", self.turning)
 
     def seek(self, seconds: float) -> None:
         """Show another moment of the animation."""

@@ -22,6 +22,8 @@ class PointerInput:
     def key(self, text: str, down: bool, repeated: bool = False) -> None:
         """A key goes down, by its text as of `parse_key`, maybe ``repeated`` by the keyboard; or up."""
         view = self.view
+        if down:
+            view.preferences.hint = False
         if down and not repeated and self.context.editing.key(text):
             return
         found = view.keymap.lookup(text) if down else view.keymap.released(text)

@@ -43,8 +43,9 @@ class Preferences:
     """The window's settings; every field is a key of the file.
 
     size        : of the window when it opens, (width, height) in the screen's coordinates.
+    hint        : the first keys are shown until one is pressed, which ends it for good.
     samples     : of each pixel, to stop at. noise : estimated relative error to stop at; 0: never.
-    exposure    : stops, or auto. tonemap : its name, which the display checks.
+    exposure    : of every scene until it is set by hand, stops or auto. tonemap : its name, which the display checks.
     mode        : of the camera, ``orbit`` or ``fly``. speed : of flight, as a factor on what suits the scene.
     recent      : files opened, the last one first. keys : action's name -> key text, or a list of them.
     unknown     : remarks on keys of the file that are not known, one line each; saving keeps them.
@@ -54,6 +55,7 @@ class Preferences:
     full_screen: bool = False
     panels: bool = False
     statistics: bool = False
+    hint: bool = True
     samples: int = 1024
     noise: float = 0.01
     exposure: float | str = OPTIONS["exposure"].default
@@ -180,6 +182,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "full_screen": (_flag, "true or false"),
     "panels": (_flag, "true or false"),
     "statistics": (_flag, "true or false"),
+    "hint": (_flag, "true or false"),
     "samples": (_count, f"a whole number from 1 to {MOST_SAMPLES}"),
     "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
     "exposure": (_exposure, OPTIONS["exposure"].expected()),

@@ -10,6 +10,7 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
+from viewer.renderer.inputs.lighting import UNLIT
 from viewer.renderer.inputs.prepared import Prepared, prepare
 from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
 from viewer.renderer.preview.scheduler import UPLOADING
@@ -71,7 +72,7 @@ class SceneLoader:
         self._opened: tuple[str, Any] | None = None  # whose camera is in the hand, and by which options
         self._given: Scene | None = None  # the scene that the worker was given, if it need not read the file
         self._filled = False  # the sky is there for a scene whose own lights show nothing
-        self._hidden: Any = None  # the environment that is switched off
+        self._hidden: Any = "sky"  # the environment that J brings back; the sky where there was none
         self.dialog: Any = None  # a file dialog of the desktop, which will answer
 
     # -- scenes ----------------------------------------------------------------------------------------------------
@@ -158,7 +159,9 @@ class SceneLoader:
         """The first scene has been read: its camera is in the hand, and it is seen, from now on."""
         opened = path, {name: self.requested[name] for name in VIEW}
         if self._opened != opened:  # else it is read once more, by other settings
-            self.view.controller = first_controller(self.view, glance.camera(self.requested), glance.drawn.bounds)
+            self.view.controller = first_controller(
+                self.view, glance.camera(self.requested, self.view.aspect), glance.drawn.bounds
+            )
         self._opened = opened
         self.first_picture.begin(glance)
         self.view.wake()
@@ -201,7 +204,7 @@ class SceneLoader:
         same = path == view.path and view.controller is not None
         if renderer is view.renderer:
             view.session.update(
-                made, camera=view.controller.camera if same and view.controller else _framed(made, bounds)
+                made, camera=view.controller.camera if same and view.controller else _framed(made, bounds, view.aspect)
             )
             if again and now is not self._given:  # something has moved meanwhile
                 view.session.update(now)
@@ -216,7 +219,7 @@ class SceneLoader:
         if self._opened is not None and self._opened[1] != asked:
             self._opened = None  # another camera has been asked for since
         if asked["camera"] is None:
-            asked["camera"] = _framed(made, bounds)
+            asked["camera"] = _framed(made, bounds, self.view.aspect)
         try:
             return Renderer(made, settings.replace(**asked), device=self.device)
         except ViewerError as error:
@@ -232,6 +235,8 @@ class SceneLoader:
         else:
             view.controller = first_controller(view, renderer.camera, bounds)
         view.look()
+        if path != view.path and view.path:  # an exposure set by hand was that scene's
+            view.exposure = view.preferences.exposure
         view.path, self.camera_number = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))
@@ -280,7 +285,7 @@ class SceneLoader:
         self.view.shown()
         on = self.requested.ground is None
         self.set(ground="auto" if on else None)
-        self.view.say("ground on" if on else "ground off")
+        self.view.say_switched("ground", on)
 
     def toggle_denoiser(self) -> None:
         """The denoiser on and off."""
@@ -299,20 +304,22 @@ class SceneLoader:
 
     def light_by(self, environment: Any) -> None:
         """Light the scene, and those to come, by another environment; the worker reads it."""
-        self._hidden, self._filled = None, False
+        self._hidden, self._filled = "sky", False
         self.set(environment=environment)
 
     def toggle_environment(self) -> None:
         """Off, and on again; where there is none, the default sky."""
-        self.view.shown()
-        now = self.view.environment
-        if now.flux > 0:
-            self.light_by(DARKNESS)
-            self._hidden = _unturned(now, self.requested.environment_rotation)
-            self.view.say("environment off")
-        else:
-            self.light_by(self._hidden or "sky")
-            self.view.say("environment on")
+        renderer, _ = self.view.shown()
+        asked, now = self.requested.environment, self.view.environment
+        coming = asked is not renderer.settings.environment
+        if asked in ("none", DARKNESS) or (now.flux == 0 and not coming):
+            self.light_by(self._hidden)
+            self.view.say_switched("environment", True)
+            return
+        self.light_by(DARKNESS)
+        read = asked is not None and asked not in UNLIT and not coming
+        self._hidden = _unturned(now, self.requested.environment_rotation) if read else asked  # read once alone
+        self.view.say_switched("environment", False)
 
     def _relight(self, renderer: Renderer, made: Prepared) -> None:
         """Show another environment, whose tables are there."""
@@ -328,9 +335,9 @@ class SceneLoader:
         self.view.wake()
 
 
-def _framed(made: Prepared, bounds: Any) -> Camera | None:
-    """A camera for scenes that have none of their own."""
-    return None if made.scene.cameras else Camera.framing(bounds)
+def _framed(made: Prepared, bounds: Any, aspect: float) -> Camera | None:
+    """A camera for scenes that have none of their own, in pictures of that aspect."""
+    return None if made.scene.cameras else Camera.framing(bounds, aspect=aspect)
 
 
 def _unturned(environment: Any, degrees: float) -> Any:

@@ -19,13 +19,15 @@ from viewer.viewport.preferences import Preferences
 
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
 LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
+ACTION_SECONDS = 1.0  # and the name of what a key has done
 
 
 class Viewport:
     """What panels, commands and events see of the window, and change.
 
     session    : the picture. flight : the camera in the hand; None while there is no scene. path : of the scene.
-    exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now.
+    exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now. An exposure set
+    by hand is the open scene's: the next one has that of the preferences.
     size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
     panels may have taken a part of, from and to the shares ``span`` of its width. scale : of the window's text.
     cursor : in the picture, window coordinates. drag : button and modifiers that are down.
@@ -47,7 +49,7 @@ class Viewport:
         self.cursor = (0.0, 0.0)
         self.drag: tuple[int, int] | None = None
         self.handlers: dict[str, Callable[[], None]] = {}
-        self.message, self.message_is_error, self._said = "", False, 0.0
+        self.message, self.message_is_error, self._until = "", False, 0.0
         self._compile: tuple[str, Callable[[], object]] | None = None  # what it is called, and what compiles
         self._told = False  # that it compiles
         self._shots: list[Callable[[], None]] = []
@@ -102,13 +104,21 @@ class Viewport:
         of its width; a picture of another size begins anew where the span or the framebuffer are others."""
         (first, last), (width, height) = self.columns(frame[0], span), size
         begin, end = self.columns(width, span)
+        before = self.aspect
         self.size, self.pixels = (end - begin, height), (last - first, frame[1])
+        if self.controller is not None and self.controller.fit(before, self.aspect):
+            self.look()
         if (frame, span) != (self.frame, self.span):
             self.cursor = (self.cursor[0] + self.left - begin, self.cursor[1])
             self.frame, self.span = frame, span
             self.session.resize(self.pixels)
             self.wake()
         self.left = float(begin)
+
+    @property
+    def aspect(self) -> float:
+        """Of the picture, width / height."""
+        return max(1, self.size[0]) / max(1, self.size[1])
 
     @staticmethod
     def columns(width: int, span: tuple[float, float]) -> tuple[int, int]:
@@ -146,14 +156,33 @@ class Viewport:
 
     # -- what is said ----------------------------------------------------------------------------------------------
 
-    def say(self, text: str, error: bool = False) -> None:
-        """Show one line in the window."""
-        self.message, self.message_is_error, self._said = text, error, time.monotonic()
+    def say(self, text: str, error: bool = False, seconds: float = LINE_SECONDS) -> None:
+        """Show one line in the window; one that is no error for so many seconds."""
+        self.message, self.message_is_error, self._until = text, error, time.monotonic() + seconds
         self.wake()
+
+    def say_done(self, text: str) -> None:
+        """Show for a moment what a key has done."""
+        self.say(text, seconds=ACTION_SECONDS)
+
+    def say_switched(self, name: str, on: bool) -> None:
+        """Show for a moment that something is on, or off."""
+        self.say_done(f"{name} {'on' if on else 'off'}")
+
+    @property
+    def hint(self) -> str:
+        """The first keys, for who opens a window for the first time, until a key is pressed; empty from then on."""
+        if not self.preferences.hint or self.controller is None:
+            return ""
+        flies = self.controller.mode == "fly"
+        parts = ["drag looks around" if flies else "drag orbits"]
+        for action, text in (("camera.mode", "orbits" if flies else "flies"), ("help", "keys")):
+            parts += [f"{key} {text}" for key in self.keymap.keys(action)[:1] if action in self.handlers]
+        return ", ".join(parts)
 
     def fade(self) -> None:
         """Take a note back that has been there long enough."""
-        if self.message and not self.message_is_error and time.monotonic() - self._said > LINE_SECONDS:
+        if self.message and not self.message_is_error and time.monotonic() > self._until:
             self.say("")
 
     # -- drawing ---------------------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ from typing import Any
 
 from imgui_bundle import imgui
 
-import viewer
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import raise_dropped
 from viewer.film.error.stop import Stop
+from viewer.formats import named
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
@@ -83,7 +83,8 @@ class App:
         def load(path: str) -> Scene:
             if path == first and isinstance(scene, Scene):
                 return scene.with_variant(variant)
-            return viewer.load(path, variant if path == scene else None, lenient)
+            largest = self.scene_loader.requested.max_texture
+            return named.load(path, variant if path == scene else None, lenient, largest)
 
         self.scene_loader = SceneLoader(self.view, self.debug_views, self.device, settings, load, self.window.wake)
         self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
@@ -232,7 +233,7 @@ class App:
         self.scene_loader.loader.cancel()
         kept, view, stop = self.preferences, self.view, self.session.stop
         kept.samples, kept.noise = stop.spp, stop.error or 0.0
-        kept.exposure, kept.tonemap = view.exposure, view.tonemap
+        kept.tonemap = view.tonemap
         if view.controller is not None:
             kept.speed = view.controller.speed / view.controller.natural_speed
         kept.full_screen = self.window.full_screen

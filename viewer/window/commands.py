@@ -31,20 +31,27 @@ def handlers(context: ViewportContext, window: Window) -> dict[str, Callable[[],
         "heat.next": debug_views.next_heat,
         "photons.points": debug_views.photons.toggle_points,
         "photons.cells": debug_views.photons.toggle_cells,
-        "wires.toggle": lambda: _toggle(context, "wires"),
+        "wires.toggle": lambda: _toggle(context, "wires", "boxes"),
         "screenshot.window": lambda: view.after_draw(lambda: _shoot(context, window)),
         "scene.open": lambda: _ask(context),
-        "help": lambda: _toggle(context, "help_visible"),
-        "statistics": lambda: _toggle(context, "stats_visible"),
-        "panels": lambda: _toggle(context, "panels_visible"),
-        "full_screen": window.toggle_full_screen,
+        "help": lambda: _toggle(context, "help_visible", "help"),
+        "statistics": lambda: _toggle(context, "stats_visible", "statistics"),
+        "panels": lambda: _toggle(context, "panels_visible", "panels"),
+        "full_screen": lambda: _full_screen(context, window),
         "escape": lambda: _escape(context, window, picture["escape"]),
         "quit": window.close,
     }
 
 
-def _toggle(context: ViewportContext, name: str) -> None:
-    setattr(context.view, name, not getattr(context.view, name))
+def _toggle(context: ViewportContext, name: str, called: str) -> None:
+    on = not getattr(context.view, name)
+    setattr(context.view, name, on)
+    context.view.say_switched(called, on)
+
+
+def _full_screen(context: ViewportContext, window: Window) -> None:
+    window.toggle_full_screen()
+    context.view.say_switched("full screen", window.full_screen)
 
 
 def _shoot(context: ViewportContext, window: Window) -> None:
@@ -62,6 +69,8 @@ def _show_lights(context: ViewportContext) -> None:
     markers.visible = not markers.visible
     if markers.visible and not markers.listed():
         context.view.say("no lights but the environment")
+    else:
+        context.view.say_switched("markers of lights", markers.visible)
 
 
 def _next_light(context: ViewportContext) -> None:

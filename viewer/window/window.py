@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import glfw
@@ -58,24 +59,36 @@ class Window:
         glfw.swap_interval(1)
         self.context = moderngl.create_context(require=330)
         self._windowed: tuple[int, int, int, int] | None = None
+        self._stopped: KeyboardInterrupt | None = None  # amid a callback
 
     def _on_error(self, code: int, text: bytes | str) -> None:
         self._fault = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
 
     def listen(self, to: Listener) -> None:
         """Have events go to a listener."""
-        window = self.handle
-        glfw.set_key_callback(window, lambda _, key, code, action, mods: to.on_key(key, code, action, mods))
-        glfw.set_char_callback(window, lambda _, code: to.on_character(code))
-        glfw.set_mouse_button_callback(window, lambda _, button, action, mods: to.on_button(button, action, mods))
-        glfw.set_cursor_pos_callback(window, lambda _, x, y: to.on_move(x, y))
-        glfw.set_scroll_callback(window, lambda _, x, y: to.on_wheel(x, y))
-        glfw.set_framebuffer_size_callback(window, lambda _, width, height: to.on_resize(width, height))
-        glfw.set_window_focus_callback(window, lambda _, focused: to.on_focus(bool(focused)))
-        glfw.set_window_iconify_callback(window, lambda _, small: to.on_minimise(bool(small)))
-        dropped: Any = lambda _, paths: to.on_drop(list(paths))  # noqa: E731  # declared otherwise than it is called
-        glfw.set_drop_callback(window, dropped)
-        glfw.set_window_content_scale_callback(window, lambda _, x, y: to.on_scale(max(x, y)))
+        window, heed = self.handle, self._heed
+        glfw.set_key_callback(window, heed(lambda _, key, code, action, mods: to.on_key(key, code, action, mods)))
+        glfw.set_char_callback(window, heed(lambda _, code: to.on_character(code)))
+        glfw.set_mouse_button_callback(window, heed(lambda _, button, action, mods: to.on_button(button, action, mods)))
+        glfw.set_cursor_pos_callback(window, heed(lambda _, x, y: to.on_move(x, y)))
+        glfw.set_scroll_callback(window, heed(lambda _, x, y: to.on_wheel(x, y)))
+        glfw.set_framebuffer_size_callback(window, heed(lambda _, width, height: to.on_resize(width, height)))
+        glfw.set_window_focus_callback(window, heed(lambda _, focused: to.on_focus(bool(focused))))
+        glfw.set_window_iconify_callback(window, heed(lambda _, small: to.on_minimise(bool(small))))
+        glfw.set_drop_callback(window, heed(lambda _, paths: to.on_drop(list(paths))))
+        glfw.set_window_content_scale_callback(window, heed(lambda _, x, y: to.on_scale(max(x, y))))
+
+    def _heed(self, call: Callable[..., None]) -> Any:
+        """A callback whose interrupt, by Ctrl-C or SIGTERM, is raised once GLFW's C code has returned, which would
+        print and drop it."""
+
+        def called(*arguments: Any) -> None:
+            try:
+                call(*arguments)
+            except KeyboardInterrupt as stop:
+                self._stopped = stop
+
+        return called
 
     @property
     def size(self) -> tuple[int, int]:
@@ -153,11 +166,14 @@ class Window:
         return (text.decode(errors="replace") if isinstance(text, bytes) else text) or ""
 
     def events(self, wait: float) -> None:
-        """Handle events; with nothing to do, sleep up to ``wait`` seconds for one."""
+        """Handle events; with nothing to do, sleep up to ``wait`` seconds for one. Raises what has interrupted them."""
         if wait > 0:
             glfw.wait_events_timeout(wait)
         else:
             glfw.poll_events()
+        stop, self._stopped = self._stopped, None
+        if stop is not None:
+            raise stop
 
     @staticmethod
     def wake() -> None:

@@ -22,6 +22,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ HALF = ("sum", "count")  # arrays of the film's halves
 BUDGET = ("granted", "apart")  # arrays of the sample budget; its numbers are the attribute film.adaptive
 DRIVER = "driver"  # attribute: OpenGL renderer and version of the samples, or several of them
 CONTENT = "content"  # setting: a fingerprint of the scene
+_PLAIN = frozenset({bool, int, float, type(None)})
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
 
 
@@ -294,14 +296,21 @@ def _short(text: str) -> str:
 def _feed(update: Callable[[bytes], None], part: Any) -> None:
     """Feed the content of a part to a digest, with its kind and length, so that different parts give different
     bytes."""
-    if isinstance(part, np.ndarray):
-        update(f"array {part.dtype.descr} {part.shape};".encode())
+    if type(part) in _PLAIN:
+        update(f"value {part!s};".encode())
+    elif isinstance(part, np.ndarray):
+        update(f"array {_described(part.dtype)} {part.shape};".encode())
         update(np.ascontiguousarray(part).tobytes())
     elif dataclasses.is_dataclass(part) and not isinstance(part, type):
-        update(f"record {type(part).__name__};".encode())
-        for each in dataclasses.fields(part):
-            update(f"{each.name};".encode())
-            _feed(update, getattr(part, each.name))
+        name, labels = _record(type(part))
+        update(name)
+        for label, field in labels:
+            value = getattr(part, field)
+            if type(value) in _PLAIN:  # most are: a scene may have many thousands of materials
+                update(b"%bvalue %b;" % (label, str(value).encode()))
+            else:
+                update(label)
+                _feed(update, value)
     elif isinstance(part, Mapping):
         update(f"mapping {len(part)};".encode())
         for key, value in part.items():
@@ -316,7 +325,19 @@ def _feed(update: Callable[[bytes], None], part: Any) -> None:
     elif isinstance(part, (str, bytes)):
         data = part.encode() if isinstance(part, str) else part
         update(f"text {len(data)};".encode() + data)
-    elif part is None or isinstance(part, (bool, int, float, np.generic)):
+    elif isinstance(part, (bool, int, float, np.generic)):
         update(f"value {part!s};".encode())
     else:
         raise TypeError(f"no fingerprint of a {type(part).__name__}")
+
+
+@cache
+def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str]]]:
+    """The name of a dataclass, and of its fields, as they are fed."""
+    fields = [(f"{each.name};".encode(), each.name) for each in dataclasses.fields(kind)]
+    return f"record {kind.__name__};".encode(), fields
+
+
+@cache
+def _described(dtype: np.dtype) -> str:
+    return str(dtype.descr)

@@ -5,6 +5,7 @@ Source: id Software's ``qfiles.h`` (2005), and K. Proudfoot, *Unofficial Quake 3
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from viewer.base.errors import ViewerError
 MAGIC, VERSION = b"IBSP", 46
 PAGE = 128  # texels along a side of a lightmap
 DAMAGED = "the level is damaged"
+_TOKEN = re.compile(r'\s*(?:([{}])|"([^"]*)")')
 
 TEXTURE = np.dtype([("name", "S64"), ("flags", "<i4"), ("contents", "<i4")])
 MODEL = np.dtype([("box", "<f4", (2, 3)), ("face", "<i4"), ("faces", "<i4"), ("brush", "<i4"), ("brushes", "<i4")])
@@ -85,32 +87,33 @@ def join(lumps: dict[str, bytes]) -> bytes:
     return bytes(header + body)
 
 
+def entities_size(text: bytes) -> int:
+    """Approximate memory of `entities` in bytes."""
+    return 256 * text.count(b"{") + 64 * text.count(b'"') + 2 * len(text)
+
+
 def entities(text: bytes, path: Path) -> list[dict[str, str]]:
     """Keys and values of every entity, ``{ "key" "value" ... }``. Raises ViewerError for any other form."""
     where, found = f"{path}: lump entities", []
-    rest = text.split(b"\0", 1)[0].decode("latin-1")
+    rest = text.split(b"\0", 1)[0].decode("latin-1").rstrip()
     at = 0
     current: dict[str, str] | None = None
-    words: list[str] = []
-    while True:
-        while at < len(rest) and rest[at].isspace():
-            at += 1
-        if at >= len(rest):
-            break
-        sign = rest[at]
-        if sign == "{" and current is None:
-            current, at = {}, at + 1
-        elif sign == "}" and current is not None and not words:
-            found.append(current)
-            current, at = None, at + 1
-        elif sign == '"' and current is not None and (end := rest.find('"', at + 1)) > 0:
-            words.append(rest[at + 1 : end])
-            at = end + 1
-            if len(words) == 2:
-                current[words[0]] = words[1]
-                words = []
-        else:
+    key: str | None = None
+    while at < len(rest):
+        token = _TOKEN.match(rest, at)
+        sign = "" if token is None else token[1]
+        if token is None or (sign == "{") != (current is None) or (sign == "}" and key is not None):
             raise ViewerError(where, f'is not of the form {{ "key" "value" }} at byte {at:,}', DAMAGED)
+        at = token.end()
+        if sign == "{":
+            current = {}
+        elif current is not None and sign == "}":
+            found.append(current)
+            current = None
+        elif current is not None and key is None:
+            key = token[2]
+        elif current is not None and key is not None:
+            current[key], key = token[2], None
     if current is not None:
         raise ViewerError(where, "ends within an entity", DAMAGED)
     return found

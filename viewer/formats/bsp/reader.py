@@ -8,7 +8,7 @@ A level's unit becomes 1/32 m, and its +Z, up, becomes +Y. Light is traced; the 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+import os
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.patches import STEPS, tessellated
+from viewer.formats.bsp.faces import Unfolded, drawn_faces, unfolded
+from viewer.formats.budget import Budget
 from viewer.formats.files import read_file, resolve_uri, short
-from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode
+from viewer.formats.image.images import read_image
+from viewer.formats.image.memory import ImageMemory
 from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.geometry.normals import unit_normals
@@ -33,13 +35,15 @@ NAME = "a Quake III level"
 UNIT = 1.0 / 32.0  # metres
 LIGHTMAPS = "lightmaps"
 UNSEEN = 0x80 | 0x4  # surface flags: not drawn; sky
-MOST_TRIANGLES = 1 << 24
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
 EYE = 26.0  # of a player above the start, level units
 # A point light of "light" 300 has 300 * 7500 / d^2 of 255 at distance d (the level compiler's scale).
 BRIGHTNESS, DEFAULT_LIGHT = 7500.0 / 255.0, 300.0
 STARTS = ("info_player_start", "info_player_deathmatch", "info_player_intermission")
 GREY = (0.5, 0.5, 0.5, 1.0)
+_CHUNK = 1 << 16  # triangles turned to their normals at once
+# Memory, with temporaries, of a material, a mesh, a vertex of a mesh, and an instance.
+_MATERIAL_BYTES, _MESH_BYTES, _VERTEX_BYTES, _INSTANCE_BYTES = 2048, 8192, 192, 512
 
 
 def sniff(head: bytes, path: Path) -> bool:
@@ -47,141 +51,135 @@ def sniff(head: bytes, path: Path) -> bool:
     return head[:4] == bsp.MAGIC
 
 
-def read(path: Path) -> Scene:
-    """The scene of a level, a mesh for each texture and lightmap. Raises ViewerError with the lump for malformed or
-    truncated files."""
-    lumps = bsp.split(read_file(path), path)
+def read(path: Path, max_texture: int | None = None) -> Scene:
+    """The scene of a level, a mesh for each model, texture and lightmap. Raises ViewerError with the lump for malformed
+    or truncated files, and for those that expand to far more data than they hold.
+
+    max_texture : size at which pictures are read that would not fit.
+    """
+    data = read_file(path)
+    budget = Budget(str(path))
+    budget.grant(len(data))
+    lumps = bsp.split(data, path)
+    budget.charge(bsp.entities_size(lumps["entities"]))
     entities = bsp.entities(lumps["entities"], path)
     textures = bsp.array(lumps, "textures", bsp.TEXTURE)
-    faces = bsp.array(lumps, "faces", bsp.FACE)
-    models = bsp.array(lumps, "models", bsp.MODEL)
-    vertices, corners = bsp.array(lumps, "vertices", bsp.VERTEX), bsp.array(lumps, "corners", "<i4")
     pages = bsp.array(lumps, "lightmaps", "u1").reshape(-1, bsp.PAGE, bsp.PAGE, 3)
+    budget.charge(_MATERIAL_BYTES * len(textures))
     scene = Scene(name=path.stem, materials=[])
-    shown = _materials(scene, textures, path)
+    shown = _materials(scene, textures, path, max_texture)
     lit = _lightmaps(scene, pages)
-    budget = MOST_TRIANGLES
-    for model, offset in _placed(models, entities, len(faces), path):
-        groups: dict[tuple[int, int], list[_Part]] = defaultdict(list)
-        for number in range(int(model["face"]), int(model["face"]) + int(model["faces"])):
-            face = faces[number]
-            where = f"{path}: face {number:,}"
-            _check(face, len(textures), len(pages), len(vertices), len(corners), where)
-            texture = int(face["texture"])
-            if int(textures[texture]["flags"]) & UNSEEN or face["kind"] not in (bsp.POLYGON, bsp.PATCH, bsp.MESH):
-                continue
-            part = _patch(face, vertices, where) if face["kind"] == bsp.PATCH else _flat(face, vertices, corners, where)
-            budget -= len(part[1])
-            if budget < 0:
-                raise ViewerError(str(path), f"more than {MOST_TRIANGLES:,} triangles", "it is damaged, or too large")
-            if len(part[1]):
-                groups[texture, max(int(face["lightmap"]), -1)].append(part)
-        for (texture, page), parts in sorted(groups.items()):
-            _add(scene, parts, shown[texture], page, f"{_name(textures[texture])} {page}", offset)
-            scene.variants.setdefault(LIGHTMAPS, {})[len(scene.meshes) - 1] = _baked(scene, shown[texture], page, lit)
+    models, offsets = _placed(
+        bsp.array(lumps, "models", bsp.MODEL), entities, len(lumps["faces"]) // bsp.FACE.itemsize, path
+    )
+    drawn = np.unique(models)
+    owners, numbers = drawn_faces(bsp.array(lumps, "models", bsp.MODEL)[drawn], lumps, budget, UNSEEN, path)
+    faces = bsp.array(lumps, "faces", bsp.FACE)[numbers]
+    kinds = np.stack([owners, faces["texture"], np.maximum(faces["lightmap"], -1)], axis=1)
+    groups, group = np.unique(kinds, axis=0, return_inverse=True)
+    order = np.argsort(group.ravel(), kind="stable")
+    geometry = unfolded(numbers[order], lumps, budget, path)
+    counts = np.bincount(group.ravel()[order], geometry.counts, len(groups)).astype(np.int64)
+    groups, counts = groups[counts > 0], counts[counts > 0]
+    budget.charge(_MESH_BYTES * len(groups))
+    names = [f"{_name(textures[texture])} {page}" for _, texture, page in groups.tolist()]
+    scene.meshes = _meshes(geometry, counts, groups, [shown[each] for each in groups[:, 1]], names, budget)
+    baked: dict[tuple[int, int], int] = {}
+    for number, (_, texture, page) in enumerate(groups.tolist()):
+        if (texture, page) not in baked:
+            baked[texture, page] = _baked(scene, shown[texture], page, lit)
+        scene.variants.setdefault(LIGHTMAPS, {})[number] = baked[texture, page]
+    _instances(scene, groups[:, 0], drawn, models, offsets, budget)
     _lights(scene, entities, path)
     _cameras(scene, entities, path)
     return scene
 
 
-_Part = tuple[NDArray, NDArray[np.int64]]  # vertices of dtype `VERTEX`, and triangles of them
-
-
 def _placed(
     models: NDArray, entities: list[dict[str, str]], faces: int, path: Path
-) -> list[tuple[NDArray, NDArray[np.float64]]]:
-    """The world, and the models placed by entities, each with its offset in level units."""
-    found = []
-    for number, model in enumerate(models):
-        first, count = int(model["face"]), int(model["faces"])
-        if first < 0 or count < 0 or first + count > faces:
-            raise ViewerError(
-                f"{path}: lump models",
-                f"model {number} has faces {first:,} to {first + count:,} of {faces:,}",
-                bsp.DAMAGED,
-            )
-        if number == 0:
-            found.append((model, np.zeros(3)))
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The world, and the models placed by entities: their numbers (N,), and offsets (N, 3) in level units."""
+    first, count = models["face"].astype(np.int64), models["faces"].astype(np.int64)
+    wrong = np.flatnonzero((first < 0) | (count < 0) | (first + count > faces))
+    if len(wrong):
+        number = wrong[0]
+        what = f"model {number} has faces {first[number]:,} to {first[number] + count[number]:,} of {faces:,}"
+        raise ViewerError(f"{path}: lump models", what, bsp.DAMAGED)
+    found, offsets = [0] * min(len(models), 1), [np.zeros(3)] * min(len(models), 1)
     for entity in entities:
         name = entity.get("model", "")
         if name.startswith("*") and name[1:].isdecimal() and name.isascii() and 0 < int(name[1:8]) < len(models):
-            found.append((models[int(name[1:8])], _vector(entity, "origin")))
-    return found
+            found.append(int(name[1:8]))
+            offsets.append(_vector(entity, "origin"))
+    return np.array(found, np.int64), np.array(offsets).reshape(-1, 3)
 
 
-def _check(face: NDArray, textures: int, pages: int, vertices: int, corners: int, where: str) -> None:
-    """Raise ViewerError for an index out of range."""
-    if not 0 <= face["texture"] < textures:
-        raise ViewerError(where, f"names texture {face['texture']} of {textures}", bsp.DAMAGED)
-    if face["lightmap"] >= pages:
-        raise ViewerError(where, f"names lightmap {face['lightmap']} of {pages}", bsp.DAMAGED)
-    for label, first, count, total in (
-        ("vertices", int(face["vertex"]), int(face["vertices"]), vertices),
-        ("corners", int(face["corner"]), int(face["corners"]), corners),
-    ):
-        if count < 0 or (count and (first < 0 or first + count > total)):
-            raise ViewerError(where, f"has {label} {first:,} to {first + count:,} of {total:,}", bsp.DAMAGED)
-
-
-def _flat(face: NDArray, vertices: NDArray, corners: NDArray, where: str) -> _Part:
-    """A polygon or mesh: triangles as stored in the level."""
-    own = vertices[int(face["vertex"]) : int(face["vertex"]) + int(face["vertices"])]
-    triangles = corners[int(face["corner"]) : int(face["corner"]) + int(face["corners"])].astype(np.int64)
-    if len(triangles) % 3:
-        raise ViewerError(where, f"has {len(triangles)} corners, not a multiple of 3", bsp.DAMAGED)
-    if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(own)):
-        raise ViewerError(where, f"indexes one of its vertices beyond {len(own)}", bsp.DAMAGED)
-    return own, triangles.reshape(-1, 3)
-
-
-def _patch(face: NDArray, vertices: NDArray, where: str) -> _Part:
-    """A curved face, tessellated with its colours and coordinates."""
-    wide, tall = (int(each) for each in face["net"])
-    if wide < 3 or tall < 3 or wide % 2 == 0 or tall % 2 == 0 or wide * tall != int(face["vertices"]):
-        raise ViewerError(where, f"is a net of {wide} x {tall} control points, of {face['vertices']}", bsp.DAMAGED)
-    if wide * tall * STEPS * STEPS > MOST_TRIANGLES:
-        raise ViewerError(where, f"is a net of {wide} x {tall} control points", "it is damaged, or too large")
-    own = vertices[int(face["vertex"]) : int(face["vertex"]) + int(face["vertices"])]
-    values = [own[name].astype(np.float64) for name in ("position", "uv", "light_uv", "normal", "color")]
-    net = np.nan_to_num(np.concatenate(values, axis=1), nan=0.0, posinf=1e30, neginf=-1e30)
-    points, triangles = tessellated(net.reshape(tall, wide, -1))
-    made = np.zeros(len(points), bsp.VERTEX)
-    with np.errstate(over="ignore", invalid="ignore"):
-        start = 0
-        for name, width in (("position", 3), ("uv", 2), ("light_uv", 2), ("normal", 3)):
-            made[name] = points[:, start : start + width]
-            start += width
-    made["color"] = np.clip(np.rint(points[:, start:]), 0, 255)
-    return made, triangles
-
-
-def _add(scene: Scene, parts: list[_Part], material: int, page: int, name: str, offset: NDArray[np.float64]) -> None:
-    """The parts as one mesh with its instance. Normals define a triangle's front, as files disagree on winding."""
-    starts = np.cumsum([0, *(len(own) for own, _ in parts[:-1])])
-    own = np.concatenate([each for each, _ in parts])
-    triangles = np.concatenate([part + start for (_, part), start in zip(parts, starts, strict=True)])
-    positions, normals = _turned(own["position"]) * np.float32(UNIT), _turned(own["normal"])
-    with np.errstate(over="ignore", invalid="ignore"):
-        a, b, c = positions[triangles].astype(np.float64).transpose(1, 0, 2)
-        front = np.cross(b - a, c - a)
-        against = (front * normals[triangles].astype(np.float64).sum(axis=1)).sum(axis=1) < 0
-    triangles[against] = triangles[against][:, [0, 2, 1]]
-    used, number = np.unique(triangles, return_inverse=True)
-    own, triangles = own[used], number.reshape(-1, 3)
-    positions, normals = positions[used], normals[used]
-    normals, _ = unit_normals(positions, triangles.astype(np.int32), normals)
+def _meshes(
+    geometry: Unfolded,
+    counts: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    materials: list[int],
+    names: list[str],
+    budget: Budget,
+) -> list[Mesh]:
+    """A mesh of each group of triangles, ``counts`` of them one behind the other. Normals define a triangle's front,
+    as files disagree on winding."""
+    triangles, level = geometry.triangles, geometry.vertices
+    positions, normals = _turned(level["position"]) * np.float32(UNIT), _turned(level["normal"])
+    for start in range(0, len(triangles), _CHUNK):
+        part = triangles[start : start + _CHUNK]
+        with np.errstate(over="ignore", invalid="ignore"):
+            a, b, c = positions[part].astype(np.float64).transpose(1, 0, 2)
+            front = np.cross(b - a, c - a)
+            against = (front * normals[part].astype(np.float64).sum(axis=1)).sum(axis=1) < 0
+        part[against] = part[against][:, [0, 2, 1]]
+    # A vertex once for each group that uses it, ordered by groups.
+    owner = np.repeat(np.arange(len(groups)), counts)
+    triangles += owner[:, None] * len(level)
+    keys, number = np.unique(triangles, return_inverse=True)
+    triangles = number.reshape(-1, 3)
+    budget.charge(_VERTEX_BYTES * len(keys))
+    holder, used = np.divmod(keys, max(len(level), 1))
+    own, positions = level[used], positions[used]
+    normals, _ = unit_normals(positions, triangles.astype(np.int32), normals[used])
     colors = own["color"].astype(np.float32) / 255.0
     colors[:, 3] = 1.0
-    mesh = Mesh(positions, triangles.astype(np.int32), np.full(len(triangles), material, np.int32), normals, name=name)
-    mesh.uvs, mesh.uvs_1 = (
-        np.nan_to_num(own[each], posinf=0, neginf=0).astype(np.float32) for each in ("uv", "light_uv")
-    )
-    if page < 0:
-        mesh.colors = colors
-    transform = np.eye(4)
-    transform[:3, 3] = _turned(offset) * UNIT
-    scene.meshes.append(mesh)
-    scene.instances.append(Instance(len(scene.meshes) - 1, transform, name=name))
+    uvs, uvs_1 = (np.nan_to_num(own[each], posinf=0, neginf=0).astype(np.float32) for each in ("uv", "light_uv"))
+    meshes = []
+    ends, limits = np.cumsum(counts), np.searchsorted(holder, np.arange(len(groups) + 1)).tolist()
+    for k, (last, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
+        rows = slice(limits[k], limits[k + 1])
+        mesh = Mesh(
+            positions[rows],
+            (triangles[last - count : last] - limits[k]).astype(np.int32),
+            np.full(count, materials[k], np.int32),
+            normals[rows],
+            uvs[rows],
+            colors[rows] if groups[k, 2] < 0 else None,
+            names[k],
+            uvs_1[rows],
+        )
+        meshes.append(mesh)
+    return meshes
+
+
+def _instances(
+    scene: Scene,
+    owners: NDArray[np.int64],
+    drawn: NDArray[np.int64],
+    models: NDArray[np.int64],
+    offsets: NDArray[np.float64],
+    budget: Budget,
+) -> None:
+    """The meshes of each placed model at its place. owners : the place among ``drawn`` of each mesh's model."""
+    starts = np.searchsorted(owners, np.arange(len(drawn) + 1))
+    place = np.searchsorted(drawn, models)
+    budget.charge(_INSTANCE_BYTES * int((starts[place + 1] - starts[place]).sum()))
+    for number, offset in zip(place.tolist(), _turned(offsets) * UNIT, strict=True):
+        transform = np.eye(4)
+        transform[:3, 3] = offset
+        for mesh in range(starts[number], starts[number + 1]):
+            scene.instances.append(Instance(mesh, transform, name=scene.meshes[mesh].name))
 
 
 def _turned(vectors: NDArray) -> NDArray:
@@ -196,18 +194,18 @@ def _name(texture: NDArray) -> str:
     return bytes(texture["name"]).split(b"\0", 1)[0].decode("latin-1")
 
 
-def _materials(scene: Scene, textures: NDArray, path: Path) -> list[int]:
+def _materials(scene: Scene, textures: NDArray, path: Path, max_texture: int | None) -> list[int]:
     """A material for each texture, with the picture beside the file; grey without one."""
-    absent, texels, shown = [], 0, []
+    absent, shown = [], []
+    pictures = _Pictures(path.parent, scene, max_texture)
     for entry in textures:
         name = _name(entry)
         material = Material(name or "texture", GREY)
         if not int(entry["flags"]) & UNSEEN:
-            image = _picture(path.parent, name, MOST_TEXELS - texels, scene)
+            image = pictures.image(name)
             if image is None:
                 absent.append(name)
             else:
-                texels += image.size[0] * image.size[1]
                 material.base_color = (1.0, 1.0, 1.0, 1.0)
                 material.texture = len(scene.textures)
                 scene.textures.append(Texture(image, name=name))
@@ -219,21 +217,35 @@ def _materials(scene: Scene, textures: NDArray, path: Path) -> list[int]:
     return shown
 
 
-def _picture(folder: Path, name: str, most: int, scene: Scene) -> Image | None:
-    """The picture of a texture, searched in the level's own folder and below."""
-    plain = PurePosixPath(name)
-    stem = name[: -len(plain.suffix)] if plain.suffix else name
-    for ending in ENDINGS:
+class _Pictures:
+    """The pictures of textures, each file read once; those that are unreadable are noted in the scene's warnings."""
+
+    def __init__(self, folder: Path, scene: Scene, max_texture: int | None) -> None:
+        self.folder, self.scene, self.memory = folder, scene, ImageMemory(max_texture)
+        self._files: dict[Path, Image | None] = {}
+
+    def image(self, name: str) -> Image | None:
+        """The picture of a texture, searched in the level's own folder and below."""
+        plain = PurePosixPath(name)
+        stem = name[: -len(plain.suffix)] if plain.suffix else name
+        for ending in ENDINGS:
+            if not os.path.exists(os.path.join(self.folder, stem + ending)):
+                continue
+            try:
+                file = resolve_uri(self.folder, stem + ending, name, encoded=False)
+            except ViewerError:
+                continue
+            if file not in self._files:
+                self._files[file] = self._read(file, name)
+            return self._files[file]
+        return None
+
+    def _read(self, file: Path, name: str) -> Image | None:
         try:
-            file = resolve_uri(folder, stem + ending, name, encoded=False)
-        except ViewerError:
-            continue
-        try:
-            return decode(read_file(file, name), name, file.name, min(LARGEST_IMAGE, most))
+            return read_image(self.memory, read_file(file, name), name, file.name)
         except ViewerError as error:
-            scene.warnings.append(f"texture {short(name)}: {error.what}: grey")
+            self.scene.warnings.append(f"texture {short(name)}: {error.what}: grey")
             return None
-    return None
 
 
 def _lightmaps(scene: Scene, pages: NDArray[np.uint8]) -> list[int]:
@@ -254,9 +266,6 @@ def _baked(scene: Scene, material: int, page: int, lit: list[int]) -> int:
     layers = (ClassicTexture(lit[page]),) if page >= 0 else ()
     baked = ClassicMaterial(vertex_colors=page < 0, textures=layers)
     name = f"{plain.name}, baked {page}"
-    for number, each in enumerate(scene.materials):
-        if each.name == name:
-            return number
     scene.materials.append(Material(name, plain.base_color, kind="classic", classic=baked, texture=plain.texture))
     return len(scene.materials) - 1
 
@@ -315,13 +324,15 @@ def _cameras(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
     found = sorted(
         (STARTS.index(each["classname"]), k, each) for k, each in enumerate(entities) if each.get("classname") in STARTS
     )
+    names: set[str] = set()
     for number, (_, _, entity) in enumerate(found):
         origin = _vector(entity, "origin") + [0.0, 0.0, EYE]
-        angle = math.radians(_number(entity, "angle", 0.0))
-        tilt = math.radians(float(_vector(entity, "angles")[0]))
+        pitch, yaw, _ = _vector(entity, "angles").tolist()
+        angle, tilt = math.radians(_number(entity, "angle", yaw)), math.radians(pitch)
         ahead = np.array([math.cos(angle) * math.cos(tilt), math.sin(angle) * math.cos(tilt), -math.sin(tilt)])
         eye, aim = _turned(origin) * UNIT, _turned(origin + 64.0 * ahead) * UNIT
         name = entity.get("name") or ("start" if number == 0 else f"start {number}")
-        if any(camera.name == name for camera in scene.cameras) or not name.isprintable():
+        if name in names or not name.isprintable():
             name = f"start {number}"
+        names.add(name)
         scene.cameras.append(Camera(tuple(map(float, eye)), tuple(map(float, aim)), fov=70.0, name=name))  # type: ignore[arg-type]

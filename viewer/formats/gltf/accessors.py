@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
+from viewer.formats.budget import Budget
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf.decoders.meshopt import NAMES, Packed, packed_view
 from viewer.formats.gltf.extras import MESHOPT, installed
@@ -16,37 +16,6 @@ from viewer.scene.mesh import quiet_nans
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
-
-# Limits how much accessors over the same bytes, or over none, expand a small file.
-_FREE = 1 << 30
-_EMPTY = 1 << 20
-_PER_BYTE = 16
-
-
-class Budget:
-    """Memory budget of a file: 1 GiB, and 16 times its buffers. Accessors without a buffer view have a budget of 1 MiB
-    and 16 times the buffers: in real files zeros accompany data."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-        self.left, self.empty = _FREE, _EMPTY
-
-    def grant(self, size: int) -> None:
-        """Add the bytes of a buffer to the budget."""
-        self.left += _PER_BYTE * size
-        self.empty += _PER_BYTE * size
-
-    def charge(self, size: int, empty: bool = False) -> None:
-        """Charge bytes before their allocation, ``empty`` for those without a buffer view; raises ViewerError beyond
-        the budget."""
-        self.left -= size
-        self.empty -= size if empty else 0
-        if self.left < 0 or self.empty < 0:
-            raise ViewerError(
-                self.where,
-                "expands to far more data than it holds",
-                "the same data are used too often, or are damaged",
-            )
 
 
 class Accessors:

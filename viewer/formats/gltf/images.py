@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 
 from viewer.base.errors import ViewerError
-from viewer.base.memory import available
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.decoders import basis
 from viewer.formats.gltf.extras import BASISU, MissingExtra, installed
 from viewer.formats.gltf.json import Object
-from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode, size_of
+from viewer.formats.image.images import decode, header
+from viewer.formats.image.memory import LARGEST_IMAGE, ImageMemory
 from viewer.scene.material import Material
 from viewer.scene.texture import Image, Texture, uv_transform
 
@@ -41,8 +41,16 @@ class Textures:
     the reason in ``faults``, once per image.
     """
 
-    def __init__(self, document: Object, accessors: Accessors, path: Path, lenient: bool = False) -> None:
+    def __init__(
+        self,
+        document: Object,
+        accessors: Accessors,
+        path: Path,
+        lenient: bool = False,
+        max_texture: int | None = None,
+    ) -> None:
         self.lenient = lenient
+        self.memory = ImageMemory(max_texture)
         self.document = document
         self.accessors = accessors
         self.folder = path.parent
@@ -161,27 +169,31 @@ class Textures:
     def _decode(self) -> None:
         """Decode the images of all used textures, on all processors; faults are stored by place.
 
-        Sizes are added up beforehand, image by image in the file's order.
+        Memory is charged beforehand, image by image in the file's order.
         """
-        images, texels, budget = self.document.objects("images"), 0, _budget()
+        images = self.document.objects("images")
         work: dict[int, Callable[[], Image]] = {}
         for number in sorted(self._wanted()):
             image = images[number]
             image.index("bufferView", len(self.accessors.views), "buffer view", None)
             try:
-                data, most = self._bytes(image), min(LARGEST_IMAGE, budget - texels)
+                data = self._bytes(image)
                 packed = basis.sniff(data)
-                read, measure = (basis.decode, basis.size_of) if packed else (decode, size_of)
-                width, height = measure(data, image.where, most)
-                texels += width * height
+                read, measure = (basis.decode, basis.header) if packed else (decode, header)
+                found = measure(data, image.where)
+                factor = self.memory.plan(found, len(data), image.where)
                 name = image.text("name", "") or f"image {number}"
-                work[number] = partial(read, data, image.where, name, most)
+                work[number] = partial(self._read, found.peak(factor), read, data, image.where, name, factor)
             except ViewerError as error:
                 self._images[number] = error
         if work:
             with ThreadPoolExecutor(min(len(work), os.cpu_count() or 1)) as pool:
-                found = pool.map(lambda number: _tried(images[number].where, work[number]), work)
-                self._images.update(zip(work, found, strict=True))
+                made = pool.map(lambda number: _tried(images[number].where, work[number]), work)
+                self._images.update(zip(work, made, strict=True))
+
+    def _read(self, peak: int, read: Callable[..., Image], *arguments: object) -> Image:
+        with self.memory.decoding(peak):
+            return read(*arguments)
 
     def _wanted(self) -> set[int]:
         """Numbers of the images used by materials' textures, including damaged references."""
@@ -206,6 +218,8 @@ def _indices(value: object, key: str = "") -> Iterator[int]:
     """The texture numbers in part of a JSON document: ``index`` of members named as textures, except occlusion."""
     if isinstance(value, dict):
         index = value.get("index")
+        if isinstance(index, float) and index.is_integer():  # as in `Object.integer`
+            index = int(index)
         if key.endswith("Texture") and key != "occlusionTexture" and isinstance(index, int):
             yield index
         for inner, each in value.items():
@@ -213,12 +227,6 @@ def _indices(value: object, key: str = "") -> Iterator[int]:
     elif isinstance(value, list):
         for each in value:
             yield from _indices(each)
-
-
-def _budget() -> int:
-    """Largest number of texels of all images: four bytes each here, and a third more on the device."""
-    free = available()
-    return MOST_TEXELS if free is None else min(MOST_TEXELS, free // 10)
 
 
 def _tried(where: str, read: Callable[[], Image]) -> Image | ViewerError:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.formats.budget import Budget
 from viewer.formats.files import read_file, short, uri_fault
-from viewer.formats.gltf.accessors import Accessors, Budget
+from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.animations import read_animations
 from viewer.formats.gltf.extras import DECODERS, decoder
 from viewer.formats.gltf.images import Textures
@@ -65,10 +66,10 @@ def sniff(head: bytes, path: Path) -> bool:
     return head[:4] == _MAGIC or head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def read(path: Path, lenient: bool = False) -> Scene:
+def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> Scene:
     """The default scene of a file, one mesh per primitive and one instance of it per node or gpu instance.
 
-    lenient : checkerboards replace unreadable images.
+    lenient : checkerboards replace unreadable images. max_texture : size at which those are read that would not fit.
 
     Raises ViewerError for malformed files, unknown required extensions, and references out of the folder.
     """
@@ -88,7 +89,7 @@ def read(path: Path, lenient: bool = False) -> Scene:
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
-    textures = Textures(document, accessors, path, lenient)
+    textures = Textures(document, accessors, path, lenient, max_texture)
     materials = read_materials(document, warnings, textures)
     sets = textures.coordinates()
     warnings.extend(textures.warnings())

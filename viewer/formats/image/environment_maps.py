@@ -43,12 +43,14 @@ def environment_of(
     lit: bool = True,
     sun: tuple[float, float] | None = None,
     alone: bool = False,
+    grounded: bool = False,
 ) -> tuple[Environment, list[str]]:
     """The environment of an option's value, and notes for the user.
 
     value : ``"none"``, ``"sky"``, ``"studio"``, a radiance (r, g, b), a file or folder, an environment; or None for a
     default with a note: darkness for scenes with emitters (``lit``), the studio for ``alone`` objects, else the sky.
     rotation : degrees about +Y. sun : elevation and azimuth of the sky's, degrees; with one, None means the sky.
+    grounded : there is a ground plane, which the studio continues.
 
     Raises ViewerError for unreadable files.
     """
@@ -64,7 +66,7 @@ def environment_of(
     if value is None or value == "none":
         return DARKNESS, notes
     if value in ("sky", "studio") and isinstance(value, str):
-        return (studio() if value == "studio" else sky(sun=sun or SUN)).rotated(rotation), notes
+        return (studio(cove=grounded) if value == "studio" else sky(sun=sun or SUN)).rotated(rotation), notes
     if isinstance(value, ImageEnvironment):
         return value.rotated(value.rotation + rotation), notes
     if isinstance(value, ConstantEnvironment):

@@ -15,41 +15,59 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.image import png16
+from viewer.formats.image.memory import Header, ImageMemory
 from viewer.scene.texture import Image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Pillow
 
-LARGEST_IMAGE = 1 << 28  # texels of an image, such as 16,384 x 16,384: 1 GiB
-MOST_TEXELS = 1 << 30  # of all images of a scene: 4 GiB
 _FORMATS = ("PNG", "JPEG", "WEBP")
 _OPENING = threading.Lock()
+_BAND = 1 << 18  # texels converted at once
+
+# Bytes of Pillow's decoders for each texel of the whole picture: measured.
+_WEBP, _PROGRESSIVE = 20, 11
+_BYTE_MODES = ("1", "L", "P")
+_SCALES = 8  # JPEG's decoder reduces by as much at most
 
 
-def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMAGE) -> Image:
+def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Image:
     """The image in the bytes of a PNG, JPEG or WebP file, by content.
 
+    factor : a power of two by which both sides are reduced, in means of the stored values; bands are converted one by
+    one, so that the whole picture is in memory once, as its decoder has it.
+
     Grey and palettes become colour; colour profiles are ignored. 16-bit PNG keeps all bits, unless interlaced. Raises
-    ViewerError for other files, for damage, and, before decoding, for more than ``most`` texels.
+    ViewerError for other files and for damage.
     """
-    deep = png16.size(data)
-    if deep is not None:
-        _check_size(*deep, where, most)
-        return Image(png16.read(data, where), name)
+    if png16.size(data) is not None:
+        return Image(png16.read(data, where, factor), name)
     with _decoding_errors(where), _opened(data) as opened:
-        _check_size(*opened.size, where, most)
+        width, height = opened.size
+        draft = opened.draft(None, (-(-width // factor), -(-height // factor))) if factor > 1 else None
+        if draft is not None:
+            factor = max(1, factor * opened.size[0] // width)
         opened.load()
-        return Image(_rgba(opened), name)
+        return Image(_bands(opened, factor), name)
 
 
-def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, int]:
-    """Width and height from the header, for `decode`. Raises ViewerError as it does."""
+def header(data: bytes, where: str) -> Header:
+    """The size of a picture, and the memory to decode it. Raises ViewerError as `decode` does."""
     found = png16.size(data)
-    if found is None:
-        with _decoding_errors(where), _opened(data) as opened:
-            found = opened.size
-    _check_size(*found, where, most)
-    return found
+    if found is not None:
+        return Header(*found, decoder=8.0, texel=8)
+    with _decoding_errors(where), _opened(data) as opened:
+        if opened.format == "WEBP":
+            return Header(*opened.size, decoder=_WEBP, hint="WebP is decoded whole: store it smaller, or as PNG")
+        scales = opened.format == "JPEG"
+        progressive = scales and bool(opened.info.get("progressive"))
+        decoder = _PROGRESSIVE if progressive else 1 if opened.mode in _BYTE_MODES else 4
+        return Header(*opened.size, decoder=decoder, scales=scales and not progressive)
+
+
+def read_image(memory: ImageMemory, data: bytes, where: str, name: str = "image") -> Image:
+    """`decode` at the size that a scene's memory allows. Raises ViewerError as it does, and for what does not fit."""
+    return decode(data, where, name, memory.plan(header(data, where), len(data), where))
 
 
 @contextmanager
@@ -79,11 +97,6 @@ def _opened(data: bytes) -> Pillow:
             Library.MAX_IMAGE_PIXELS = limit
 
 
-def _check_size(width: int, height: int, where: str, most: int) -> None:
-    if width * height > most:
-        raise ViewerError(where, f"{width:,} x {height:,} texels, more than {most:,}", "use a smaller image")
-
-
 def rgb(opened: Pillow) -> NDArray[np.uint8]:
     """(H, W, 3) of a picture of any mode; the upper 8 of 16 bits."""
     if opened.mode.startswith("I"):  # 16-bit grey, which Pillow would clip instead of scaling
@@ -92,8 +105,25 @@ def rgb(opened: Pillow) -> NDArray[np.uint8]:
     return np.asarray(opened.convert("RGB"))
 
 
+def _bands(opened: Pillow, factor: int) -> NDArray[np.uint8]:
+    """(H, W, 4) of a loaded picture, reduced."""
+    from PIL import Image as Library
+
+    across, down = min(factor, opened.width), min(factor, opened.height)
+    width, height = opened.width // across, opened.height // down
+    out = np.empty((height, width, 4), np.uint8)
+    step = max(1, _BAND // (opened.width * down))
+    for row in range(0, height, step):
+        last = min(row + step, height)
+        band = _rgba(opened.crop((0, row * down, width * across, last * down)))
+        if factor > 1:
+            band = np.asarray(Library.fromarray(band).reduce((across, down)))
+        out[row:last] = band
+    return out
+
+
 def _rgba(opened: Pillow) -> NDArray[np.uint8]:
     if opened.mode.startswith("I"):
         color = rgb(opened)
         return np.dstack([color, np.full_like(color[..., 0], 255)])
-    return np.array(opened.convert("RGBA"), np.uint8)
+    return np.asarray(opened.convert("RGBA"))

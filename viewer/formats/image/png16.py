@@ -17,6 +17,8 @@ from viewer.formats.image.png_loops import unfilter
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}  # of colour types: grey, colour, both with opacity
 _HINT = "the image is damaged"
+_PIECE = 1 << 16  # compressed bytes that are inflated at once
+_BAND = 1 << 18  # texels converted at once
 
 
 def size(data: bytes) -> tuple[int, int] | None:
@@ -28,8 +30,8 @@ def size(data: bytes) -> tuple[int, int] | None:
     return (width, height) if known and width and height else None
 
 
-def read(data: bytes, where: str) -> NDArray[np.uint16]:
-    """(H, W, 4) of a file whose `size` is not None; grey becomes colour.
+def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
+    """(H, W, 4) of a file whose `size` is not None; grey becomes colour. Sides are reduced by ``factor``, in means.
 
     Raises ViewerError for a damaged file. Transparency by colour key is ignored.
     """
@@ -41,9 +43,10 @@ def read(data: bytes, where: str) -> NDArray[np.uint16]:
     unpack, lines = zlib.decompressobj(), bytearray()
     try:
         for part in _image_data(data, where):
-            lines += unpack.decompress(part, row * height - len(lines))
-            if len(lines) == row * height:
-                break
+            for at in range(0, len(part), _PIECE):
+                lines += unpack.decompress(part[at : at + _PIECE], row * height - len(lines))
+                if len(lines) == row * height:
+                    break
     except zlib.error as error:
         raise ViewerError(where, f"unreadable PNG: {error}", _HINT) from None
     if len(lines) < row * height:
@@ -53,15 +56,25 @@ def read(data: bytes, where: str) -> NDArray[np.uint16]:
     wrong = jit.run(unfilter, filtered, 2 * channels, small=filtered.size < 1 << 12)
     if wrong >= 0:
         raise ViewerError(where, f"line {wrong} has an unknown filter", _HINT)
-    values = np.ascontiguousarray(filtered[:, 1:]).view(">u2").reshape(height, width, channels)
-    out = np.full((height, width, 4), 65535, np.uint16)
-    out[..., :3] = values[..., :3] if channels > 2 else values[..., :1]
-    if channels % 2 == 0:
-        out[..., 3] = values[..., -1]
+    across, down = min(factor, width), min(factor, height)
+    out = np.empty((height // down, width // across, 4), np.uint16)
+    step = max(1, _BAND // (width * down))
+    for first in range(0, len(out), step):
+        last = min(first + step, len(out))
+        stored = np.ascontiguousarray(filtered[first * down : last * down, 1:]).view(">u2")
+        values = stored.reshape(-1, width, channels)[:, : out.shape[1] * across]
+        band = np.full((*values.shape[:2], 4), 65535, np.uint16)
+        band[..., :3] = values[..., :3] if channels > 2 else values[..., :1]
+        if channels % 2 == 0:
+            band[..., 3] = values[..., -1]
+        if factor > 1:
+            boxes = band.reshape(last - first, down, out.shape[1], across, 4)
+            band = np.rint(boxes.mean(axis=(1, 3))).astype(np.uint16)
+        out[first:last] = band
     return out
 
 
-def _image_data(data: bytes, where: str) -> Iterator[bytes]:
+def _image_data(data: bytes, where: str) -> Iterator[memoryview]:
     """The parts of the compressed picture."""
     at = 8
     while at + 12 <= len(data):
@@ -74,5 +87,5 @@ def _image_data(data: bytes, where: str) -> Iterator[bytes]:
         if kind == b"IDAT":
             if zlib.crc32(data[at + 4 : at + 8 + length]) != struct.unpack_from(">I", data, at + 8 + length)[0]:
                 raise ViewerError(where, f"the checksum of the part at byte {at:,} is wrong", _HINT)
-            yield part
+            yield memoryview(part)
         at += 12 + length

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file, resolve_uri
-from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode
+from viewer.formats.image.images import read_image
+from viewer.formats.image.memory import ImageMemory
 from viewer.formats.obj.mtl import roughness_of
 from viewer.scene.material import Material
 from viewer.scene.texture import Image, Texture
@@ -34,7 +35,11 @@ _PLAIN = {
 
 
 def read_textures(
-    materials: Sequence[Material], folder: Path, warnings: list[str], lenient: bool = False
+    materials: Sequence[Material],
+    folder: Path,
+    warnings: list[str],
+    lenient: bool = False,
+    max_texture: int | None = None,
 ) -> list[Texture]:
     """The textures of the materials, whose texture numbers are set.
 
@@ -42,7 +47,7 @@ def read_textures(
     if ``lenient`` checkerboards. -o and -s move and scale, -clamp on clamps, -bm scales bumps; other options are
     ignored. map_Pr and map_Pm are combined into one texture, as are map_d and map_Kd, at the first picture's size.
     """
-    reader = _Reader(folder, lenient)
+    reader = _Reader(folder, lenient, max_texture)
     for material in materials:
         reader.read(material)
     if reader.faults:
@@ -54,12 +59,11 @@ def read_textures(
 
 
 class _Reader:
-    def __init__(self, folder: Path, lenient: bool) -> None:
-        self.folder, self.lenient = folder, lenient
+    def __init__(self, folder: Path, lenient: bool, max_texture: int | None) -> None:
+        self.folder, self.lenient, self.memory = folder, lenient, ImageMemory(max_texture)
         self.found: list[Texture] = []
         self.faults: dict[str, str] = {}
         self._images: dict[str, Image] = {}
-        self._texels = 0
 
     def read(self, material: Material) -> None:
         """Set a material's texture numbers."""
@@ -137,22 +141,18 @@ class _Reader:
         if name not in self._images:
             try:
                 file = resolve_uri(self.folder, name, name, encoded=False)
-                most = min(LARGEST_IMAGE, MOST_TEXELS - self._texels)
-                image = decode(read_file(file, name), name, file.name, most)
+                image = read_image(self.memory, read_file(file, name), name, file.name)
             except ViewerError as error:
                 self.faults.setdefault(name, error.what)
                 image = Image.checkerboard(name) if self.lenient else Image.white(name)
             if image.texels.dtype != np.uint8:  # bytes, so that pictures can be combined
                 image = Image(_as_bytes(image.texels), image.name)
             self._images[name] = image
-            self._texels += image.size[0] * image.size[1]
         return self._images[name]
 
     def _made(self, texels: Bytes, name: str) -> Image:
         """A combined image. Raises ViewerError if all of them hold too many texels."""
-        self._texels += texels.shape[0] * texels.shape[1]
-        if self._texels > MOST_TEXELS:
-            raise ViewerError(name, f"more than {MOST_TEXELS:,} texels in all pictures", "use smaller ones")
+        self.memory.add(texels.shape[0] * texels.shape[1], name)
         return Image(texels, name)
 
     def _add(self, image: Image, options: Options, content: str) -> int:

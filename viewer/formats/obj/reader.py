@@ -49,7 +49,7 @@ def sniff(head: bytes, path: Path) -> bool:
     return False
 
 
-def read(path: Path, lenient: bool = False) -> Scene:
+def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> Scene:
     """The scene as one mesh, regardless of the file's objects and groups: triangles in the file's order.
 
     Materials come from MTL files in the file's own folder; others are skipped with a warning. The origin of texture
@@ -83,7 +83,7 @@ def read(path: Path, lenient: bool = False) -> Scene:
     mesh = _mesh(vertices, texcoords, normals, corners, triangles, warnings)
     mesh.name = path.stem
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
-    textures = read_textures(materials, path.parent, warnings, lenient)
+    textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
     return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings, textures=textures)
 
 

@@ -16,11 +16,12 @@ from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.instance import Instance
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Scene
+from viewer.scene.scene import ROUNDING, Scene
 from viewer.scene.texture import Image, Texture
 
 GREY = (0.8, 0.8, 0.8, 1.0)
 WHITE = (1.0, 1.0, 1.0, 1.0)
+COLORS = "give floats of 0 to 1, linear, or integers of 0 to 255, sRGB"
 
 
 @dataclass
@@ -103,6 +104,11 @@ class Gathered:
         """The number of a surface's mesh."""
         vertices = rows(surface.name, "vertices", surface.vertices, (3,))
         faces = _triangles(surface)
+        used = vertices[faces] if vertices.dtype.kind == "f" and faces.size else np.zeros((0, 3, 3))
+        if not np.isfinite(used).all():
+            face, corner = np.argwhere(~np.isfinite(used).all(axis=2))[0].tolist()
+            what = f"vertex {faces[face, corner]} is at {used[face, corner].tolist()}, a corner of face {face}"
+            raise ViewerError(surface.name, what, "give finite numbers")
         normals, uvs, colors = surface.normals, surface.uvs, surface.colors
         corners = uvs is not None and np.ndim(uvs) == 3
         if surface.face_colors is not None or corners:  # every corner a vertex of its own
@@ -194,13 +200,22 @@ def linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
     return made
 
 
-def colors_of(surface: Surface, colors: NDArray, encoded: bool = True) -> None:
-    """Set the surface's colours: per vertex, or per face if their number matches."""
-    given = linear(rows(surface.name, "colors", colors, (3, 4)), encoded)
-    if len(given) == len(surface.vertices):
-        surface.colors = given
-    elif len(given) == len(surface.faces):
-        surface.face_colors = given
+def colors_of(surface: Surface, colors: NDArray, notes: list[str]) -> None:
+    """Set the surface's colours: per vertex, or per face if their number matches. Floats are linear; where they are
+    bytes in all but their type, they are taken so, with a note."""
+    given = rows(surface.name, "colors", colors, (3, 4))
+    if given.size and not (np.isfinite(given).all() and given.min() >= 0 and given.max() <= 255):
+        raise ViewerError(surface.name, f"colors reach from {given.min()} to {given.max()}", COLORS)
+    if given.size and given.dtype.kind == "f" and given.max() > 1 + ROUNDING:
+        if (given != np.rint(given)).any():
+            raise ViewerError(surface.name, f"colors reach {given.max():g}", COLORS)
+        notes.append(f"{surface.name}: colors reach {given.max():g}: taken as sRGB of 0 to 255 ({COLORS})")
+        given = given.astype(np.uint8)
+    made = linear(given, encoded=False)
+    if len(made) == len(surface.vertices):
+        surface.colors = made
+    elif len(made) == len(surface.faces):
+        surface.face_colors = made
     else:
-        what = f"{len(given)} colors for {len(surface.vertices)} vertices and {len(surface.faces)} faces"
+        what = f"{len(made)} colors for {len(surface.vertices)} vertices and {len(surface.faces)} faces"
         raise ViewerError(surface.name, what, "give one of each vertex, or of each face")

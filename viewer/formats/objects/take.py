@@ -6,10 +6,12 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.formats.named import kind_of, load
+from viewer.base.errors import ViewerError, warn
+from viewer.formats import named
+from viewer.formats.named import kind_of
 from viewer.formats.objects import open3ds, pyvistas, trimeshes
 from viewer.formats.objects.surface import Gathered, Surface, array_of, colors_of, rows, z_up_camera
+from viewer.options.table import check
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
@@ -19,16 +21,23 @@ KNOWN = (
 )
 
 
-def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False, up: str | None = None) -> Scene:
+def scene_of(
+    given: Any,
+    variant: str | int | None = None,
+    lenient: bool = False,
+    up: str | None = None,
+    max_texture: int | None = None,
+) -> Scene:
     """The scene of a file, of a built-in name, or of an object in memory.
 
     given : the name of a file or of a built-in scene; a `Scene`; ``(vertices, faces[, colors])``, arrays (V, 3), (T, 3)
-    and (V or T, 3 or 4), integer colours being sRGB of 0 to 255 and others linear; trimesh's ``Trimesh`` or ``Scene``;
+    and (V or T, 3 or 4), integer colours being sRGB of 0 to 255 and others linear of 0 to 1 (whole numbers beyond that
+    are taken for bytes, with a warning); trimesh's ``Trimesh`` or ``Scene``;
     any PyVista dataset, ``MultiBlock`` or ``Plotter``; Open3D's ``TriangleMesh``; or any object with ``vertices`` and
     ``faces``. Materials, textures, colours of vertices and faces, cameras and instances are converted; omissions are in
     the scene's ``warnings``.
-    variant, lenient : for files, as in `load`. up : the up axis of an object or arrays, ``y`` or ``z``; None: z for
-    PyVista's, y for others. Scenes are y up: a z-up (x, y, z) becomes (y, z, x).
+    variant, lenient, max_texture : for files, as in `load`. up : the up axis of an object or arrays, ``y`` or ``z``;
+    None: z for PyVista's, y for others. Scenes are y up: a z-up (x, y, z) becomes (y, z, x).
 
     Raises ViewerError for anything else, and for objects that cannot be converted.
     """
@@ -37,11 +46,13 @@ def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False
     if isinstance(given, (str, os.PathLike, Scene)):
         if up is not None:
             raise ViewerError("up", "applies to arrays and other libraries' objects", "files and Scenes have y upwards")
-        return given.with_variant(variant) if isinstance(given, Scene) else load(given, variant, lenient)
+        if isinstance(given, Scene):
+            return given.with_variant(variant)
+        return named.load(given, variant, lenient, max_texture)
     gathered = Gathered(z_up=(up or ("z" if is_z_up(given) else "y")) == "z")
     if isinstance(given, (tuple, list)):
         gathered.name = "arrays"
-        gathered.add(_of_arrays(given))
+        gathered.add(_of_arrays(given, gathered.warnings))
     elif trimeshes.is_scene(given):
         trimeshes.add_scene(gathered, given)
     elif pyvistas.is_plotter(given):
@@ -57,7 +68,24 @@ def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False
     scene = gathered.scene()
     if not scene.instances:
         raise ViewerError(scene.name, "has no visible surface", "; ".join(scene.warnings[:1]))
-    return scene
+    if not scene.triangle_count:
+        raise ViewerError(scene.name, "has no faces", "give at least one triangle")
+    return scene.framed()
+
+
+def load(scene: Any, variant: str | int | None = None, lenient: bool = False, up: str | None = None) -> Scene:
+    """The scene of a file (.gltf, .glb, .ply, .obj, .stl, .bsp), of a built-in name (files take precedence), of arrays,
+    or of an object of trimesh, PyVista or Open3D: that of `scene_of`, with its ``warnings`` as Python's.
+
+    variant : the file's material variant, as in `Scene.with_variant`. lenient : checkerboards replace unreadable
+    images, with a warning.
+
+    Raises ViewerError with the file, the part and the fault.
+    """
+    found = scene_of(scene, variant, lenient, up)
+    if found is not scene:
+        warn(found.warnings)
+    return found
 
 
 def is_z_up(given: Any) -> bool:
@@ -65,12 +93,14 @@ def is_z_up(given: Any) -> bool:
     return any(is_one(given) for is_one in (pyvistas.is_plotter, pyvistas.is_blocks, pyvistas.is_dataset))
 
 
-def taken(given: Any, options: dict[str, Any]) -> Scene:
-    """`scene_of` with its keywords taken out of ``options``; a camera there is converted with it."""
+def taken(given: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene:
+    """`scene_of` with its keywords taken out of ``options``; a camera there is converted with it. max_texture : where
+    they have none."""
     up = options.pop("up", None)
-    scene = scene_of(given, options.pop("variant", None), bool(options.pop("lenient", False)), up)
+    variant, lenient = options.pop("variant", None), bool(options.pop("lenient", False))
+    scene = scene_of(given, variant, lenient, up, check("max_texture", options.get("max_texture", max_texture)))
     if up == "z" or (up is None and not isinstance(given, (str, os.PathLike, Scene)) and is_z_up(given)):
-        options.update({"camera": _turned(options["camera"])} if "camera" in options else {})
+        options.update({"camera": _turned(check("camera", options["camera"]))} if "camera" in options else {})
     return scene
 
 
@@ -82,11 +112,11 @@ def _turned(camera: Any) -> Any:
     return z_up_camera(camera) if isinstance(camera, Camera) else camera
 
 
-def _of_arrays(given: tuple | list) -> Surface:
+def _of_arrays(given: tuple | list, notes: list[str]) -> Surface:
     if len(given) not in (2, 3):
         raise ViewerError("scene", f"{len(given)} arrays", "give (vertices, faces) or (vertices, faces, colors)")
     vertices, faces = rows("arrays", "vertices", given[0], (3,)), array_of("arrays", "faces", given[1])
     surface = Surface("arrays", vertices, faces)
     if len(given) == 3 and given[2] is not None:
-        colors_of(surface, array_of("arrays", "colors", given[2]), encoded=False)
+        colors_of(surface, array_of("arrays", "colors", given[2]), notes)
     return surface

@@ -10,17 +10,26 @@ from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
 
-def view(settings: Settings, scene: Scene) -> Camera:
-    """The camera of the options ``camera``, ``fov``, ``aperture`` and ``focus``. Raises ViewerError for a name that the
-    scene does not have."""
+def view(settings: Settings, scene: Scene, aspect: float = 1.0) -> Camera:
+    """The camera of the options ``camera``, ``fov``, ``aperture`` and ``focus``, for pictures of that aspect. Raises
+    ViewerError for a name that the scene does not have."""
     camera = settings.camera
     if isinstance(camera, str) and not any(c.name == camera for c in scene.cameras) and "," in camera:
         camera = Camera.parse(camera)
-    found = camera if isinstance(camera, Camera) else scene.camera(camera)
+    found = camera if isinstance(camera, Camera) else scene.camera(camera, aspect)
     found = found if settings.fov is None else found.with_fov(settings.fov)
     if settings.aperture is None and settings.focus is None:
         return found
     return found.with_lens(settings.aperture, settings.focus)
+
+
+def fitted(camera: Camera, settings: Settings, scene: Scene, size: tuple[int, int]) -> Camera:
+    """The renderer's camera for pictures of that size (width, height): another one where it frames the scene, of which
+    a portrait would cut the sides off."""
+    width, height = size
+    if width >= height or settings.camera is not None or scene.cameras:
+        return camera
+    return view(settings, scene, width / height)
 
 
 def eye(settings: Settings, camera: Camera) -> tuple[Camera, str]:

@@ -33,14 +33,15 @@ class Lighting:
 
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
     environment's suns and ambient light, for these, at a rotation of 0. requested : the values of the options that the
-    environment was found by, and what it is by default. remarks : on the environment, for the user.
+    environment was found by, whether there is a ground plane, and what it is by default. remarks : on the environment,
+    for the user.
     """
 
     environment: Environment
     listed: LightList
     each: Module
     ambient: Ambient
-    requested: tuple[Any, float, Any, str] = ("none", 0.0, None, "")
+    requested: tuple[Any, float, Any, bool, str] = ("none", 0.0, None, False, "")
     remarks: list[str] = field(default_factory=list)
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
@@ -120,8 +121,9 @@ def scene_lighting(
     listing = changes.geometry or changes.attributes or changes.materials or changes.lights
     listing = listing or _emits(scene, changes.moved)
     meant = _default(scene, settings, before, listing, changes.geometry)
-    found, remarks = _environment(settings, meant, before)
-    requested = (settings.environment, settings.environment_rotation, settings.sun, meant)
+    grounded = scene.ground is not None and not settings.classic
+    found, remarks = _environment(settings, grounded, meant, before)
+    requested = (settings.environment, settings.environment_rotation, settings.sun, grounded, meant)
     if before is None:
         parts = ambient(found)
         each = each_light(scene, in_world(parts, found))
@@ -155,23 +157,26 @@ def scene_lighting(
 def _default(scene: Scene, settings: Settings, before: Lighting | None, listing: bool, reshaped: bool) -> str:
     """What the environment is by default: none, or of an unlit scene studio or sky; nothing where settings name one.
 
-    What stands under the sky, or in the studio, does so while its parts are moved.
+    What stands under the sky, or in the studio, does so while its parts are moved, and on a ground plane, but for the
+    tiles that are a part of `classic` scenes.
     """
     if settings.environment is not None or settings.sun is not None:
         return ""
     if (before.listed if before is not None and not listing else scene_lights(scene)).lit:
         return "none"
-    if before is not None and not reshaped and before.requested[3] in UNLIT:
-        return str(before.requested[3])
-    return UNLIT[is_single_object(scene)]
+    if before is not None and not reshaped and before.requested[4] in UNLIT:
+        return str(before.requested[4])
+    return UNLIT[is_single_object(scene if settings.classic else scene.without_ground())]
 
 
-def _environment(settings: Settings, meant: str, before: Lighting | None) -> tuple[Environment, list[str]]:
+def _environment(
+    settings: Settings, grounded: bool, meant: str, before: Lighting | None
+) -> tuple[Environment, list[str]]:
     """The environment that the settings mean, the one of before where that is the same, and remarks."""
     value, rotation, sun = settings.environment, settings.environment_rotation, settings.sun
-    same = before is not None and _same(before.requested[0], value) and before.requested[2:] == (sun, meant)
+    same = before is not None and _same(before.requested[0], value) and before.requested[2:] == (sun, grounded, meant)
     if before is None or not same:
-        return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True])
+        return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True], grounded)
     old = before.environment
     if rotation != before.requested[1] and isinstance(old, ImageEnvironment):
         own = value.rotation if isinstance(value, ImageEnvironment) else 0.0

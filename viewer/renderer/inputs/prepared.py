@@ -188,6 +188,7 @@ def prepare(
     Raises ViewerError for a value out of range, a scene that does not fit, and a file that cannot be read.
     """
     chosen = (settings or Settings()).replace(**options)
+    scene.check()
     placed = arranged(scene, chosen)
     if before is None:
         return _prepared(scene, placed, chosen, scene_lighting(placed, chosen), progress)

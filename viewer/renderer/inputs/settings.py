@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -12,7 +12,7 @@ from viewer.base.errors import ViewerError
 from viewer.lighting.path import ROULETTE, path_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.options import table as options
-from viewer.options.declare import Affects, suggestion
+from viewer.options.declare import Affects
 from viewer.programs import PICTURES, PictureProgram
 
 NAMES = tuple(options.keywords("renderer"))
@@ -151,6 +151,11 @@ class Settings(Mapping[str, Any]):
         """The values of options that the program decides where they are left to it."""
         return {"depth": self.max_depth, "roulette": self.roulette_from}
 
+    def unused(self, given: Iterable[str]) -> list[str]:
+        """A remark on the options among these names of which the chosen program makes no use."""
+        names = (name for name in given if name in NAMES and self[name] != options.OPTIONS[name].default)
+        return unused(self.program, names)
+
     def recipe(self) -> Recipe:
         """How structures are built and traversed."""
         return Recipe(**{name: self._values[name] for name in RECIPE})
@@ -175,13 +180,28 @@ class Settings(Mapping[str, Any]):
         return {name: str(self._values[name]) for name in ("program", *self._machine())}
 
 
+def unused(program: str, given: Iterable[str]) -> list[str]:
+    """A remark on the options among those given of which a program makes no use."""
+    flags = [options.OPTIONS[name].flag for name in given if not PICTURES[program].uses(name)]
+    return [f"program {program} makes no use of {', '.join(flags)}"] if flags else []
+
+
 def checked(name: str, value: Any) -> Any:
     """The checked value of a renderer's option. Raises ViewerError that names the option and the expected values."""
     if name not in NAMES:
-        if name in HOMES:
-            raise ViewerError(f"keyword '{name}'", f"belongs to {HOMES[name]}, not to Renderer")
-        raise ViewerError(f"keyword '{name}'", "unknown to Renderer", suggestion(name, NAMES))
+        raise unknown_keyword(name, "Renderer")
     return options.check(name, value, PICTURES if name == "program" else ())
+
+
+def unknown_keyword(name: str, call: str, own: Collection[str] = NAMES) -> ViewerError:
+    """The error for a keyword that a call does not take: whose it is, or which one may be meant. own : the call's."""
+    if name in HOMES:
+        return ViewerError(f"keyword '{name}'", f"belongs to {HOMES[name]}, not to {call}")
+    hint = options.meant(name, [*own, *HOMES])
+    elsewhere = next((home for other, home in HOMES.items() if f"'{other}'" in hint and other not in own), "")
+    if elsewhere:
+        hint = f"{hint.removesuffix('?')}, of {elsewhere}?"
+    return ViewerError(f"keyword '{name}'", f"unknown to {call}", hint)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.named import kind_of, load
+from viewer.base.errors import ViewerError, warn
+from viewer.formats.named import kind_of
+from viewer.formats.objects.take import taken
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.scene import Scene
 
-Given = Scene | Prepared | str | os.PathLike[str]
+SCENE_KEYWORDS = ("variant", "lenient", "up")  # of what is no `Scene` yet
 
 
-def scene_given(scene: object) -> Scene | Prepared:
-    """The scene itself, or where it is a name the one that `viewer.load` finds.
+def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene | Prepared:
+    """The scene itself, or that of a name, arrays or another library's object as of `viewer.load`, with its warnings.
 
-    Raises ViewerError for what is no scene, and for a file that cannot be read.
+    options : keywords of the call; those of the scene are taken out, and a camera is converted with the scene.
+    max_texture : where they have none.
+
+    Raises ViewerError for what is no scene, for one whose parts name others that are not there, and for a file that
+    cannot be read.
     """
-    if isinstance(scene, (Scene, Prepared)):
+    if isinstance(scene, Prepared):
         return scene
-    if isinstance(scene, (str, os.PathLike)):
-        return load(scene)
-    what = f"expected a Scene, the name of a file or of a built-in scene, not {kind_of(scene)}"
-    raise ViewerError("scene", what, "viewer.Scene.from_triangles(vertices, faces) makes one of arrays")
+    if isinstance(scene, Scene):
+        scene.check()
+    found = taken(scene, options, max_texture)
+    if found is not scene:
+        warn(found.warnings)
+    return found
 
 
 def settings_given(settings: object) -> Settings | None:

@@ -24,10 +24,10 @@ def of_motion(settings: Settings) -> Settings:
 
 
 def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings) -> Changes | None:
-    """From one picture to the next; None where they have nothing to do with each other."""
+    """From one picture to the next; None where they have nothing to do with each other, as in another environment."""
     differences = were.differences(settings)
     other = {name for name, affects in differences.items() if affects > Affects.MACHINE}.difference(VIEW)
-    if not other <= LIGHT or before.structure.levels != now.structure.levels:
+    if not other <= LIGHT - {"environment"} or before.structure.levels != now.structure.levels:
         return None
     edit = scene_changes(before.scene, now.scene)
     if not edit.same or edit.geometry or edit.attributes or len(edit.moved) > MOST_MOVED:

@@ -23,12 +23,16 @@ def has_smooth_meshes(scene: Scene) -> bool:
 
 def is_smooth(mesh: Mesh) -> bool:
     """Whether a mesh's normals, possibly not computed yet, vary within a triangle."""
-    held = _known.get(id(mesh))
+    key = id(mesh)
+    held = _known.get(key)
     if held is None or held[0]() is not mesh:
-        for key in [key for key, (reference, _) in _known.items() if reference() is None]:
-            del _known[key]
-        held = weakref.ref(mesh), _smooth(mesh)
-        _known[id(mesh)] = held
+
+        def forget(reference: weakref.ref[Mesh]) -> None:
+            if key in _known and _known[key][0] is reference:
+                del _known[key]
+
+        held = weakref.ref(mesh, forget), _smooth(mesh)
+        _known[key] = held
     return held[1]
 
 

@@ -7,9 +7,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.scene.geometry.transform import transform_points
+
 Float = NDArray[np.float64]
 
 SIDES = np.array([[-1.0], [1.0]])  # signs that turn low and high outwards
+VERTICES = 1 << 16  # examined at once
 MARGIN = 1e-9  # of the coordinates: far above rounding errors of the boxes below, so that none is too small
 
 
@@ -36,17 +39,21 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
         )  # (S, 2, 3), outwards
     reach[~np.isfinite(reach)] = np.inf
 
-    def extent(at: int) -> Float:
-        """(2, 3) of an instance, outwards: -low, high; -inf without a finite vertex."""
-        number = shown[at]
-        moved = points[meshes[number]]
-        if not np.array_equal(transforms[number], np.eye(4)):
-            with np.errstate(all="ignore"):
-                moved = moved @ transforms[number, :3, :3].T + transforms[number, :3, 3]
-        moved = finite_rows(moved)
-        return _box(moved) * SIDES if len(moved) else np.full((2, 3), -np.inf)
+    counts = np.array([len(each) for each in points])[meshes[shown]]
 
-    found = _farthest(reach, extent)
+    def extents(chosen: NDArray[np.intp]) -> Float:
+        """(2, 3) of instances together, outwards: -low, high; -inf without a finite vertex."""
+        found = np.full((2, 3), -np.inf)
+        own = meshes[shown[chosen]]
+        order = np.argsort(own, kind="stable")
+        for part in np.split(chosen[order], np.flatnonzero(np.diff(own[order])) + 1):
+            moved = transform_points(points[meshes[shown[part[0]]]], transforms[shown[part]])
+            moved = finite_rows(moved.reshape(-1, 3))
+            if len(moved):
+                found = np.maximum(found, _box(moved) * SIDES)
+        return found
+
+    found = _farthest(reach, counts, extents)
     return np.stack([-found[0], found[1]]) if np.isfinite(found).all() else None
 
 
@@ -62,16 +69,23 @@ def finite_rows(rows: NDArray) -> NDArray:
     return rows if finite.all() else rows[finite.all(axis=1)]
 
 
-def _farthest(reach: Float, extent: Callable[[int], Float]) -> Float:
-    """The largest ``extent`` (2, 3) over items, each bounded by its ``reach`` (S, 2, 3)."""
-    found, seen = np.full((2, 3), -np.inf), set()
+def _farthest(reach: Float, counts: NDArray[np.intp], extents: Callable[[NDArray[np.intp]], Float]) -> Float:
+    """The largest of ``extents`` (2, 3) over items of ``counts`` vertices, each bounded by its ``reach`` (S, 2, 3).
+
+    Equal instances in a row reach equally far: ever more are examined at once, up to `VERTICES`.
+    """
+    found, seen = np.full((2, 3), -np.inf), np.zeros(len(reach), bool)
     for side in range(2):
         for axis in range(3):
             column = reach[:, side, axis]
-            for at in np.argsort(-column, kind="stable").tolist():
-                if column[at] <= found[side, axis]:
-                    break
-                if at not in seen:
-                    seen.add(at)
-                    found = np.maximum(found, extent(at))
+            order = np.argsort(-column, kind="stable")
+            at, size = 0, 1
+            while at < len(order) and column[order[at]] > found[side, axis]:
+                part = order[at : at + size]
+                part = part[: max(1, int(np.searchsorted(np.cumsum(counts[part]), VERTICES)))]
+                at, size = at + len(part), 2 * size
+                part = part[(column[part] > found[side, axis]) & ~seen[part]]
+                seen[part] = True
+                if len(part):
+                    found = np.maximum(found, extents(part))
     return found

@@ -8,29 +8,26 @@ from numpy.typing import NDArray
 from viewer.scene.mesh import Float
 
 
-def transform_points(points: Float, matrix: NDArray[np.float64]) -> NDArray:
-    """Points (V, 3) under a map (4, 4): float64, or the points themselves under the identity."""
-    if np.array_equal(matrix, np.eye(4)):
-        return points
+def transform_points(points: Float, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(N, V, 3): points (V, 3) under each of the maps (N, 4, 4); under identities the points themselves."""
     with np.errstate(all="ignore"):  # non-finite vertices pass through, and are reported by the caller
-        return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+        moved = points.astype(np.float64) @ matrices[:, :3, :3].transpose(0, 2, 1) + matrices[:, None, :3, 3]
+        moved[(matrices == np.eye(4)).all(axis=(1, 2))] = points
+    return moved
 
 
-def transform_normals(normals: Float, matrix: NDArray[np.float64]) -> Float:
-    """Unit normals (V, 3) under a map (4, 4), by the cofactor matrix: the inverse transpose times the determinant,
-    defined for singular maps too."""
-    linear = matrix[:3, :3]
-    if np.array_equal(linear, np.eye(3)):
-        return normals
-    cofactor = np.stack(
-        [np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1])]
-    )
-    if np.linalg.det(linear) < 0:
-        cofactor = -cofactor
+def transform_normals(normals: Float, matrices: NDArray[np.float64]) -> Float:
+    """(N, V, 3): unit normals (V, 3) under each of the maps (N, 4, 4), by the cofactor matrix: the inverse transpose
+    times the determinant, defined for singular maps too."""
+    linear = matrices[:, :3, :3]
+    x, y, z = linear[:, 0], linear[:, 1], linear[:, 2]
+    cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
+    cofactor[np.linalg.det(linear) < 0] *= -1.0
     with np.errstate(all="ignore"):
-        turned = normals.astype(np.float64) @ cofactor.T
-        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        turned = normals.astype(np.float64) @ cofactor.transpose(0, 2, 1)
+        length = np.linalg.norm(turned, axis=2, keepdims=True)
         unit = np.where(length > 0, turned / np.where(length > 0, length, 1), normals)
+    unit[(linear == np.eye(3)).all(axis=(1, 2))] = normals
     return unit.astype(np.float32)
 
 

@@ -19,6 +19,7 @@ from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the watertight test's products of two coordinates overflow float32.
 LARGEST_COORDINATE = 1e18
+TOGETHER = 1 << 18  # vertices or triangles of instances of one mesh that are placed at once
 
 
 @dataclass
@@ -64,59 +65,63 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
             f"{triangle_count:,} triangles with all instances; an address is exact up to {LARGEST_INTEGER:,}",
             "use --accel two-level-bvh, which keeps instances separate, or a smaller scene",
         )
-    parts: list[tuple[NDArray, ...]] = []
-    further: list[tuple[Mesh, NDArray]] = []
+    complete = {number: with_normals(meshes[number]) for number in dict.fromkeys(each.mesh for each in instances)}
+    used = [complete[each.mesh] for each in instances]
+    vertices = _offsets([len(mesh.positions) for mesh in used])
+    starts = _offsets([len(mesh.triangles) for mesh in used])
+    numbers = np.array([each.mesh for each in instances], np.intp)
+    transforms = np.array([each.transform for each in instances], np.float64).reshape(-1, 4, 4)
+    given = np.array([-1 if each.material is None else each.material for each in instances], np.int32)
+    count = int(vertices[-1])
+    positions, normals = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
+    colors, uvs = np.ones((count, 3), np.float32), np.zeros((count, 2), np.float32)
+    triangles, materials = np.empty((triangle_count, 3), np.int32), np.empty(triangle_count, np.int32)
+    too_far = np.zeros(len(instances), bool)
+    by_mesh = np.argsort(numbers, kind="stable")
+    for every in np.split(by_mesh, np.flatnonzero(np.diff(numbers[by_mesh])) + 1) if len(numbers) else ():
+        mesh = used[every[0]]
+        size, faces = len(mesh.positions), len(mesh.triangles)
+        step = max(1, TOGETHER // max(size, faces, 1))
+        for part in (every[at : at + step] for at in range(0, len(every) if size or faces else 0, step)):
+            maps = transforms[part]
+            rows = (vertices[part][:, None] + np.arange(size)).ravel()
+            moved = transform_points(mesh.positions, maps)
+            with np.errstate(invalid="ignore"):
+                too_far[part] = (np.isfinite(moved) & (np.abs(moved) > LARGEST_COORDINATE)).any(axis=(1, 2))
+                positions[rows] = moved.reshape(-1, 3).astype(np.float32)
+            assert mesh.normals is not None
+            normals[rows] = transform_normals(mesh.normals, maps).reshape(-1, 3)
+            if mesh.colors is not None:
+                colors[rows] = np.tile(mesh.colors[:, :3], (len(part), 1))
+            if mesh.uvs is not None:
+                uvs[rows] = np.tile(mesh.uvs, (len(part), 1))
+            mirrored = np.linalg.det(maps[:, :3, :3]) < 0  # keep front faces in front
+            corners = np.where(mirrored[:, None, None], mesh.triangles[:, [0, 2, 1]], mesh.triangles)
+            places = (starts[part][:, None] + np.arange(faces)).ravel()
+            triangles[places] = (corners + vertices[part][:, None, None]).reshape(-1, 3)
+            own = np.where(given[part][:, None] >= 0, given[part][:, None], mesh.materials)
+            materials[places] = own.ravel()
+    if too_far.any():
+        instance = instances[int(too_far.argmax())]
+        raise ViewerError(
+            f"{name}: {instance.name or complete[instance.mesh].name}",
+            f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
+            "scale the model down",
+        )
     quadrics: list[PlacedQuadric] = []
-    starts, offset, total = [0], 0, 0
-    complete: dict[int, Mesh] = {}
-    for instance in instances:
-        if instance.mesh not in complete:
-            complete[instance.mesh] = with_normals(meshes[instance.mesh])
+    curved = {number for number, mesh in complete.items() if isinstance(mesh, Quadric)}
+    for place, instance in enumerate(instances) if curved else ():
         mesh = complete[instance.mesh]
-        count, assert_normals = len(mesh.positions), mesh.normals
-        assert assert_normals is not None
-        positions = transform_points(mesh.positions, instance.transform)
-        with np.errstate(invalid="ignore"):
-            too_far = np.abs(positions[np.isfinite(positions)]) > LARGEST_COORDINATE
-        if too_far.any():
-            raise ViewerError(
-                f"{name}: {instance.name or mesh.name}",
-                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
-                "scale the model down",
-            )
         if isinstance(mesh, Quadric):
             check_map(f"{name}: {instance.name or mesh.name}", instance.transform @ mesh.shape.transform)
-            quadrics.append(PlacedQuadric(total, mesh.shape, instance.transform @ mesh.shape.transform))
-        triangles = mesh.triangles
-        if np.linalg.det(instance.transform[:3, :3]) < 0:  # mirrored: keep front faces in front
-            triangles = triangles[:, [0, 2, 1]]
-        materials = mesh.materials
-        if instance.material is not None:
-            materials = np.full(len(triangles), instance.material, np.int32)
-        colors = np.ones((count, 3), np.float32) if mesh.colors is None else mesh.colors[:, :3]
-        uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs
-        further.append((mesh, instance.transform))
-        parts.append(
-            (
-                positions.astype(np.float32),
-                triangles + np.int32(offset),
-                materials,
-                transform_normals(assert_normals, instance.transform),
-                colors,
-                uvs,
-            )
-        )
-        offset, total = offset + count, total + len(triangles)
-        starts.append(total)
-    if not parts:
-        none = np.zeros((0, 3), np.float32)
-        index = np.zeros((0, 3), np.int32)
-        parts.append((none, index, np.zeros(0, np.int32), none, none, np.zeros((0, 2), np.float32)))
-    columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
-    positions, triangles, materials, normals, colors, uvs = columns
-    first = np.asarray(starts, np.int32)
+            quadrics.append(PlacedQuadric(int(starts[place]), mesh.shape, instance.transform @ mesh.shape.transform))
+    first = starts.astype(np.int32)
     flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
-    flat.uvs_1 = second_coordinates([mesh for mesh, _ in further])
-    flat.tangents = tangents(further)
-    flat.opacities = opacities([mesh for mesh, _ in further])
+    flat.uvs_1 = second_coordinates(used)
+    flat.tangents = tangents([(mesh, each.transform) for mesh, each in zip(used, instances, strict=True)])
+    flat.opacities = opacities(used)
     return flat
+
+
+def _offsets(counts: list[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *counts], dtype=np.int64)

@@ -88,6 +88,7 @@ class CanvasView:
         self._lenient = bool(taking.get("lenient", False))
         if settings.camera is not None:
             taking["camera"] = settings.camera
+        taking["max_texture"] = settings.max_texture
         self._given: Scene | None = taken(source, taking)  # later by the worker
         settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
@@ -160,7 +161,7 @@ class CanvasView:
     def _load(self, path: str) -> Scene:
         """What the worker does to have a scene."""
         given, self._given = self._given, None if self._path else self._given
-        return load(path, None, self._lenient) if given is None else given
+        return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if given is None else given
 
     def copy(self, text: str) -> None:
         """Keep a camera as text."""
@@ -379,9 +380,10 @@ class CanvasView:
         if view.paused:
             return "paused"
         if view.scene is None or not session.complete:
-            return ""
+            return view.hint
         error = f", error {session.error:.1%}" if math.isfinite(session.error) and session.samples > 1 else ""
-        return f"{session.samples} sample{'s' if session.samples != 1 else ''} a pixel{error}"
+        samples = f"{session.samples} sample{'s' if session.samples != 1 else ''} a pixel{error}"
+        return " · ".join(part for part in (samples, view.hint) if part)
 
     def release(self) -> None:
         """Give everything back; from then on nothing runs, and events are ignored."""

@@ -91,6 +91,7 @@ ACTIONS: tuple[Action, ...] = (
         "Picture",
         ("exposure.up", "+ Num+", "brighter", "repeat"),
         ("exposure.down", "- Num-", "darker", "repeat"),
+        ("exposure.auto", "0 Num0", "exposure by the picture's own luminance, as eyes follow light"),
         ("tonemap.next", "T", "tone map"),
         ("denoise.toggle", "Shift+T", "denoiser on and off"),
         ("pause", "P", "pause rendering"),

@@ -128,6 +128,21 @@ class CameraController:
         self._bounds = np.asarray(bounds, np.float64)
         self.speed = factor * self.natural_speed
 
+    def fit(self, before: float, after: float) -> bool:
+        """The picture goes from one aspect (width / height) to another: a camera that frames the scene, as it was set,
+        frames it again; whether it is another one."""
+        if min(before, 1.0) == min(after, 1.0):
+            return False
+        now = self.camera
+        own, other = (
+            replace(Camera.framing(self._bounds, aspect=aspect), fov=now.fov, aperture=now.aperture, focus=now.focus)
+            for aspect in (before, after)
+        )
+        if now != own:
+            return False
+        self.set_camera(other)
+        return True
+
     def toggle_mode(self) -> None:
         """From orbit to fly and back; the camera stays where it is."""
         self.mode = "fly" if self.mode == "orbit" else "orbit"

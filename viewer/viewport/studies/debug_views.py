@@ -40,6 +40,7 @@ class DebugViews:
 
     def toggle_inspector(self) -> None:
         """Open the inspector, or close it."""
+        self.view.say_switched("inspector", self.inspector is None)
         if self.inspector is None:
             self.restart_inspector()
             return
@@ -73,11 +74,13 @@ class DebugViews:
 
     def toggle_probe(self) -> None:
         """Probe the ray of the current picture's pixel under the cursor, or close the probe."""
+        view = self.view
         if self.probe is not None:
             self.probe = self.probing = None
+            view.say_switched("probe", False)
             return
-        view = self.view
         renderer, controller = view.shown()
+        view.say_switched("probe", True)
         # In motion, and while that is paused, the current picture is a smaller one of an earlier moment.
         camera, pixels = view.session.shown or (controller.camera, view.pixels)
         width, height = view.size

@@ -36,12 +36,14 @@ class PhotonView:
         if not self.points:
             self._compile()
         self.points = not self.points
+        self.view.say_switched("photons", self.points)
 
     def toggle_cells(self) -> None:
         """Show or hide the grid's occupied cells."""
         if not self.cells:
             self._mapped()
         self.cells = not self.cells
+        self.view.say_switched("photon cells", self.cells)
 
     def _mapped(self) -> Renderer:
         renderer, _ = self.view.shown()

@@ -198,6 +198,10 @@ def _messages(context: ViewportContext, statistics: float) -> None:
         ink = theme.ERROR if context.view.message_is_error else theme.TEXT
         top = _line("message", context.view.message, ink, middle, top, width)
     _said.height = top - began
+    if context.view.hint and not context.view.help_visible and not lowest:
+        bottom = size.y - room - (units(theme.STATUS) if context.view.panels_visible else 0.0)
+        line = imgui.get_text_line_height() + 2 * imgui.get_style().window_padding.y
+        _line("hint", context.view.hint, theme.TEXT, middle, bottom - line, width)
 
 
 def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, top: float, width: float) -> float:

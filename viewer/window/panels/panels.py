@@ -10,7 +10,6 @@ from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.film.exposure import AUTO
 from viewer.film.tonemap import TONEMAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
@@ -29,6 +28,7 @@ from viewer.window.panels.widgets import about, fact, grouped, label, memory, pr
 
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
 HANDLE = 90.0  # width of the button that opens the panels, and its room
+AUTO_WIDTH = 48.0  # of the exposure's button
 MOST_NOTES = 12
 FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.WindowFlags_.no_title_bar
 
@@ -211,15 +211,15 @@ def _picture(context: ViewportContext) -> None:
         _progress(context)
     label("exposure")
     automatic = isinstance(context.view.exposure, str)
-    form = "auto (%+.2f)" if automatic else "%+.2f stops"
+    form = "%+.2f" if automatic else "%+.2f stops"
+    imgui.set_next_item_width(-units(AUTO_WIDTH) - imgui.get_style().item_spacing.x)
     changed, exposure = imgui.slider_float("##exposure", context.view.stops, *slider("exposure"), form)
-    tip("Ctrl+click to type a number; double-click: by the picture's own luminance")
-    if imgui.is_item_active() and imgui.get_io().mouse_clicked_last_count[0] >= 2:  # until the button is released
-        context.view.exposure = AUTO
-        context.view.wake()
-    elif changed:
+    tip("Ctrl+click to type a number; it holds for this scene")
+    if changed:
         context.view.exposure = float(exposure)
         context.view.wake()
+    imgui.same_line()
+    press(context, "Auto", "exposure.auto", units(AUTO_WIDTH), on=automatic)
     if len(TONEMAPS) > 1:
         label("tonemap")
         chosen = combo("tonemap", list(TONEMAPS), context.view.tonemap)

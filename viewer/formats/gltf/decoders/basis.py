@@ -8,11 +8,12 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.formats.gltf.extras import BASISU, decoder
-from viewer.formats.image.images import LARGEST_IMAGE
+from viewer.formats.image.memory import Header
 from viewer.scene.texture import Image
 
 _KTX2 = b"\xabKTX 20\xbb\r\n\x1a\n"
 _HEADER = 80  # bytes, the index of the parts included
+_DECODER = 8  # bytes for each texel: the decoder's own picture, and its copy
 _LEVEL = 24  # bytes of a level's entry: offset, stored length, length once decompressed
 
 
@@ -21,33 +22,31 @@ def sniff(data: bytes) -> bool:
     return data.startswith(_KTX2)
 
 
-def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMAGE) -> Image:
-    """The largest level of a KTX 2 file.
+def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Image:
+    """The largest level of a KTX 2 file, or of a power of two as ``factor`` a smaller one.
 
-    Raises MissingExtra without the decoder, and ViewerError, before decoding, for damaged data, other than 2-D
-    pictures, and more than ``most`` texels.
+    Raises MissingExtra without the decoder, and ViewerError, before decoding, for damaged data and other than 2-D
+    pictures.
     """
     library = decoder(BASISU, where)
-    size_of(data, where, most)
+    header(data, where)
     try:
         texture = library.open(data)
-        texels = texture.transcode("rgba8").data
+        texels = texture.transcode("rgba8", level=factor.bit_length() - 1).data
     except (ValueError, IndexError, MemoryError, library.BasisuError) as error:
         raise ViewerError(where, f"unreadable KTX 2 image: {error}", "the image is damaged") from None
     return Image(np.ascontiguousarray(texels, np.uint8), name)
 
 
-def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, int]:
-    """Width and height from the header (KTX 2.0, section 3), checked before the decoder allocates memory. Raises
-    ViewerError for sizes that do not fit the data, or exceed ``most`` texels."""
+def header(data: bytes, where: str) -> Header:
+    """Size and memory by the header (KTX 2.0, section 3), checked before the decoder allocates memory. Raises
+    ViewerError for sizes that do not fit the data."""
     if len(data) < _HEADER:
         raise ViewerError(where, f"{len(data)} bytes, shorter than the header of KTX 2", "the image is damaged")
     width, height, depth, layers, faces, levels = struct.unpack_from("<6I", data, 20)
     if depth or layers or faces != 1 or not width or not height:
         what = f"{width:,} x {height:,} x {depth:,} texels in {layers:,} layers of {faces:,} faces"
         raise ViewerError(where, what, "a texture of glTF has two dimensions, one layer and one face")
-    if width * height > most:
-        raise ViewerError(where, f"{width:,} x {height:,} texels, more than {most:,}", "use a smaller image")
     count = max(levels, 1)
     if count > 32 or len(data) < _HEADER + count * _LEVEL:
         raise ViewerError(where, f"{levels:,} levels, but no index of them", "the image is damaged")
@@ -58,4 +57,5 @@ def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, in
         if offset + stored > len(data) or length > 16 * blocks:
             what = f"level {level} takes bytes {offset:,} .. {offset + stored:,} of {len(data):,}, and {length:,} later"
             raise ViewerError(where, what, "the image is damaged")
-    return width, height
+    hint = f"use a smaller image: {count} levels are stored"
+    return Header(width, height, _DECODER, scales=True, least=1 << (count - 1), hint=hint)

@@ -1,0 +1,21 @@
+"""Whether the most photons of the options' ranges are within what a photon map numbers, other options being left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viewer.options.table import OPTIONS
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.photon_map.photon_map import Emission
+from viewer.stream.declare.record import LARGEST_INTEGER
+
+LEAST_SIDE = 8192  # of textures on hardware of the time of OpenGL 3.3
+
+
+@pytest.mark.parametrize("name", ["photons", "caustic_photons"])
+def test_the_end_of_each_range_is_rendered(name: str) -> None:
+    """A range ended at 4,194,304, which the default number of surfaces refused."""
+    settings = Settings().replace(**{name: OPTIONS[name].high})
+    width, height = Emission.of(settings, np.zeros((1, 4), np.float32)).size
+    assert width * height <= LARGEST_INTEGER and max(width, height) <= LEAST_SIDE

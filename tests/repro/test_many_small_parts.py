@@ -1,0 +1,68 @@
+"""20,000 materials took 39 s to tell a scene from another, and 300,000 instances of one triangle, a million empty ones
+and 50,000 meshes more than 90 s to prepare: bounds, flattening and what is known of meshes were found one by one, and
+the last by a search through all meshes before."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from viewer.renderer.inputs.prepared import prepare
+from viewer.scene.edits import smooth
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+
+CORNERS = np.float32([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
+
+
+def materials(count: int) -> Scene:
+    scene = Scene.from_triangles(CORNERS, [(0, 1, 2)])
+    return replace(scene, materials=[Material(f"m{k}", (k / count, 0.5, 0.5, 1.0)) for k in range(count)])
+
+
+def instances(count: int) -> Scene:
+    places = np.tile(np.eye(4), (count, 1, 1))
+    places[:, 0, 3] = np.arange(count)
+    scene = Scene.from_triangles(CORNERS, [(0, 1, 2)])
+    return replace(scene, instances=[Instance(0, place) for place in places])
+
+
+def empty_instances(count: int) -> Scene:
+    scene = Scene.from_triangles(np.zeros((0, 3)), np.zeros((0, 3), int))
+    return replace(scene, instances=[Instance(0) for _ in range(count)])
+
+
+@pytest.mark.parametrize(("make", "count"), [(materials, 20_000), (instances, 100_000), (empty_instances, 200_000)])
+def test_linear(make: Callable[[int], Scene], count: int) -> None:
+    prepare(make(2))  # loops are compiled
+    scene = make(count)
+    began = time.process_time()
+    prepared = prepare(scene)
+    assert len(prepared.fingerprint) == 16
+    taken = time.process_time() - began
+    print(f"{make.__name__}: {count:,} in {taken:.1f} s")
+    assert taken < 10.0
+
+
+def test_bounds_of_a_row_of_equal_instances_are_exact() -> None:
+    """All reach equally far along y, so that each had to be examined."""
+    scene = instances(1000)
+    scene.instances[700].transform[1, 3] = 1e-6
+    np.testing.assert_array_equal(scene.bounds(), [(0, 0, 0), (1000, 1 + 1e-6, 0)])
+
+
+def test_what_is_known_of_a_mesh_goes_with_it() -> None:
+    meshes = [Mesh(CORNERS + k, [(0, 1, 2)]) for k in range(50)]
+    before = set(smooth._known)
+    assert not any(smooth.is_smooth(mesh) for mesh in meshes)
+    assert len(set(smooth._known) - before) == 50
+    keys = {id(mesh) for mesh in meshes}
+    meshes.clear()
+    gc.collect()
+    assert not keys & set(smooth._known)
