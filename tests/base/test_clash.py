@@ -76,7 +76,7 @@ def test_a_script_s_own_viewer(tmp_path):
     text = "import sys, raystream; print(raystream.Camera.__module__, raystream.__version__, __name__)"
     (tmp_path / "viewer.py").write_text(text)
     (tmp_path / "script.py").write_text(text)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (LAUNCH, ROOT)))}
     for words in (["script.py"], ["viewer.py"], ["-m", "raystream", "--version"]):
         done = subprocess.run(
             [sys.executable, *words], env=environment, capture_output=True, text=True, cwd=tmp_path, check=False

@@ -14,7 +14,8 @@ from looks import PIXELS, encoded, full, textured, with_materials
 from viewer.base.errors import ViewerError
 from viewer.formats import load
 from viewer.formats.image.color import linear_from_srgb
-from viewer.formats.image.images import decode
+from viewer.formats.image.images import decode, read_image
+from viewer.formats.image.memory import ImageMemory
 from viewer.lighting.lights import scene_lights
 from viewer.scene.material import TEXTURE_FIELDS
 from viewer.scene.texture import Image
@@ -323,7 +324,7 @@ def png_of(width: int, height: int) -> bytes:
 def test_broken_images(data, reason, tmp_path):
     """Refused, with file and image; leniently a checkerboard, with a word."""
     with pytest.raises(ViewerError, match=reason):
-        decode(data, "here")
+        read_image(ImageMemory(), data, "here")
     doc = textured()
     doc.json["images"] = [{"bufferView": doc.view(data)}]
     path = doc.write(tmp_path)

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
+from raystream.__main__ import entry
 from viewer.base.errors import ViewerError, printable
 from viewer.cli.progress import Progress
-from viewer.launch import raystream
 
 NAME = "a\n\x1b[31mb\x9b.ply"
 
@@ -35,5 +35,6 @@ def test_another_package_of_our_name(monkeypatch, capsys) -> None:
     other.__file__ = f"/tmp/{NAME}/viewer.py"
     monkeypatch.setitem(sys.modules, "viewer", other)
     with pytest.raises(SystemExit):
-        raystream.entry()
-    assert capsys.readouterr().err.rstrip("\n").isprintable()
+        entry()
+    line = capsys.readouterr().err.rstrip("\n")
+    assert line.isprintable() and r"/a\n\x1b[31mb\x9b.ply/viewer.py: is another" in line

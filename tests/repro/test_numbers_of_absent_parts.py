@@ -36,9 +36,9 @@ TRIANGLE = Scene.from_triangles([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
 )
 def test_scenes(parts, message) -> None:
     scene = replace(TRIANGLE, **parts)
-    for use in (scene_given, prepare):
+    for use in (lambda: scene_given(scene, {}), lambda: prepare(scene)):
         with pytest.raises(ViewerError, match=f"triangles: {message}"):
-            use(scene)
+            use()
 
 
 def test_a_material_of_an_instance_replaces_the_meshs() -> None:

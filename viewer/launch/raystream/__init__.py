@@ -35,11 +35,10 @@ def inner() -> ModuleType:
         return found
     where = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", [])), _NAME)
     overwritten = _BESIDE in Path(where).resolve().parents
-    raise ImportError(
+    raise _fault(
         f"{where}: is another package '{_NAME}', installed over raystream's own ({_REMEDY})"
         if overwritten
-        else f"{where}: is another module '{_NAME}', imported before raystream (import raystream first, or rename it)",
-        name=_NAME,
+        else f"{where}: is another module '{_NAME}', imported before raystream (import raystream first, or rename it)"
     )
 
 
@@ -47,17 +46,21 @@ def _loaded() -> ModuleType:
     """Load it from its folder."""
     spec = PathFinder.find_spec(_NAME, [str(_BESIDE)])
     if spec is None or spec.loader is None:
-        raise ImportError(f"{_BESIDE / _NAME}: not found (the installation is incomplete; install again)", name=_NAME)
+        raise _fault(f"{_BESIDE / _NAME}: not found (the installation is incomplete; install again)")
     made = sys.modules[_NAME] = module_from_spec(spec)
     try:
         spec.loader.exec_module(made)
     except BaseException as error:
         del sys.modules[_NAME]
         if isinstance(error, ImportError) and (error.name or "").split(".")[0] == _NAME:
-            what = f"{spec.origin}: is another package '{_NAME}', or broken: {error} ({_REMEDY})"
-            raise ImportError(what, name=_NAME) from error
+            raise _fault(f"{spec.origin}: is another package '{_NAME}', or broken: {error} ({_REMEDY})") from error
         raise
     return made
+
+
+def _fault(line: str) -> ImportError:
+    """Its folders' names with control characters escaped: they go to terminals."""
+    return ImportError("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line), name=_NAME)
 
 
 def __getattr__(name: str) -> Any:
