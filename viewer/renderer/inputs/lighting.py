@@ -120,8 +120,8 @@ def scene_lighting(
         changes = SceneChanges(geometry=True, lights=True)
     listing = changes.geometry or changes.attributes or changes.materials or changes.lights
     listing = listing or _emits(scene, changes.moved)
-    meant = _default(scene, settings, before, listing, changes.geometry)
-    grounded = scene.ground is not None and not settings.classic
+    grounded = _on_plain_ground(scene)
+    meant = _default(scene, settings, grounded, before, listing, changes.geometry)
     found, remarks = _environment(settings, grounded, meant, before)
     requested = (settings.environment, settings.environment_rotation, settings.sun, grounded, meant)
     if before is None:
@@ -154,11 +154,19 @@ def scene_lighting(
     )
 
 
-def _default(scene: Scene, settings: Settings, before: Lighting | None, listing: bool, reshaped: bool) -> str:
+def _on_plain_ground(scene: Scene) -> bool:
+    """Whether the scene stands on the grey ground plane, which a studio continues: classic tiles, whether an option or
+    the caller has laid them, are a part of the scene."""
+    number = scene.ground
+    return number is not None and scene.materials[scene.instances[number].material].kind != "classic"
+
+
+def _default(
+    scene: Scene, settings: Settings, grounded: bool, before: Lighting | None, listing: bool, reshaped: bool
+) -> str:
     """What the environment is by default: none, or of an unlit scene studio or sky; nothing where settings name one.
 
-    What stands under the sky, or in the studio, does so while its parts are moved, and on a ground plane, but for the
-    tiles that are a part of `classic` scenes.
+    What stands under the sky, or in the studio, does so while its parts are moved, and on a plain ground plane.
     """
     if settings.environment is not None or settings.sun is not None:
         return ""
@@ -166,7 +174,7 @@ def _default(scene: Scene, settings: Settings, before: Lighting | None, listing:
         return "none"
     if before is not None and not reshaped and before.requested[4] in UNLIT:
         return str(before.requested[4])
-    return UNLIT[is_single_object(scene if settings.classic else scene.without_ground())]
+    return UNLIT[is_single_object(scene.without_ground() if grounded else scene)]
 
 
 def _environment(
