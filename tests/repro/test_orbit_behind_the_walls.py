@@ -73,7 +73,7 @@ def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -
     def framed(controller: CameraController) -> np.ndarray:
         shown = SimpleNamespace(cameras=cameras)
         context: Any = SimpleNamespace(
-            view=SimpleNamespace(shown=lambda: (SimpleNamespace(scene=shown), controller), size=(320, 240))
+            view=SimpleNamespace(shown=lambda: (SimpleNamespace(scene=shown), controller), aspect=320 / 240)
         )
         _frame(context)
         controller.update(1.0)
