@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import viewer
+from tests.window.conftest import Hands
+from viewer.scene.material import Material
 from viewer.window.app import App
 
 
@@ -31,6 +35,14 @@ def test_an_object_in_a_window(place: Path, monkeypatch: pytest.MonkeyPatch) -> 
     arrays = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]]), np.array([[0, 1, 2]])
     viewer.show(arrays, size=(64, 48), program="cast", machine="singlepass")
     assert seen[-1] == ("arrays", 1, False)
+
+
+def test_a_scene_in_one_of_its_variants(opened: Callable[..., Hands]) -> None:
+    scene = viewer.Scene.from_triangles([(-1, -1, 0), (1, -1, 0), (0, 1, 0)], [(0, 1, 2)])
+    materials = [*scene.materials, Material("red", (1.0, 0.0, 0.0, 1.0))]
+    warm = replace(scene, materials=materials, variants={"warm": {0: 1}}).with_variant("warm")
+    shown = opened(warm).app.view.scene
+    assert shown.variant == "warm" and shown.instances[0].material == 1
 
 
 def test_without_a_display(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ class App:
 
         def load(path: str) -> Scene:
             if path == first and isinstance(scene, Scene):
-                return scene.with_variant(variant)
+                return scene if variant is None else scene.with_variant(variant)
             largest = self.scene_loader.requested.max_texture
             return named.load(path, variant if path == scene else None, lenient, largest)
 

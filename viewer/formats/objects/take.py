@@ -36,8 +36,9 @@ def scene_of(
     any PyVista dataset, ``MultiBlock`` or ``Plotter``; Open3D's ``TriangleMesh``; or any object with ``vertices`` and
     ``faces``. Materials, textures, colours of vertices and faces, cameras and instances are converted; omissions are in
     the scene's ``warnings``.
-    variant, lenient, max_texture : for files, as in `load`. up : the up axis of an object or arrays, ``y`` or ``z``;
-    None: z for PyVista's, y for others. Scenes are y up: a z-up (x, y, z) becomes (y, z, x).
+    variant : also of a `Scene`, which stays in its own without one. lenient, max_texture : for files, as in `load`.
+    up : the up axis of an object or arrays, ``y`` or ``z``; None: z for PyVista's, y for others. Scenes are y up: a
+    z-up (x, y, z) becomes (y, z, x).
 
     Raises ViewerError for anything else, and for objects that cannot be converted.
     """
@@ -47,7 +48,7 @@ def scene_of(
         if up is not None:
             raise ViewerError("up", "applies to arrays and other libraries' objects", "files and Scenes have y upwards")
         if isinstance(given, Scene):
-            return given.with_variant(variant)
+            return given if variant is None else given.with_variant(variant)
         return named.load(given, variant, lenient, max_texture)
     gathered = Gathered(z_up=(up or ("z" if is_z_up(given) else "y")) == "z")
     if isinstance(given, (tuple, list)):
@@ -77,8 +78,8 @@ def load(scene: Any, variant: str | int | None = None, lenient: bool = False, up
     """The scene of a file (.gltf, .glb, .ply, .obj, .stl, .bsp), of a built-in name (files take precedence), of arrays,
     or of an object of trimesh, PyVista or Open3D: that of `scene_of`, with its ``warnings`` as Python's.
 
-    variant : the file's material variant, as in `Scene.with_variant`. lenient : checkerboards replace unreadable
-    images, with a warning.
+    variant : the material variant, as in `Scene.with_variant`; a `Scene` stays in its own without one. lenient :
+    checkerboards replace unreadable images, with a warning.
 
     Raises ViewerError with the file, the part and the fault.
     """
