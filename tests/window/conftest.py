@@ -111,6 +111,11 @@ class Hands:
             xdotool("key", "--clearmodifiers", text)
             self.until(lambda before=heard: len(self.heard) > before and self.heard[-1][1] == 0, f"key {text}")
 
+    def quietly(self, *texts: str) -> None:
+        """Type keys, and take back the note of what they have done, which lies over the picture."""
+        self.key(*texts)
+        self.app.view.say("")
+
     @property
     def heard(self) -> list[tuple[int, int]]:
         """Keys and their actions as the window has reported them."""

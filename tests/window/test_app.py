@@ -316,7 +316,7 @@ def test_the_picture_is_centred_in_what_panels_leave_free(opened: Opener) -> Non
     hands = opened(size=(600, 160))
     app = hands.app
     assert app.session.size == (600, 160) and not app.view.panels_visible
-    hands.key("ctrl+b")
+    hands.quietly("ctrl+b")
     hands.rest()
     assert (app.view.left, app.view.size, app.session.size) == (310, (290, 160), (290, 160))
     app.view.exposure = 0.0

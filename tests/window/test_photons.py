@@ -43,7 +43,7 @@ def ring(opened_ring: Hands, place: Path) -> Iterator[Hands]:
 def mapped(ring: Hands) -> Hands:
     """With photons, both samples there."""
     if ring.app.view.renderer.settings.program != "photon":
-        ring.key("5")
+        ring.quietly("5")
     ring.until(lambda: ring.app.session.converged, "samples")
     return ring
 
@@ -73,7 +73,7 @@ def test_photons_are_points_where_they_are(mapped: Hands) -> None:
     app = mapped.app
     view, renderer = app.view, app.view.renderer
     without = mapped.pixels().astype(int)
-    mapped.key("shift+5")
+    mapped.quietly("shift+5")
     mapped.until(lambda: not view.compiling)
     mapped.turn(4)
     assert app.debug_views.photons.points
@@ -97,13 +97,13 @@ def test_photons_are_points_where_they_are(mapped: Hands) -> None:
     alone = np.flatnonzero(hidden)[~near]
     dimmed = without[rows[alone], columns[alone]].max(axis=1)
     assert (drawn[rows[alone], columns[alone]].max(axis=1) <= dimmed + 1).all()
-    mapped.key("shift+5")
+    mapped.quietly("shift+5")
     np.testing.assert_array_equal(mapped.pixels(), without)
 
 
 def test_cells_are_drawn_as_wires(mapped: Hands) -> None:
     without = mapped.pixels().astype(int)
-    mapped.key("ctrl+5")
+    mapped.quietly("ctrl+5")
     mapped.turn(2)
     study = mapped.app.debug_views.photons
     assert study.cells and study.legend is not None
@@ -118,7 +118,7 @@ def test_cells_are_drawn_as_wires(mapped: Hands) -> None:
         [changed[max(0, y - 3) : y + 4, max(0, x - 3) : x + 4].any() for x, y in zip(columns, rows, strict=True)]
     )
     assert found.all()  # a cell is a few pixels wide
-    mapped.key("ctrl+5")
+    mapped.quietly("ctrl+5")
     np.testing.assert_array_equal(mapped.pixels(), without)
 
 
