@@ -245,19 +245,19 @@ def test_a_movie_shows_the_frames(tmp_path, device):
 @pytest.mark.usefixtures("device")
 def test_an_interrupted_run_leaves_whole_files(output, tmp_path):
     command = [sys.executable, "-P", "-m", "viewer", "render", "balls", "--frames", "0-9999", "-o", output]
-    command += ["--program", "cast", "--size", "160x120"]
+    command += ["--program", "cast", "--size", "160x120", "--quiet"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     child = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
     )
     begin = time.monotonic()
     # A first whole frame, not the part of one; of a movie the part is all that there is.
-    while not list(tmp_path.glob("f*.png" if output == "f%d.png" else ".*")) and time.monotonic() - begin < 30:
+    while not list(tmp_path.glob("f*.png" if output == "f%d.png" else ".*")) and time.monotonic() - begin < 120:
         time.sleep(0.05)
     time.sleep(0.7)
     child.send_signal(signal.SIGINT)
     try:
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=120)
     finally:
         child.kill()
     assert (child.returncode, err) == (130, "raystream: stopped\n")
