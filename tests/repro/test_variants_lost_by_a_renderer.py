@@ -1,4 +1,4 @@
-"""A scene that was shown in one of its variants lost it on its way into a renderer, which showed the file's own look."""
+"""A scene in one of its variants lost it on its way into a renderer, which showed the file's own look."""
 
 from __future__ import annotations
 
