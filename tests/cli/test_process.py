@@ -96,6 +96,7 @@ def on_terminal(script):
 
 SLOW = """
 import time
+import rich.progress  # beforehand: on a busy machine its import outlasts the first text
 from viewer.cli.progress import Progress
 with Progress({quiet}, patience={patience}) as progress:
     progress(0.25, "counting [sheep]")
