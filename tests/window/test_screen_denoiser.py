@@ -362,8 +362,9 @@ def test_after_a_flight_the_converged_picture_is_of_its_own_samples(session: Ses
     run(session, moving=True)
     session.update(camera=start)
     run(session, moving=True)
-    run(session, 1)
-    assert session.complete and session.samples < 4
+    while not session.complete:  # on a busy machine a preview comes first at rest, too
+        run(session, 1)
+    assert session.samples < 4
     run(session, 20)
     again = session.film()
     assert session.converged and film is not None and again is not None
