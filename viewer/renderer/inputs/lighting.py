@@ -157,8 +157,8 @@ def scene_lighting(
 def _on_plain_ground(scene: Scene) -> bool:
     """Whether the scene stands on the grey ground plane, which a studio continues: classic tiles, whether an option or
     the caller has laid them, are a part of the scene."""
-    number = scene.ground
-    return number is not None and scene.materials[scene.instances[number].material].kind != "classic"
+    floor = None if scene.ground is None else scene.instances[scene.ground].material
+    return floor is not None and scene.materials[floor].kind != "classic"
 
 
 def _default(
