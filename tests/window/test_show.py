@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import viewer
-from tests.window.conftest import Hands
+from tests.window.conftest import PATIENCE, Hands
 from viewer.scene.material import Material
 from viewer.window.app import App
 
@@ -18,11 +19,12 @@ from viewer.window.app import App
 def test_an_object_in_a_window(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scene is there, and stays what it is when it is read again."""
     seen = []
-    turn = App.turn
+    turn, end = App.turn, time.monotonic() + PATIENCE
 
     def turned(app: App) -> None:
         turn(app)
         app.view.wake()
+        assert time.monotonic() < end, app.view.message
         scene = app.view.scene
         if scene is not None and not app.scene_loader.loading:
             if not seen:
