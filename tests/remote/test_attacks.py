@@ -274,7 +274,16 @@ def test_a_page_asks_for_no_backlog(served: Any) -> None:
     page.close()
 
 
+@pytest.fixture
+def hangups() -> Iterator[None]:
+    """Heard by what is started, though who ran the tests may ignore them (nohup)."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signal here")
+@pytest.mark.usefixtures("hangups")
 def test_its_terminal_goes(served: Any) -> None:
     process, address = served
     page = opened(address)

@@ -48,8 +48,11 @@ def test_a_picture_in_progress_is_looked_at_now_and_then(seconds: float, appeari
     assert not made.due(200.0, False, False, appearing, False)  # nothing is in progress
 
 
-def test_what_the_hand_does_is_drawn_at_once_unless_a_preview_is_traced() -> None:
-    made = after(0.01)
-    assert made.due(100.001, True, True, True, False)
-    assert not made.due(100.001, True, True, True, True)
-    assert made.due(100.0 + 1.1 * made.cost / DRAWING, True, True, True, True)
+@pytest.mark.parametrize("seconds", [0.001, 0.2])
+def test_what_the_hand_does_is_drawn_at_once_unless_a_preview_is_traced(seconds: float) -> None:
+    """A preview shows it soon, and a draw of the old picture would take the time that it needs."""
+    made, rest = after(seconds), max(DRAWN_REFINING, seconds / DRAWING)
+    assert made.due(100.001, True, True, False, False)
+    assert not made.due(100.0 + 0.9 * rest, True, True, False, True)
+    assert made.due(100.0 + 1.1 * rest, True, True, False, True)
+    assert made.due(100.0 + 1.1 * rest, True, False, False, True)

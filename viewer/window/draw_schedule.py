@@ -33,10 +33,8 @@ class DrawSchedule:
         ``appearing``: one that is shown as it comes, tile by tile. traced : a preview of what moves is, and a draw
         would take the time that it needs.
         """
-        passed = now - self._drawn
-        if wanted and not (traced and passed < self.cost / DRAWING):
-            return True
-        return busy and passed >= max(DRAWN_FILLING if appearing else DRAWN_REFINING, self.cost / DRAWING)
+        least = max(DRAWN_FILLING if appearing else DRAWN_REFINING, self.cost / DRAWING)
+        return (wanted and not traced) or ((wanted or busy) and now - self._drawn >= least)
 
     def note(self, began: float, seconds: float) -> None:
         """A draw that began then took so long."""
