@@ -28,7 +28,7 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 client = pytest.importorskip("websockets.sync.client", reason="websockets is not installed")
 
 OPTIONS = ("--machine", "singlepass", "--program", "cast")
-PATIENCE = 120.0  # seconds, against hanging alone: a busy machine compiles shaders slowly
+PATIENCE = 60.0  # seconds, against hanging alone
 
 
 @contextmanager
