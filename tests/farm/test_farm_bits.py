@@ -117,7 +117,7 @@ def test_the_scheduler_has_gone(
     def end(share: float | None, text: str) -> None:
         going[0] = share is None
 
-    with pytest.raises(viewer.ViewerError, match=r"any more \(Timed out\).*go on with resume .*state"):
+    with pytest.raises(viewer.ViewerError, match=r"any more \(Timed out\).*go on with resume='.*state"):
         render_on(renderer, scheduler, size=SIZE, spp=SPP, state=state, progress=end)
     assert state.saved == 1
     same(renderer.render(SIZE, SPP, resume=str(state.path)).film, alone.film)

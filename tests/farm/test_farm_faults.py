@@ -88,8 +88,8 @@ def test_workers_with_other_code(scheduler: str, monkeypatch: Any) -> None:
     ("options", "drawn", "said"),
     [
         ({"program": "cast"}, {}, "adds no samples"),
-        ({}, {"error": 0.1}, "error looks at the whole picture"),
-        ({}, {"time": 1.0}, "time looks at the whole picture"),
+        ({}, {"error": 0.1}, "error= looks at the whole picture"),
+        ({}, {"time": 1.0}, "time= looks at the whole picture"),
         ({}, {"sample_range": 4}, "units are tiles"),
         ({"program": "photon", "photons": 64}, {"unit": "samples"}, "follow each other"),
         ({}, {"unit": "pixels"}, "expected tiles or samples"),

@@ -89,7 +89,7 @@ def test_another_picture_is_refused(tmp_path, change, line) -> None:
 
 def test_another_size_is_refused(tmp_path) -> None:
     save(tmp_path / "a.exr", filled(), SETTINGS)
-    with pytest.raises(ViewerError, match=r"is 37 x 29 pixels, not 29 x 37 \(size 37x29\)"):
+    with pytest.raises(ViewerError, match=r"is 37 x 29 pixels, not 29 x 37 \(size='37x29'\)"):
         resume(tmp_path / "a.exr", SIZE[::-1], SETTINGS)
 
 

@@ -347,7 +347,7 @@ def test_images_elsewhere_are_not_opened(uri, tmp_path):
     scene = load(doc.write(inner), lenient=True)
     assert any("a checkerboard instead" in warning for warning in scene.warnings)
     assert scene.textures[0].image.size == (8, 8)
-    with pytest.raises(ViewerError, match=r"images\[0\].*lenient shows a checkerboard"):
+    with pytest.raises(ViewerError, match=r"images\[0\].*lenient=True shows a checkerboard"):
         load(next(inner.iterdir()))
 
 

@@ -213,7 +213,10 @@ def test_what_points_up():
     assert options["camera"] == Camera((0, 1, 5), (0, 1, 0))
     options = {"camera": "5,0,1 0,0,1", "up": "y"}
     assert taken(Dataset(), options).bounds()[1].tolist() == [1, 1, 0] and options == {"camera": "5,0,1 0,0,1"}
-    for given, up, line in (("cornell", "z", "up: applies to arrays"), ((POINTS, FACES), "x", "'x' is not an up axis")):
+    for given, up, line in (
+        ("cornell", "z", "up='z': applies to arrays"),
+        ((POINTS, FACES), "x", "up='x': is not an up axis"),
+    ):
         with pytest.raises(ViewerError, match=line):
             scene_of(given, up=up)
 

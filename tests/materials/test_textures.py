@@ -284,5 +284,5 @@ def test_a_texel_counts_as_one_word():
 def test_a_texture_too_large_for_the_driver_says_so():
     most = 256 * 64 * 64
     assert layout(64, Texels("texels", np.zeros((most, 4), np.uint8)), 4096).layers == 256
-    with pytest.raises(ViewerError, match=r"exceed 256 textures of 64 x 64 .reduce the images by max_texture"):
+    with pytest.raises(ViewerError, match=r"exceed 256 textures of 64 x 64 .reduce the images by max_texture="):
         layout(64, Texels("texels", np.zeros((most + 1, 4), np.uint8)), 4096)

@@ -261,7 +261,7 @@ def test_programs_without_samples_have_neither(scene: Scene, tmp_path: Path) -> 
     for options in ({"layers": "bounce"}, {"resume": str(tmp_path / "a.exr")}):
         with pytest.raises(ViewerError) as raised:
             caster.render(SIZE, **options)
-        assert "program path" in str(raised.value)
+        assert "program='path'" in str(raised.value)
 
 
 def test_a_clamp_says_so_in_the_file(scene: Scene, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from viewer import Renderer, Scene
 from viewer.accel import structures
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
+from viewer.base.errors import keywords as in_python
 from viewer.cli.shader_check import everything
 from viewer.options.declare import Affects
 from viewer.options.photons import PHOTONS
@@ -151,7 +152,7 @@ def test_help_explains_every_option() -> None:
         for name in names:
             option = OPTIONS[name]
             told = f"{name} : {option.about}. " + ("" if name in ("program", "layers") else option.expected())
-            assert told.replace("--", "") in text and option.default_words().replace("--", "") in text
+            assert in_python(told) in text and in_python(option.default_words()) in text
         assert "--" not in text  # Python has keywords
     assert "cast, shadow, whitted, path or photon; default: path." in (Renderer.__doc__ or "")
 

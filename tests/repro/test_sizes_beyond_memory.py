@@ -27,8 +27,8 @@ def test_to_the_byte(monkeypatch) -> None:
     check_memory((640, 480), True, ("depth", "normal"), True, beside=10)
     with pytest.raises(ViewerError) as caught:
         check_memory((640, 480), True, ("depth", "normal"), True, beside=11)
-    assert "size 640x480: takes about " in str(caught.value) and "MiB are free" in str(caught.value)
-    wide, tall = (int(side) for side in str(caught.value).split("size ")[-1].split()[0].split("x"))
+    assert "size='640x480': takes about " in str(caught.value) and "MiB are free" in str(caught.value)
+    wide, tall = (int(side) for side in caught.value.hint.split()[1].split("x"))
     assert (wide, tall) == (592, 448)  # sqrt(0.9) of it, in sixteens
     check_memory((wide, tall), True, ("depth", "normal"), True)
     monkeypatch.setattr(footprint, "available", lambda: None)
@@ -40,7 +40,9 @@ def test_nothing_is_taken_before_it_is_refused(renderers, monkeypatch, program) 
     monkeypatch.setattr(footprint, "available", lambda: 16 << 30)
     tracemalloc.start()
     try:
-        with pytest.raises(ViewerError, match=r"size 32768x32768: takes about .* GiB of memory, and 16.0 GiB are free"):
+        with pytest.raises(
+            ViewerError, match=r"size='32768x32768': takes about .* GiB of memory, and 16.0 GiB are free"
+        ):
             renderers[program].render((32768, 32768), spp=1)
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:

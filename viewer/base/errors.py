@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-# An option as typed, with or without a value; not part of a path or file name.
-_OPTION = re.compile(r"(?<![\w./\\-])--([a-z]+(?:-[a-z]+)*)(?![\w./\\-])")
+# An option as typed, with the next word, which may be its value; not part of a path or file name, nor of a `command`.
+_OPTION = re.compile(
+    r"`[^`]*`|(?<![\w./\\-])(?P<flag>--[a-z]+(?:-[a-z]+)*)(?![\w./\\-])"
+    r"(?: (?P<word>'[^']*'|(?!--|[`'(])\S*[^\s'(),;:.]))?"
+)
+# How Python writes an option, by its flag: from what follows it, and whether that is its value for certain. The table
+# of options fills it; others are the command line's alone.
+KEYWORDS: dict[str, Callable[[str, bool], str]] = {}
 
 
 def keywords(text: str) -> str:
-    """A text with its command-line options (``--pixel-filter``) as Python keywords (``pixel_filter``)."""
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+    """A text with its command-line options (``--pixel-filter box``) as Python keywords (``pixel_filter='box'``). What
+    only the command line takes, and commands in backquotes, stay as typed."""
+    return _OPTION.sub(lambda found: _keyword(found["flag"], found["word"] or "", False) or found[0], text)
+
+
+def _keyword(flag: str | None, following: str, value: bool) -> str:
+    """An option in Python; empty for what is none there."""
+    return KEYWORDS[flag](following, value) if flag in KEYWORDS else ""
 
 
 def printable(text: str) -> str:
@@ -26,7 +38,7 @@ class ViewerError(Exception):
     """An error that the user can act on, in one line.
 
     Options are written as typed, ``--depth 5``: `typed` is the line for the command line, `str` the one for Python,
-    with ``depth=5``.
+    with ``depth=5``, see `keywords`.
 
     Parameters
     ----------
@@ -42,19 +54,20 @@ class ViewerError(Exception):
     @property
     def typed(self) -> str:
         """The line, with options as typed on the command line."""
-        return self._line(self.where)
+        return self._line(self.where, self.what, self.hint)
 
     def __str__(self) -> str:
-        option = _OPTION.match(self.where)
-        value = self.where[option.end() :].strip() if option else ""
-        return keywords(self._line(f"{self.where[: option.end()]}={value}" if option and value else self.where))
+        flag, _, value = self.where.partition(" ")
+        where = _keyword(flag, value.strip(), True) or keywords(self.where)
+        return self._line(where, keywords(self.what), keywords(self.hint))
 
     def _render_traceback_(self) -> list[str]:
         """Shown in a notebook: the line alone."""
         return [f"{type(self).__name__}: {self}"]
 
-    def _line(self, where: str) -> str:
-        line = f"{where}: {self.what}" + (f" ({self.hint})" if self.hint else "")
+    @staticmethod
+    def _line(where: str, what: str, hint: str) -> str:
+        line = f"{where}: {what}" + (f" ({hint})" if hint else "")
         return printable(" ".join(line.split()))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -11,8 +13,9 @@ from typing import Any, Literal
 from viewer.base.errors import ViewerError
 
 LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
+_TYPED = re.compile(r"(?!nan$|-?inf$)[^\s'\"()\[\]{}<>]+")  # a word of the command line, not the text of a Python value
 
-Scope = Literal["renderer", "prepare", "render", "save", "command"]
+Scope = Literal["renderer", "prepare", "render", "save", "call", "command"]
 Reader = Callable[["Option", Any], Any]
 
 
@@ -52,7 +55,8 @@ class Option:
     values   : the expected values in words, where range and choices do not say it; may hold {low}, {high}, {choices}.
     choices  : the words that are known; empty where higher floors hand them in.
     scope    : who takes it: ``renderer``, ``prepare`` (what structures are built from, also the renderer's), ``render``
-               and ``save`` (of a picture) are Python keywords, ``command`` is the command line's alone.
+               and ``save`` (of a picture) are Python keywords, ``call`` is one of other functions, such as `load`,
+               ``command`` is the command line's alone.
     part     : what it belongs to, see `of_part`: panels and remarks go by it.
     programs : the programs that it serves; empty: all. A program may ask for more, see `viewer.programs.registry`.
     sampled  : it serves programs that add samples alone.
@@ -116,6 +120,31 @@ class Option:
         if self.switch:
             return self.flag
         return f"{self.flag} [{self.metavar}]" if self.bare else f"{self.flag} {self.metavar}"
+
+    def keyword(self, following: str, value: bool) -> str:
+        """The option as Python's keyword, before the text that follows it as typed: its value for certain, or where
+        it can be; else the text stays beside it."""
+        if self.switch and not value:
+            return f"{self.name}=True {following}".rstrip()
+        written = self._written(following) if following else None
+        if written is None:
+            return f"{self.name}={'' if value else ' '}{following}".rstrip()
+        return f"{self.name}={written}"
+
+    def _written(self, typed: str) -> str | None:
+        """A typed value as Python writes it; None for what the option does not take, and for what is Python already."""
+        value = typed
+        if typed not in self.choices:
+            try:
+                value = ast.literal_eval(typed)
+            except (ValueError, SyntaxError):
+                if not _TYPED.fullmatch(typed):
+                    return None
+        try:
+            self.read(self, value)
+        except ViewerError:
+            return None
+        return repr(value)
 
     @property
     def about(self) -> str:

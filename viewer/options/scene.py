@@ -103,7 +103,7 @@ SCENE = of_part(
         Affects.SCENE,
         "NAME|N",
         values="a name, or a number from 0 in the file's order",
-        scope="command",
+        scope="call",
         default_text="the file's own materials",
     ),
     Option(
@@ -112,7 +112,7 @@ SCENE = of_part(
         False,
         "shows checkerboards in place of a model's images that cannot be read",
         Affects.SCENE,
-        scope="command",
+        scope="call",
         informs=True,
     ),
     Option(

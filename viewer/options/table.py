@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import KEYWORDS, ViewerError
 from viewer.options import photons, picture, processor, scene, tracing
 from viewer.options.declare import Option, Scope, suggestion
 from viewer.options.picture import FEW_SAMPLES, MOST_SAMPLES
@@ -39,6 +39,8 @@ OPTIONS: dict[str, Option] = {
     )
     for entry in theme
 }
+
+KEYWORDS.update({entry.flag: entry.keyword for entry in OPTIONS.values() if entry.scope != "command"})
 
 # What other renderers call these options.
 ELSEWHERE = {

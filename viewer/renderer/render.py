@@ -105,7 +105,7 @@ def resumed_film(
     picture."""
     if path == AUTO:
         if state is None:
-            raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
+            raise ViewerError("--resume auto", "needs a state to look for", "give state=renderer.checkpoint(path)")
         best, _, _ = state.find(size)
         if best is None:
             return None, renderer.device.driver

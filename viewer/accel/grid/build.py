@@ -246,9 +246,8 @@ def at_resolution(survey: Survey, wanted: str | int | Resolution, enter: Callabl
             fails = middle
     largest = "'auto'" if fits == 0 else str(fits if isinstance(wanted, int) else family(fits))
     raise ViewerError(
-        "grid",
-        f"resolution {wanted} needs over {MOST_VOXELS:,} voxels, {LIMIT:,} list entries, or {LARGEST_AXIS} voxels "
-        "along an axis",
+        f"--grid {wanted}",
+        f"needs over {MOST_VOXELS:,} voxels, {LIMIT:,} list entries, or {LARGEST_AXIS} voxels along an axis",
         f"the largest that fits is {largest}",
     )
 

@@ -75,7 +75,7 @@ def environment_of(
         if not Path(value).exists():
             what = "is neither a file or folder nor a radiance"
             raise ViewerError(
-                f"environment '{value}'", what, "none, sky, studio, a file, or three numbers such as 1,1,1"
+                f"--environment {str(value)!r}", what, "none, sky, studio, a file, or three numbers such as 1,1,1"
             )
         return load(value, rotation, notes), notes
     return ConstantEnvironment(value), notes

@@ -43,10 +43,12 @@ def scene_of(
     Raises ViewerError for anything else, and for objects that cannot be converted.
     """
     if up not in (None, "y", "z"):
-        raise ViewerError("up", f"{up!r} is not an up axis", "give 'y' or 'z'")
+        raise ViewerError(f"up={up!r}", "is not an up axis", "give 'y' or 'z'")
     if isinstance(given, (str, os.PathLike, Scene)):
         if up is not None:
-            raise ViewerError("up", "applies to arrays and other libraries' objects", "files and Scenes have y upwards")
+            raise ViewerError(
+                f"up={up!r}", "applies to arrays and other libraries' objects", "files and Scenes have y upwards"
+            )
         if isinstance(given, Scene):
             return given if variant is None else given.with_variant(variant)
         return named.load(given, variant, lenient, max_texture)

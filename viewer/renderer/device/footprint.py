@@ -55,7 +55,7 @@ def check_memory(
     scale = math.sqrt(_SHARE * free / needed)
     fits = [max(1, int(side * scale) // 16 * 16) for side in size]
     raise ViewerError(
-        f"size {size[0]}x{size[1]}",
+        f"--size {size[0]}x{size[1]}",
         f"takes about {text(needed)} of memory, and {text(free)} are free",
         f"--size {fits[0]}x{fits[1]} or less fits here",
     )

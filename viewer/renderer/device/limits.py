@@ -26,7 +26,9 @@ def check_limits(prepared: Prepared, settings: Settings) -> None:
     flag = f"--limits {limits.name}"
     if settings.picture_program.maps_photons:
         what = "photon mapping came on hardware after it, whose fragments had floats of 32 bits (2003)"
-        raise ViewerError(flag, what, f"take --program {listed(programs_with(lambda each: not each.maps_photons))}")
+        raise ViewerError(
+            flag, what, f"take another --program: {listed(programs_with(lambda each: not each.maps_photons))}"
+        )
     wanted = list(_conflicts(settings))
     if wanted:
         what = "programs of the day have neither loops nor bits: a pass is one call of one kernel"

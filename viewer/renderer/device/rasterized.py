@@ -46,7 +46,7 @@ def unsupported_reason(prepared: Prepared, camera: Camera, shared: bool) -> str:
     shared : whether all pixels of a sample have one offset from their centres.
     """
     if prepared.structure.levels != 1:
-        return "instances are not drawn; take --accel bvh or grid"
+        return "instances are not drawn; take --accel bvh or --accel grid"
     if prepared.scene.quadric_count:
         return "quadrics are not drawn; take --first-hits rays"
     if prepared.look.alpha:

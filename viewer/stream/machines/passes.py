@@ -79,7 +79,7 @@ class Passes(Machine):
             return
         counts = [unroll] if isinstance(unroll, int) else [int(n) for n in unroll]
         if not counts or min(counts) < 1:
-            raise ViewerError("unroll", f"{unroll} calls in a pass", "1 or more for each looping state, or 'auto'")
+            raise ViewerError("--unroll", f"{unroll} calls in a pass", "1 or more for each looping state, or 'auto'")
         counts += [counts[-1]] * (len(looping) - len(counts))
         self.calls_in_pass = dict(zip(looping, counts, strict=False))
 

@@ -49,7 +49,7 @@ NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
 # How a source is taken; ``up`` is of objects alone.
-TAKEN = (*(name for name in options.part("scene") if options.option(name).scope == "command"), "up")
+TAKEN = (*(name for name in options.part("scene") if options.option(name).scope == "call"), "up")
 OWN_EVENTS = ("focus_out", "pinch")  # of `assets/canvas/hands.js`, and what rendercanvas itself does not pass on
 ENDS = ("spp", "error")  # options of renders that end a session
 OWN = (*VIEW, *ENDS, *options.keywords("save"), "mode")  # options that are not the loader's
