@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 # Where this is set, as in continuous integration, a test that skips for want of one of these fails.
 REQUIRED = bool(os.environ.get("RAYSTREAM_TEST_REQUIRE"))
@@ -26,6 +27,10 @@ SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parent
 # llvmpipe leaves LLVM's optimisation out: programs run here for less time than it takes, compiling took two thirds of
 # the suite's. Bits stay the same (renderer/test_optimised_driver.py). Set to nothing, the driver optimises.
 os.environ.setdefault("GALLIVM_PERF", "nopt")
+
+# No example has a deadline of its own: a busy machine takes any time for one.
+settings.register_profile("busy", deadline=None)
+settings.load_profile("busy")
 
 # Files that take longest begin first, so that no process is left alone with one of them at the end.
 LONGEST = (
