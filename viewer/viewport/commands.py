@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from viewer import formats
 from viewer.accel.structures import MOST_UNSORTED
 from viewer.base.errors import ViewerError
 from viewer.film.exposure import AUTO
@@ -19,7 +20,6 @@ from viewer.scene.camera import Camera
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import BY_NAME
 
-ENDINGS = (".glb", ".gltf", ".ply", ".obj", ".stl")
 UNROLLS = ("auto", "1", "4,2", "8", "32")
 EXPOSURE_STEP = 0.25  # stops
 BOX = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))  # whose framing tells the direction of all framings
@@ -249,7 +249,7 @@ def _neighbour(context: ViewportContext, step: int) -> None:
     here = Path(context.view.path)
     if not here.is_file():
         raise ViewerError(context.view.path, "is built in, and has no folder", "open a file first")
-    files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in ENDINGS)
+    files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in formats.suffixes())
     place = files.index(here) if here in files else 0
     context.scene_loader.open(str(files[(place + step) % len(files)]))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.formats.image.environment_maps import HIGH_RANGE
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.lighting import UNLIT
@@ -95,6 +96,10 @@ class SceneLoader:
             self.requested, self._filled = self.requested.replace(environment=None), False
         self._start(path)
 
+    def open_file(self, path: str) -> None:
+        """Open a file that the user points at: a picture of high dynamic range becomes the environment."""
+        (self.light_by if path.lower().endswith(HIGH_RANGE) else self.open)(path)
+
     def cancel(self) -> bool:
         """Give up the scene that is being loaded; whether there was one."""
         busy = self.loading is not None
@@ -136,7 +141,7 @@ class SceneLoader:
         if self.dialog is not None and self.dialog.ready(0):
             chosen, self.dialog = self.dialog.result(), None
             if chosen:
-                self.open(chosen[0])
+                self.open_file(chosen[0])
         early, found = self.loader.poll_early(), self.loader.poll()
         if early is not None and self.view.renderer is None:
             self._open_early(*early)
