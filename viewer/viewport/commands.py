@@ -116,7 +116,7 @@ def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) ->
         known = tuple(choice for choice in known if choice != "none")  # which would be refused
     now = str(context.scene_loader.requested[name]).partition("=")[0]
     following = known[(known.index(now) + 1) % len(known)] if now in known else known[0]
-    context.scene_loader.set(**{name: following})
+    context.scene_loader.change(**{name: following})
     context.view.say(f"{name}: {following}")
 
 
@@ -232,13 +232,13 @@ def numbered_file(name: str, ending: str) -> Path:
 def _effect(context: ViewportContext, name: str) -> None:
     """Shadows, reflections or refractions on and off, where the program has them."""
     on = not context.scene_loader.requested[name]
-    context.scene_loader.set(**{name: on})
+    context.scene_loader.change(**{name: on})
     context.view.say_switched(name, on)
 
 
 def _deepen(context: ViewportContext, by: int) -> None:
     depth = max(0, context.scene_loader.requested.max_depth + by)
-    context.scene_loader.set(depth=depth)
+    context.scene_loader.change(depth=depth)
     context.view.say(f"maximum path length: {depth}")
 
 

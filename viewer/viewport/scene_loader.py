@@ -248,9 +248,11 @@ class SceneLoader:
         notes, faults, self.faults = renderer.scene.warnings, self.faults, []
         if faults:
             view.say(faults[0], error=True)
-        else:
+        elif self._given is None:
             more = f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else ""
             view.say(notes[0] + more if notes else "")
+        elif view.message_is_error:  # else it tells why the scene was built anew
+            view.say("")
         self.on_show(same)
 
     def show_camera(self, number: int) -> None:
@@ -289,14 +291,14 @@ class SceneLoader:
         """The ground plane on and off."""
         self.view.shown()
         on = self.requested.ground is None
-        self.set(ground="auto" if on else None)
+        self.change(ground="auto" if on else None)
         self.view.say_switched("ground", on)
 
     def toggle_denoiser(self) -> None:
         """The denoiser on and off."""
         self.view.shown()
         on = self.requested.denoise == "none"
-        self.set(denoise="auto" if on else "none")
+        self.change(denoise="auto" if on else "none")
         self.view.say("denoiser on" if on else "denoiser off: the samples as they are")
 
     # -- environment -----------------------------------------------------------------------------------------------
