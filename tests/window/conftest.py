@@ -266,6 +266,7 @@ def _reset(window: Hands) -> None:
     app.scene_loader.set(**{name: app.start[name] for name in asked})
     view.drag, view.exposure, view.tonemap = None, 0.0, "none"
     view.panels_visible = view.stats_visible = view.help_visible = view.wires = view.paused = False
+    app.file_list.visible = False
     app.debug_views.heat = app.debug_views.probe = app.debug_views.probing = None
     if app.debug_views.inspector is not None:
         app.debug_views.toggle_inspector()

@@ -10,6 +10,7 @@ import pytest
 
 from tests.viewport.test_canvas_view import event, rest
 from tests.window.conftest import Hands
+from viewer.options.table import OPTIONS
 from viewer.viewport import viewport
 from viewer.viewport.canvas.canvas_view import CanvasView
 from viewer.viewport.preferences import Preferences
@@ -38,6 +39,28 @@ def test_every_toggle_says_what_it_has_done(hands: Hands) -> None:
     for key, name in (("3", "whitted"), ("1", "cast")):
         hands.key(key)
         assert view.message.startswith(f"program {name}: ")
+
+
+def test_a_scene_that_is_built_anew_leaves_what_the_key_has_said(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    view, scene_loader = hands.app.view, hands.app.scene_loader
+    monkeypatch.setattr(viewport, "ACTION_SECONDS", 60.0)
+    for on in ("on", "off"):
+        hands.key("shift+j")
+        hands.until(
+            lambda: scene_loader.loading is None and view.renderer.settings.ground == scene_loader.requested.ground,
+            "ground",
+        )
+        assert view.message == f"ground {on}" and (view.scene.ground is not None) == (on == "on")
+
+
+def test_what_is_refused_is_not_said_to_be_done(hands: Hands) -> None:
+    view, scene_loader = hands.app.view, hands.app.scene_loader
+    longest = OPTIONS["depth"].high
+    scene_loader.set(depth=longest)
+    hands.key("period")
+    assert view.message_is_error and "depth" in view.message and scene_loader.requested.depth == longest
+    hands.key("comma")
+    assert not view.message_is_error and scene_loader.requested.depth == longest - 1
 
 
 def test_it_is_gone_after_a_moment(hands: Hands) -> None:

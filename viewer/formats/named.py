@@ -17,7 +17,7 @@ def load(
     lenient: bool = False,
     max_texture: int | None = None,
 ) -> Scene:
-    """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; files take precedence.
+    """The scene of a file (.gltf, .glb, .ply, .obj, .stl, .bsp), or a built-in one by name; files take precedence.
 
     variant : the file's material variant, as in `Scene.with_variant`. lenient : checkerboards replace unreadable
     images, with a note in the scene's ``warnings``. max_texture : longest side, in texels, at which images are read

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from viewer import formats
 from viewer.accel.structures import MOST_UNSORTED
 from viewer.base.errors import ViewerError
 from viewer.film.exposure import AUTO
@@ -19,7 +20,6 @@ from viewer.scene.camera import Camera
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import BY_NAME
 
-ENDINGS = (".glb", ".gltf", ".ply", ".obj", ".stl")
 UNROLLS = ("auto", "1", "4,2", "8", "32")
 EXPOSURE_STEP = 0.25  # stops
 BOX = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))  # whose framing tells the direction of all framings
@@ -116,7 +116,7 @@ def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) ->
         known = tuple(choice for choice in known if choice != "none")  # which would be refused
     now = str(context.scene_loader.requested[name]).partition("=")[0]
     following = known[(known.index(now) + 1) % len(known)] if now in known else known[0]
-    context.scene_loader.set(**{name: following})
+    context.scene_loader.change(**{name: following})
     context.view.say(f"{name}: {following}")
 
 
@@ -232,13 +232,13 @@ def numbered_file(name: str, ending: str) -> Path:
 def _effect(context: ViewportContext, name: str) -> None:
     """Shadows, reflections or refractions on and off, where the program has them."""
     on = not context.scene_loader.requested[name]
-    context.scene_loader.set(**{name: on})
+    context.scene_loader.change(**{name: on})
     context.view.say_switched(name, on)
 
 
 def _deepen(context: ViewportContext, by: int) -> None:
     depth = max(0, context.scene_loader.requested.max_depth + by)
-    context.scene_loader.set(depth=depth)
+    context.scene_loader.change(depth=depth)
     context.view.say(f"maximum path length: {depth}")
 
 
@@ -249,7 +249,7 @@ def _neighbour(context: ViewportContext, step: int) -> None:
     here = Path(context.view.path)
     if not here.is_file():
         raise ViewerError(context.view.path, "is built in, and has no folder", "open a file first")
-    files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in ENDINGS)
+    files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in formats.suffixes())
     place = files.index(here) if here in files else 0
     context.scene_loader.open(str(files[(place + step) % len(files)]))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.formats.image.environment_maps import HIGH_RANGE
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.lighting import UNLIT
@@ -95,6 +96,10 @@ class SceneLoader:
             self.requested, self._filled = self.requested.replace(environment=None), False
         self._start(path)
 
+    def open_file(self, path: str) -> None:
+        """Open a file that the user points at: a picture of high dynamic range becomes the environment."""
+        (self.light_by if path.lower().endswith(HIGH_RANGE) else self.open)(path)
+
     def cancel(self) -> bool:
         """Give up the scene that is being loaded; whether there was one."""
         busy = self.loading is not None
@@ -136,7 +141,7 @@ class SceneLoader:
         if self.dialog is not None and self.dialog.ready(0):
             chosen, self.dialog = self.dialog.result(), None
             if chosen:
-                self.open(chosen[0])
+                self.open_file(chosen[0])
         early, found = self.loader.poll_early(), self.loader.poll()
         if early is not None and self.view.renderer is None:
             self._open_early(*early)
@@ -243,9 +248,11 @@ class SceneLoader:
         notes, faults, self.faults = renderer.scene.warnings, self.faults, []
         if faults:
             view.say(faults[0], error=True)
-        else:
+        elif self._given is None:
             more = f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else ""
             view.say(notes[0] + more if notes else "")
+        elif view.message_is_error:  # else it tells why the scene was built anew
+            view.say("")
         self.on_show(same)
 
     def show_camera(self, number: int) -> None:
@@ -284,14 +291,14 @@ class SceneLoader:
         """The ground plane on and off."""
         self.view.shown()
         on = self.requested.ground is None
-        self.set(ground="auto" if on else None)
+        self.change(ground="auto" if on else None)
         self.view.say_switched("ground", on)
 
     def toggle_denoiser(self) -> None:
         """The denoiser on and off."""
         self.view.shown()
         on = self.requested.denoise == "none"
-        self.set(denoise="auto" if on else "none")
+        self.change(denoise="auto" if on else "none")
         self.view.say("denoiser on" if on else "denoiser off: the samples as they are")
 
     # -- environment -----------------------------------------------------------------------------------------------

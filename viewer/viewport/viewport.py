@@ -25,7 +25,7 @@ ACTION_SECONDS = 1.0  # and the name of what a key has done
 class Viewport:
     """What panels, commands and events see of the window, and change.
 
-    session    : the picture. flight : the camera in the hand; None while there is no scene. path : of the scene.
+    session    : the picture. controller : the camera in the hand; None while there is no scene. path : of the scene.
     exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now. An exposure set
     by hand is the open scene's: the next one has that of the preferences.
     size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which

@@ -33,6 +33,7 @@ from viewer.window.draw_schedule import DrawSchedule
 from viewer.window.events import Events
 from viewer.window.imgui_input import ImguiInput
 from viewer.window.panels import theme
+from viewer.window.panels.file_list import FileList
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.panels import draw_panels, panels_fit
 from viewer.window.panels.space import Space
@@ -90,11 +91,12 @@ class App:
         self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
         self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
         self.frame_loop = FrameLoop(self.context, self.canvas, self.auto_exposure)
-        self.input = ImguiInput()
-        self.events = Events(self.context, self.input)
+        self.input = ImguiInput(self.window)
+        self.file_list = FileList(self.context, self.window.wake)
+        self.events = Events(self.context, self.input, self.file_list)
         self.window.listen(self.events)
         self.space = Space(self.draw_imgui)
-        self.view.handlers |= handlers(self.context, self.window)
+        self.view.handlers |= handlers(self.context, self.window, self.file_list)
         self.scene_loader.on_show = self._on_show
         self._watch, self._broken = Watch(), ""  # of shaders, and why they could not be reloaded
         self.draw_schedule = DrawSchedule()
@@ -184,6 +186,7 @@ class App:
         imgui.new_frame()
         self.space.draw(self.context)
         draw_panels(self.context, self.draw_imgui)
+        self.file_list.draw()
         imgui.render()
         self.draw_imgui.render(imgui.get_draw_data())
         view.take_shots()

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
 from viewer.film.files import image
-from viewer.viewport.commands import ENDINGS, numbered_file, picture_handlers
+from viewer.viewport.commands import numbered_file, picture_handlers
 from viewer.viewport.context import ViewportContext
+from viewer.viewport.folder import OPENED, start_folder
+from viewer.window.panels.file_list import FileList
 from viewer.window.window import Window
 
 
-def handlers(context: ViewportContext, window: Window) -> dict[str, Callable[[], None]]:
+def handlers(context: ViewportContext, window: Window, file_list: FileList) -> dict[str, Callable[[], None]]:
     """Action name -> what it does. An action without a handler is greyed."""
     view, debug_views, picture = context.view, context.debug_views, picture_handlers(context, window)
     return picture | {
@@ -33,7 +32,7 @@ def handlers(context: ViewportContext, window: Window) -> dict[str, Callable[[],
         "photons.cells": debug_views.photons.toggle_cells,
         "wires.toggle": lambda: _toggle(context, "wires", "boxes"),
         "screenshot.window": lambda: view.after_draw(lambda: _shoot(context, window)),
-        "scene.open": lambda: _ask(context),
+        "scene.open": lambda: _ask(context, file_list),
         "help": lambda: _toggle(context, "help_visible", "help"),
         "statistics": lambda: _toggle(context, "stats_visible", "statistics"),
         "panels": lambda: _toggle(context, "panels_visible", "panels"),
@@ -79,16 +78,16 @@ def _next_light(context: ViewportContext) -> None:
     context.view.say(f"light: {light.name}" if light is not None else "no lights but the environment")
 
 
-def _ask(context: ViewportContext) -> None:
-    """A file dialog of the desktop, which answers later: the window goes on meanwhile."""
+def _ask(context: ViewportContext, file_list: FileList) -> None:
+    """A file dialog of the desktop, which answers later: the window goes on meanwhile. Without one, our own list."""
     from imgui_bundle import portable_file_dialogs as dialogs
 
     if sys.platform.startswith("linux") and not any(shutil.which(tool) for tool in ("zenity", "kdialog", "qarma")):
-        raise ViewerError("open", "no file dialog on this desktop", "drop a file on the window, or install zenity")
-    here = context.view.path
-    folder = str(Path(here).parent) if Path(here).exists() else os.getcwd()
+        file_list.show()
+        return
+    folder = str(start_folder(context.view.path, context.view.preferences.recent))
     context.scene_loader.dialog = dialogs.open_file(
-        "Open a scene", folder, ["scenes", " ".join(f"*{e}" for e in ENDINGS)]
+        "Open a scene", folder, ["scenes", " ".join(f"*{suffix}" for suffix in OPENED)]
     )
 
 

@@ -8,22 +8,22 @@ from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import key_text
 from viewer.viewport.pointer import PointerInput
 from viewer.window.imgui_input import ImguiInput
-
-PICTURES = (".hdr", ".pic", ".exr")
+from viewer.window.panels.file_list import FileList
 
 
 class Events:
     """A listener (`viewer.window.window.Listener`) that acts on the desk."""
 
-    def __init__(self, context: ViewportContext, input: ImguiInput) -> None:
-        self.context, self.view, self.input = context, context.view, input
+    def __init__(self, context: ViewportContext, input: ImguiInput, file_list: FileList) -> None:
+        self.context, self.view, self.input, self.file_list = context, context.view, input, file_list
         self.pointer = PointerInput(context)
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
-        """Hotkeys, unless a text field has the keyboard."""
+        """Hotkeys, unless a text field or the list of files has the keyboard."""
         self.view.wake()
         self.input.key(key, action, mods)
-        if self.input.wants_keyboard and key != glfw.KEY_ESCAPE and action != glfw.RELEASE:
+        typed = self.file_list.visible or (self.input.wants_keyboard and key != glfw.KEY_ESCAPE)
+        if typed and action != glfw.RELEASE:
             return
         self.pointer.key(key_text(key, mods, scancode), action != glfw.RELEASE, action == glfw.REPEAT)
 
@@ -77,10 +77,9 @@ class Events:
         self.view.wake()
 
     def on_drop(self, paths: list[str]) -> None:
-        """A file dropped on the window is opened; a picture of high dynamic range becomes the environment."""
+        """A file dropped on the window is opened."""
         if paths:
-            picture = paths[0].lower().endswith(PICTURES)
-            (self.context.scene_loader.light_by if picture else self.context.scene_loader.open)(paths[0])
+            self.context.scene_loader.open_file(paths[0])
 
     def on_scale(self, scale: float) -> None:
         """The window has come to a screen of another density."""

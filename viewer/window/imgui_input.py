@@ -7,6 +7,8 @@ from functools import cache
 import glfw
 from imgui_bundle import imgui
 
+from viewer.viewport.commands import Clipboard
+
 # ImGui's key -> GLFW's, for what text fields and menus use.
 _NAMES = {
     **{name: name.upper() for name in ("tab", "page_up", "page_down", "home", "end", "insert", "delete", "backspace")},
@@ -24,8 +26,10 @@ def _keys() -> dict[int, imgui.Key]:
 class ImguiInput:
     """Called from the window's callbacks; says through `wants_keyboard` and `wants_mouse` who an event is for."""
 
-    def __init__(self) -> None:
-        self.io = imgui.get_io()
+    def __init__(self, clipboard: Clipboard) -> None:
+        self.io, shared = imgui.get_io(), imgui.get_platform_io()
+        shared.platform_get_clipboard_text_fn = lambda _: clipboard.paste()
+        shared.platform_set_clipboard_text_fn = lambda _, text: clipboard.copy(text)
 
     @property
     def wants_keyboard(self) -> bool:

@@ -34,6 +34,7 @@ from viewer.scene.sky import SUN, sky, studio
 MOST_PIXELS = 1 << 26
 BAND = 1 << 20  # pixels decoded at once
 
+HIGH_RANGE = (".hdr", ".pic", ".exr")  # endings of pictures of high dynamic range
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
@@ -224,7 +225,7 @@ def _faces(folder: Path) -> NDArray[np.float32]:
     """(6, N, N, 3) from the pictures in a folder named after the faces of a cube."""
     found: dict[int, Path] = {}
     for path in sorted(folder.iterdir()):
-        if path.suffix.lower() not in (".hdr", ".pic", ".exr", ".png", ".jpg", ".jpeg"):
+        if path.suffix.lower() not in (*HIGH_RANGE, ".png", ".jpg", ".jpeg"):
             continue
         stem = path.stem.lower()
         for number, names in enumerate(FACES):

@@ -49,7 +49,17 @@ def talking(context: ViewportContext) -> bool:
 
 def below(context: ViewportContext) -> float:
     """The height that panels leave free at the bottom of a narrow window for what is said there, as last drawn."""
-    return _said.height if talking(context) and theme.narrow(imgui.get_io().display_size.x) else 0.0
+    return said_height(context) if theme.narrow(imgui.get_io().display_size.x) else 0.0
+
+
+def said_height(context: ViewportContext) -> float:
+    """The height of what is said, as last drawn."""
+    return _said.height if talking(context) else 0.0
+
+
+def said_below(context: ViewportContext) -> bool:
+    """Whether it stands at the bottom: at the top are panels."""
+    return context.view.panels_visible and theme.narrow(imgui.get_io().display_size.x)
 
 
 @dataclass
@@ -181,8 +191,7 @@ def _messages(context: ViewportContext, statistics: float) -> None:
             right = beside
         else:
             top += statistics + units(6)
-    size = imgui.get_io().display_size
-    lowest = context.view.panels_visible and theme.narrow(size.x)
+    size, lowest = imgui.get_io().display_size, said_below(context)
     if lowest:
         top = size.y - units(theme.STATUS) - _said.height
     began = top
