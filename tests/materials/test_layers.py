@@ -56,6 +56,9 @@ LAYERS = {
     "sheen on a mirror": replace(PLAIN, metallic=1.0, roughness=0.0, sheen_color=(0.5, 0.5, 0.1), sheen_roughness=0.5),
     "brushed": replace(PLAIN, metallic=1.0, roughness=0.3, anisotropy=0.7, anisotropy_rotation=0.8),
     "film": replace(PLAIN, iridescence=0.8, iridescence_ior=1.35, iridescence_thickness=(0.0, 300.0)),
+    "film between the indices of red and blue": replace(
+        PLAIN, specular_color=(1.0, 0.6, 0.2), iridescence=1.0, iridescence_ior=1.4, iridescence_thickness=(0.0, 350.0)
+    ),
     "film on metal": replace(PLAIN, metallic=1.0, iridescence=1.0, iridescence_thickness=(0.0, 450.0)),
     "wall": replace(PLAIN, transmission=0.8, specular_factor=0.7),
     "volume": replace(PLAIN, transmission=0.8, thickness=1.0, specular_factor=0.7),
