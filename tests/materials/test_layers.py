@@ -171,3 +171,24 @@ def test_normals_of_maps(device):
         rows = slice(k * COUNT, (k + 1) * COUNT)
         np.testing.assert_allclose(value[rows], want.value, rtol=1e-4, atol=2e-6, err_msg=str(k))
         np.testing.assert_allclose(reflectance[rows], want.reflectance, rtol=1e-4, atol=2e-6, err_msg=str(k))
+
+
+def test_mirrors_do_not_send_light_below_the_surface(device):
+    """Where a map's normal leans so far that the mirrored direction is below, it is mirrored at the surface, too: else
+    bumps of mirrors have black spots."""
+    metal = Material("metal", (0.9, 0.7, 0.4, 1.0), kind="principled", metallic=1.0, roughness=0.0)
+    materials = [metal, replace(metal, clearcoat=1.0, clearcoat_roughness=0.0)]
+    surfaces, wo = Surfaces(device, materials), np.tile(hemisphere(COUNT, 5, 0.05), (2, 1))
+    shading = unit(np.array([0.6, -0.2, 0.7]))
+    wo = wo[wo @ shading > 0.05]
+    at = surfaces.at(np.arange(len(wo)) % 2, wo)
+    at["shading"] = shading
+    want = 2 * (wo @ shading)[:, None] * shading - wo
+    below = want[:, 2] < 0
+    assert 20 < below.sum() < len(wo) - 20
+    want[below] *= 1, 1, -1
+    reflected = surfaces("branches", at, wo)[0]
+    made, wi, weight, _ = surfaces("sample", at, wo, np.full((len(wo), 3), 0.5))
+    assert made.all() and (weight > 0).all()
+    for found in (reflected, wi):
+        np.testing.assert_allclose(found, want, atol=1e-5)
