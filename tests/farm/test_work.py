@@ -222,3 +222,22 @@ def test_patience_follows_the_slowest_rate(scene: viewer.Scene, monkeypatch: pyt
     assert patience(work._Busy("unit", Reply(*DONE), 0.0, Task(9, "", worker.trace, (), 1.0))) == pytest.approx(
         work.SLOW * rate
     ), "the second was quicker for its cost, and changes nothing"
+
+
+def test_a_cluster_may_be_empty_now_and_then(scene: viewer.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time for less than a minute: what counts is how long it has been since the last worker went."""
+    clock, looks = [1.0], [{}, {"a": 1}, {}]
+    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    client = Told("a", unit=lambda *_: DONE)
+    made = Work(client)
+
+    def nthreads() -> dict[str, int]:
+        clock[0] += 0.7 * work.ALONE
+        return looks.pop(0) if looks else {"a": 1}
+
+    client.nthreads = nthreads  # type: ignore[method-assign]
+    assert len(list(made.run(tasks(1), made.hold(scene)))) == 1 and made.lost == 1
+    looks += [{}, {}, {}, {"a": 1}]
+    with pytest.raises(viewer.ViewerError, match="no worker for 60 seconds"):
+        list(made.run(tasks(1), made.hold(scene)))
+    assert looks == [{"a": 1}], "the third look is more than a minute after the first"
