@@ -15,14 +15,14 @@
 const mat3 IRIDESCENT_RGB =
     mat3(3.2404542, -0.9692660, 0.0556434, -1.5371385, 1.8760108, -0.2040259, -0.4985314, 0.0415560, 1.0572252);
 
-// The Fourier transform of the eye's response to a path difference (nm) and a shift of phase: Gaussians fitted to the
-// colour matching functions, Belcour and Barla 2017, section 4.
-vec3 iridescent_response(float difference, vec3 shift) {
+// The Fourier transform of the eye's response at a path difference (nm): Gaussians fitted to the colour matching
+// functions, Belcour and Barla 2017, section 4.
+vec3 iridescent_response(float difference) {
     float phase = 6.2831853e-9 * difference, squared = phase * phase;
     vec3 height = vec3(5.4856e-13, 4.4201e-13, 5.2481e-13), middle = vec3(1.6810e6, 1.7953e6, 2.2084e6);
     vec3 variance = vec3(4.3278e9, 9.3046e9, 6.6121e9);
-    vec3 xyz = height * sqrt(6.2831853 * variance) * cos(middle * phase + shift) * exp(-variance * squared);
-    float second = cos(2.2399e6 * phase + shift.x) * exp(-4.5282e9 * squared);
+    vec3 xyz = height * sqrt(6.2831853 * variance) * cos(middle * phase) * exp(-variance * squared);
+    float second = cos(2.2399e6 * phase) * exp(-4.5282e9 * squared);
     xyz.x += 9.7470e-14 * sqrt(6.2831853 * 4.5282e9) * second;
     return IRIDESCENT_RGB * (xyz / 1.0685e-7);
 }
@@ -36,15 +36,16 @@ vec3 iridescent_fresnel(float cosine, float outside, float film, float thickness
     vec3 root = sqrt(clamp(f0 + 1e-4, 0.0, 0.9999)), base = (1.0 + root) / (1.0 - root);
     vec3 step1 = (base - film) / (base + film);
     vec3 r23 = fresnel_schlick(within, step1 * step1, vec3(1.0));
-    vec3 shift = (film < outside ? 0.0 : 3.14159265) + mix(vec3(0.0), vec3(3.14159265), lessThan(base, vec3(film)));
+    // Half a wave is lost at denser media, in each channel by its own base: a sign of RGB, not a phase of X, Y and Z.
+    vec3 turned = (film < outside ? 1.0 : -1.0) * mix(vec3(1.0), vec3(-1.0), lessThan(base, vec3(film)));
     // The sum over reflections within the film: what does not interfere, and two orders of what does.
     float difference = 2.0 * film * thickness * within;
     vec3 r123 = clamp(r12 * r23, 0.0, 0.9999), series = t121 * t121 * r23 / (1.0 - r123), order = series - t121;
     vec3 sum = r12 + series;
-    order *= sqrt(r123);
-    sum += order * 2.0 * iridescent_response(difference, shift);
-    order *= sqrt(r123);
-    sum += order * 2.0 * iridescent_response(2.0 * difference, 2.0 * shift);
+    order *= turned * sqrt(r123);
+    sum += order * 2.0 * iridescent_response(difference);
+    order *= turned * sqrt(r123);
+    sum += order * 2.0 * iridescent_response(2.0 * difference);
     // Without a film there is the base.
     vec3 without = fresnel_schlick(before, f0, vec3(1.0)), under = squared < 0.0 ? vec3(1.0) : clamp(sum, 0.0, 1.0);
     return mix(without, under, smoothstep(0.0, 0.03, thickness));

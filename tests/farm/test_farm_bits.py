@@ -12,6 +12,7 @@ import pytest
 
 import viewer
 import viewer.farm
+from viewer.base.errors import DriverWarning
 from viewer.farm import worker
 from viewer.farm.cluster import connected
 from viewer.farm.pictures import render_on
@@ -97,6 +98,16 @@ def test_interrupted_and_resumed(
     path = str(state.path)
     same(renderer.render(SIZE, SPP, resume=path).film, alone.film)
     same(render_on(renderer, scheduler, size=SIZE, spp=SPP, resume=path).film, alone.film)
+
+
+def test_drivers_of_before_are_told(scheduler: str, renderer: viewer.Renderer, tmp_path: Any) -> None:
+    """Of the samples that a picture had before it came to a cluster, in their order."""
+    before = renderer.render(SIZE, 2)
+    before.metadata["driver"] = "Old GPU, OpenGL 3.3"
+    before.save(tmp_path / "old.exr")
+    with pytest.warns(DriverWarning):
+        picture = render_on(renderer, scheduler, size=SIZE, spp=3, resume=str(tmp_path / "old.exr"))
+    assert picture.metadata["driver"] == f"Old GPU, OpenGL 3.3; {renderer.device.driver}"
 
 
 def test_the_scheduler_has_gone(

@@ -103,6 +103,15 @@ def test_what_cannot_be_cut(options: dict[str, Any], drawn: dict[str, Any], said
     renderer.release()
 
 
+@pytest.mark.parametrize(
+    ("size", "workers", "side"),
+    [((1200, 800), 16, 100), ((8192, 8192), 4, 256), ((64, 64), 64, 32), ((6000, 10), 1, 100), ((10, 10), 1, 32)],
+)
+def test_tiles_are_neither_large_nor_small(size: tuple[int, int], workers: int, side: int) -> None:
+    """Six for each worker; what dies with a worker is bounded, and so is what passes cost beside rays."""
+    assert tile_side(size, workers) == side
+
+
 def test_units_cover_the_picture_once() -> None:
     side = tile_side((100, 70), 2)
     covered = [

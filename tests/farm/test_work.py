@@ -158,6 +158,27 @@ def test_the_answer_of_a_lost_worker_is_not_taken(scene: viewer.Scene) -> None:
     assert made.lost == 1 and notes == ["worker a has gone; its work is repeated"]
 
 
+def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: viewer.Scene) -> None:
+    """At the same address: what it works on by then is another future."""
+
+    def unit(address: str, number: int) -> Answer:
+        if not client.futures:
+            return "pending", None
+        client.futures[0].end("finished", "late")
+        return DONE
+
+    client = Told("a", unit=unit)
+    made = Work(client)
+    running = made.run(tasks(1), made.hold(scene))
+    looks: list[dict[str, int]] = [{}]
+
+    def nthreads() -> dict[str, int]:
+        return looks.pop() if client.futures and looks else {"a": 1}
+
+    client.nthreads = nthreads  # type: ignore[method-assign]
+    assert [(task.attempts, result) for task, result in running] == [(1, "made")] and made.lost == 1
+
+
 def test_patience_follows_the_slowest_rate(scene: viewer.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds by cost, the largest; a unit is given ten times what it predicts, a minute at least."""
     clock = [0.0]
@@ -201,3 +222,22 @@ def test_patience_follows_the_slowest_rate(scene: viewer.Scene, monkeypatch: pyt
     assert patience(work._Busy("unit", Reply(*DONE), 0.0, Task(9, "", worker.trace, (), 1.0))) == pytest.approx(
         work.SLOW * rate
     ), "the second was quicker for its cost, and changes nothing"
+
+
+def test_a_cluster_may_be_empty_now_and_then(scene: viewer.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time for less than a minute: what counts is how long it has been since the last worker went."""
+    clock, looks = [1.0], [{}, {"a": 1}, {}]
+    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    client = Told("a", unit=lambda *_: DONE)
+    made = Work(client)
+
+    def nthreads() -> dict[str, int]:
+        clock[0] += 0.7 * work.ALONE
+        return looks.pop(0) if looks else {"a": 1}
+
+    client.nthreads = nthreads  # type: ignore[method-assign]
+    assert len(list(made.run(tasks(1), made.hold(scene)))) == 1 and made.lost == 1
+    looks += [{}, {}, {}, {"a": 1}]
+    with pytest.raises(viewer.ViewerError, match="no worker for 60 seconds"):
+        list(made.run(tasks(1), made.hold(scene)))
+    assert looks == [{"a": 1}], "the third look is more than a minute after the first"

@@ -72,6 +72,33 @@ def test_starts_with_angles(keys: str, yaw: float, pitch: float, tmp_path: Path)
     np.testing.assert_allclose(camera.basis()[2], expected, atol=1e-12)
 
 
+def test_colours_of_vertices_are_opaque(tmp_path: Path) -> None:
+    """Their fourth byte is for blending in the game's own shaders."""
+    parts = level_lumps()
+    vertices = np.frombuffer(parts["vertices"], bsp.VERTEX).copy()
+    vertices["color"][:, 3] = 51
+    scene = load(written(tmp_path, bsp.join(parts | {"vertices": vertices.tobytes()})))
+    np.testing.assert_allclose(scene.meshes[2].colors[0], (1, 0, 0.2, 1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("flag", [0x80, 0x4], ids=["not drawn", "sky"])
+def test_faces_that_the_game_does_not_draw(flag: int, tmp_path: Path) -> None:
+    parts = level_lumps()
+    textures = np.frombuffer(parts["textures"], bsp.TEXTURE).copy()
+    textures["flags"] = 0x1000, 0x2 | flag, 4
+    scene = load(written(tmp_path, bsp.join(parts | {"textures": textures.tobytes()})))
+    assert [len(mesh.triangles) for mesh in scene.meshes] == [2]
+
+
+@pytest.mark.parametrize(
+    ("keys", "strength"), [('"light" "40" "_light" "90"', 40), ('"_light" "90"', 90), ("", 300), ('"light" "x"', 300)]
+)
+def test_strengths_of_lights(keys: str, strength: float, tmp_path: Path) -> None:
+    entities = f'{{ "classname" "light" "origin" "0 0 0" {keys} }}'.encode()
+    (light,) = load(written(tmp_path, bsp.join(level_lumps() | {"entities": entities}))).lights
+    assert light.intensity == pytest.approx((math.pi * strength * 7500 / 255 / 1024,) * 3)
+
+
 def test_a_patch_passes_through_its_corners_and_lies_on_the_parabola() -> None:
     net = np.array([[(0, y, 0), (1, y, 1), (2, y, 0)] for y in (0, 1, 2)], np.float64)
     points, triangles = tessellated(net, steps=4)

@@ -92,6 +92,28 @@ def test_spheres_give_their_irradiance_and_densities_their_solid_angle(device) -
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
+def test_double_sided_spheres_shine_within_and_without(device, side: float) -> None:
+    choose, u = random(40_000)
+    sample = sampler(device, light_list(a_sphere(side)._replace(both=ALONE), materials=1))
+    outside = np.array([1.0, 0.5, 0.2])
+    square = float((np.array([0, 2, 0]) - outside) @ (np.array([0, 2, 0]) - outside))
+    cases = (
+        (np.array([0.1, 2.2, 0.0]), 2 * math.pi, 4 * math.pi),
+        # From outside its far half shines, too, through the near one: shadow rays leave it out.
+        (outside, 4 * math.pi * 0.25 / square * 1.5 / math.sqrt(square), None),
+    )
+    for position, irradiance, solid in cases:
+        ok, found = sample(np.tile(position, (len(u), 1)), choose, u)
+        assert ok.mean() > 0.999
+        received = found["weight"][:, 0] * np.maximum(found["direction"][:, 1], 0.0)
+        if solid is not None:
+            assert abs(z(received, irradiance)) < 4.5
+            assert abs(z(1 / found["pdf"].astype(float), solid)) < 4.5
+        else:
+            assert received.mean() == pytest.approx(irradiance, rel=0.05)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
 def test_photons_leave_a_sphere_with_its_power(device, side: float) -> None:
     """4 pi r^2 pi L, evenly over the surface and by the cosine over directions, from the side that shines."""
     listed = light_list(a_sphere(side), materials=1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from viewer.formats.image.color import linear_from_srgb
+from viewer.lighting.emitters import emitters
 from viewer.lighting.shining import shares
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
@@ -40,6 +41,18 @@ def test_every_texel_is_seen_and_the_back_is_dark(device, machine):
         made = Renderer(scene, camera=camera, machine=machine, environment="none", device=device).render((4, 4), spp=4)
         # Decoding's power, as in test_textures; four samples of a texel are alike.
         np.testing.assert_allclose(made.linear, radiance(scene) if side == 1 else 0, atol=2e-5)
+
+
+@pytest.mark.parametrize("turned", [1.0, -1.0], ids=["as it is", "mirrored"])
+def test_corners_of_emitters_keep_their_coordinates(turned):
+    """A mirrored instance's corners run the other way, and their texture coordinates with them."""
+    scene = emitting()
+    scene.instances = [Instance(0, np.diag([turned, 1.0, 1.0, 1.0]))]
+    found = emitters(scene)
+    x, y = found.corners[..., 0] * turned, found.corners[..., 1]
+    np.testing.assert_allclose(found.uvs, np.stack([(x + 1) / 2, (1 - y) / 2], axis=-1), atol=1e-6)
+    a, b, c = found.corners.transpose(1, 0, 2)
+    assert (np.cross(b - a, c - a)[:, 2] > 0).all()
 
 
 @pytest.mark.parametrize("strategy", ["both", "lights", "bsdf"])

@@ -56,6 +56,9 @@ LAYERS = {
     "sheen on a mirror": replace(PLAIN, metallic=1.0, roughness=0.0, sheen_color=(0.5, 0.5, 0.1), sheen_roughness=0.5),
     "brushed": replace(PLAIN, metallic=1.0, roughness=0.3, anisotropy=0.7, anisotropy_rotation=0.8),
     "film": replace(PLAIN, iridescence=0.8, iridescence_ior=1.35, iridescence_thickness=(0.0, 300.0)),
+    "film between the indices of red and blue": replace(
+        PLAIN, specular_color=(1.0, 0.6, 0.2), iridescence=1.0, iridescence_ior=1.4, iridescence_thickness=(0.0, 350.0)
+    ),
     "film on metal": replace(PLAIN, metallic=1.0, iridescence=1.0, iridescence_thickness=(0.0, 450.0)),
     "wall": replace(PLAIN, transmission=0.8, specular_factor=0.7),
     "volume": replace(PLAIN, transmission=0.8, thickness=1.0, specular_factor=0.7),
@@ -168,3 +171,24 @@ def test_normals_of_maps(device):
         rows = slice(k * COUNT, (k + 1) * COUNT)
         np.testing.assert_allclose(value[rows], want.value, rtol=1e-4, atol=2e-6, err_msg=str(k))
         np.testing.assert_allclose(reflectance[rows], want.reflectance, rtol=1e-4, atol=2e-6, err_msg=str(k))
+
+
+def test_mirrors_do_not_send_light_below_the_surface(device):
+    """Where a map's normal leans so far that the mirrored direction is below, it is mirrored at the surface, too: else
+    bumps of mirrors have black spots."""
+    metal = Material("metal", (0.9, 0.7, 0.4, 1.0), kind="principled", metallic=1.0, roughness=0.0)
+    materials = [metal, replace(metal, clearcoat=1.0, clearcoat_roughness=0.0)]
+    surfaces, wo = Surfaces(device, materials), np.tile(hemisphere(COUNT, 5, 0.05), (2, 1))
+    shading = unit(np.array([0.6, -0.2, 0.7]))
+    wo = wo[wo @ shading > 0.05]
+    at = surfaces.at(np.arange(len(wo)) % 2, wo)
+    at["shading"] = shading
+    want = 2 * (wo @ shading)[:, None] * shading - wo
+    below = want[:, 2] < 0
+    assert 20 < below.sum() < len(wo) - 20
+    want[below] *= 1, 1, -1
+    reflected = surfaces("branches", at, wo)[0]
+    made, wi, weight, _ = surfaces("sample", at, wo, np.full((len(wo), 3), 0.5))
+    assert made.all() and (weight > 0).all()
+    for found in (reflected, wi):
+        np.testing.assert_allclose(found, want, atol=1e-5)

@@ -169,6 +169,20 @@ def test_films_interfere(functions):
     np.testing.assert_allclose(made, want, atol=1e-5)
 
 
+def test_a_film_between_the_indices_of_a_coloured_base(functions):
+    """Each channel's phase turns by its own base: a film may be denser than the base of blue and not than that of red.
+
+    With the published code, whose shift is one of X, Y and Z, reflectances were off by up to 0.31.
+    """
+    count = 500
+    cosine, outside, film, thickness, f0 = films(count, 16)
+    f0 = f0[:, None] * [1.0, 0.4, 0.1]
+    red, green, blue = ((1 + np.sqrt(f0 + 1e-4)) / (1 - np.sqrt(f0 + 1e-4))).T
+    assert ((blue < film) & (film < red)).sum() > 100 < ((green < film) != (red < film)).sum()
+    made = functions["iridescent"](cosine, outside, film, thickness, f0)[0]
+    np.testing.assert_allclose(made, twin.film(cosine, film, thickness, f0, outside), atol=1e-5)
+
+
 def test_a_film_of_no_thickness_does_nothing(functions):
     """Then what is left is the base's reflectance, by Schlick; and the curve through a reflectance gives it back."""
     cosine, f0 = np.linspace(0.3, 1, 20), np.full((20, 3), 0.04)

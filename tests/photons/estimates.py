@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON, SEARCHES
+from viewer.kernels.photons import ENTRY, FIRST, PHOTON
 from viewer.kernels.records import INTERACTION, PATH, RADIANCE, SCENE_INTERACTION
 from viewer.lighting.path import path_settings
 from viewer.lighting.photons import estimate_settings, estimate_uniforms, map_modules
@@ -24,17 +24,17 @@ from viewer.stream.machines.singlepass import Singlepass
 
 WIDTH = 64  # of all streams
 PLACES = 256  # at most, of a call
-ESTIMATES = {search: radiance_estimate("sort", search) for search in SEARCHES}
-STREAMS = ESTIMATES["nearest"].streams
+STREAMS = radiance_estimate("sort", "nearest").streams
 
 
-def estimate_program(search: str) -> Program:
+def estimate_program(search: str, apart: bool = False) -> Program:
     """The search alone: interactions and paths in, radiance and the search's last state out."""
-    begin, *steps, total = ESTIMATES[search].states
+    estimate = radiance_estimate("sort", search, apart)
+    begin, *steps, total = estimate.states
     return Program(
         "estimate",
-        streams={"interaction": SCENE_INTERACTION, "path": PATH, "radiance": RADIANCE, **STREAMS},
-        inputs=("interaction", "path", "radiance", *ESTIMATES[search].inputs),
+        streams={"interaction": SCENE_INTERACTION, "path": PATH, "radiance": RADIANCE, **estimate.streams},
+        inputs=("interaction", "path", "radiance", *estimate.inputs),
         results=("radiance", "estimate"),
         states=(
             State("estimate", begin.kernel, {"cell": "cell", "none": DONE}),
@@ -54,12 +54,23 @@ def photon_records(positions: NDArray, powers: NDArray, up: tuple[float, float, 
 
 
 class Estimates:
-    """The search on a device, over Lambert's surfaces of albedo 1 and normal +z."""
+    """The search on a device, over Lambert's surfaces of albedo 1 and normal +z.
 
-    def __init__(self, device: Any, search: str = "nearest", caustics: bool = False) -> None:
+    apart : photons are weighed by a kernel of its own. shading : normal of all surfaces.
+    """
+
+    def __init__(
+        self,
+        device: Any,
+        search: str = "nearest",
+        caustics: bool = False,
+        apart: bool = False,
+        shading: tuple[float, float, float] = (0, 0, 1),
+    ) -> None:
         modules = [*bsdfs(Look()), path_settings(), *estimate_settings(), *map_modules()]
         self.device, self.machine = device, None
-        self.linked = LinkedProgram(estimate_program(search), modules)
+        self.linked = LinkedProgram(estimate_program(search, apart), modules)
+        self.shading = shading
         self.number = -1 if caustics else 0  # of paths
 
     def __call__(
@@ -76,7 +87,8 @@ class Estimates:
         first["count"][:-1] = np.diff(first["first"])
         interactions = np.zeros(len(places), INTERACTION.dtype)
         interactions["position"] = places
-        interactions["normal"] = interactions["shading"] = interactions["wo"] = (0, 0, 1)
+        interactions["normal"] = interactions["wo"] = (0, 0, 1)
+        interactions["shading"] = self.shading
         interactions["albedo"] = 1
         paths = np.zeros(len(places), PATH.dtype)
         paths["throughput"], paths["number"] = 1, self.number

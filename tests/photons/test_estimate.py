@@ -83,3 +83,14 @@ def test_cells_that_share_a_bucket_count_their_own(device: Any) -> None:
     wanted = (square <= radius**2) @ photons["power"].astype(float)
     assert np.array_equal(np.rint(state["sum"].astype(float) * np.pi), wanted)
     assert np.array_equal(state["count"], (square <= radius**2).sum(axis=1)) and state["count"].max() > 5
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["at once", "apart"])
+def test_flux_is_that_through_the_shading_normal_s_plane(device: Any, apart: bool) -> None:
+    """The cosine of the BSDF's value is divided out: Lambert's estimate hangs on no normal, and is none from behind."""
+    photons = photon_records(np.tile((0.1, 0.5, 0.2), (4, 1)), np.diag((1.0, 2.0, 4.0, 8.0))[:, :3])
+    photons["direction"] = [(0, 0, -1), (0.6, 0, -0.8), (-0.8, 0, -0.6), (0.96, 0, -0.28)]
+    search = Estimates(device, "radius", apart=apart, shading=(0.6, 0, 0.8))
+    radiance, state = search(np.array([[0.1, 0.5, 0.25]]), photons, GRIDS["flat"], photons=None, radius=0.1)
+    np.testing.assert_allclose(state["sum"][0] * np.pi, (1, 2, 4), rtol=1e-6)
+    assert state["count"][0] == 4 and radiance.any()

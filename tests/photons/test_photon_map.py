@@ -75,6 +75,20 @@ def test_photons_that_come_to_one_surface_leave_direct_light_alone(cornell: view
         assert (picture.tobytes() == direct.tobytes()) is same and (picture >= direct).all()
 
 
+@pytest.mark.parametrize(
+    ("estimate", "caustic_photons", "share"), [("nearest", 0, 1.0), ("nearest", 500, 0.5), ("published", 500, 1.0)]
+)
+def test_caustics_are_looked_for_close_by_where_their_photons_are_apart(
+    estimate: str, caustic_photons: int, share: float
+) -> None:
+    """In cells of their own they lie close together; among the others half of the radius would be noise."""
+    options = {**FEW, "estimate": estimate, "caustic_photons": caustic_photons}
+    renderer = Renderer(viewer.load("glass_ball"), **SINGLE, **options)
+    renderer.render((8, 8), spp=1)
+    found = renderer.photon_map.uniforms(renderer.settings, renderer.camera, 8)
+    assert found["estimate_caustic"] == share and found["photon_grid_kinds"] == (2 if share == 0.5 else 1)
+
+
 # -- the search ------------------------------------------------------------------------------------------------------
 
 

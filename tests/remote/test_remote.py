@@ -177,6 +177,35 @@ def test_keys_of_a_page_that_goes_are_let_go(address: str) -> None:
         other.close()
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc here")
+def test_nothing_is_rendered_without_a_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of a picture of many samples: it rests until a page comes back."""
+    (tmp_path / "settings.toml").write_text("samples = 65536\nnoise = 0.0\n")
+    monkeypatch.setenv("RAYSTREAM_SETTINGS", str(tmp_path / "settings.toml"))
+
+    def ticks(process: subprocess.Popen[str]) -> int:
+        """Of the processor, that it has had."""
+        return sum(map(int, Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+
+    with serving(options=("--machine", "singlepass", "--program", "path")) as (process, found):
+        page = Page(found)
+        page.size(200, 150)
+        page.frame()
+        before, began = ticks(process), time.monotonic()
+        while ticks(process) < before + 20:
+            page.frame()
+        lasted = time.monotonic() - began
+        page.close()
+        time.sleep(0.5)
+        before = ticks(process)
+        time.sleep(lasted)
+        assert ticks(process) < before + 5
+        page = Page(found)
+        page.size(200, 150)
+        assert page.frame().any()
+        page.close()
+
+
 def test_frames_are_not_compressed_twice(address: str) -> None:
     page = Page(address)
     assert not page.socket.protocol.extensions

@@ -13,6 +13,7 @@ import pytest
 
 import viewer
 from viewer.viewport.canvas.canvas_view import CanvasView
+from viewer.viewport.controls.camera_controller import FOV_STEP, CameraController
 from viewer.viewport.preferences import Preferences
 
 SIZE = (24, 16)
@@ -124,6 +125,33 @@ def test_the_wheel_and_keys(view: CanvasView) -> None:
     view.handle(event("key_down", key="AltGraph"))
     view.handle(event("key_down", key="F12"))
     assert "not there" in view.status, "what only a window can do is told"
+
+
+def test_keys_that_are_held_down(view: CanvasView) -> None:
+    """The keyboard repeats them: what switches does so once, what goes by steps goes on."""
+    fov = view.view.controller.camera.fov
+    for key in ("Tab", "]"):
+        for repeat in (False, True, True, True):
+            view.handle(event("key_down", key=key, repeat=repeat))
+        view.handle(event("key_up", key=key))
+    assert view.view.controller.mode == "fly"
+    assert view.view.controller.camera.fov == pytest.approx(fov * FOV_STEP**4)
+
+
+def test_a_second_button_leaves_the_drag_as_it_is(view: CanvasView) -> None:
+    """A pan by the middle button goes on while the left one goes down and up."""
+    before = view.view.controller.camera
+    view.handle(event("pointer_down", 4, 4, button=3))
+    view.handle(event("pointer_down", 4, 4, button=1))
+    view.handle(event("pointer_move", 12, 6, buttons=(1, 3)))
+    view.handle(event("pointer_up", 12, 6, button=1))
+    view.handle(event("pointer_move", 20, 8, buttons=(3,)))
+    view.handle(event("pointer_up", 20, 8, button=3))
+    controller = CameraController(before, view.view.scene.bounds())
+    controller.pan(16, 4, SIZE[1])
+    np.testing.assert_allclose(view.view.controller.camera.origin, controller.camera.origin, atol=1e-9)
+    np.testing.assert_allclose(view.view.controller.camera.basis(), before.basis(), atol=1e-12)
+    assert view.view.drag is None
 
 
 def test_a_camera_is_copied_and_comes_back(view: CanvasView) -> None:

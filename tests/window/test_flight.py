@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,24 @@ def test_a_camera_that_is_set_stays_the_same_object(controller: CameraController
     controller.toggle_mode()
     controller.set_bounds(2 * BOX)
     assert controller.update(0.1) and controller.camera is other
+
+
+def test_the_speed_keeps_its_ratio_to_the_scene(controller: CameraController) -> None:
+    controller.toggle_mode()
+    controller.wheel(5)
+    before = controller.speed
+    assert before > 1.5 * controller.natural_speed
+    controller.set_bounds(3 * BOX)
+    assert controller.speed == pytest.approx(3 * before)
+
+
+def test_another_aspect_keeps_the_lens() -> None:
+    """A camera that frames the scene frames it again, as sharp and as far."""
+    lens = {"aperture": 0.1, "focus": 3.0}
+    made = CameraController(replace(Camera.framing(BOX, aspect=2.0), **lens), BOX)
+    assert made.fit(2.0, 0.5)
+    assert made.camera == replace(Camera.framing(BOX, aspect=0.5), **lens) != Camera.framing(BOX, aspect=0.5)
+    assert not made.fit(2.0, 0.5) and not made.fit(0.5, 0.5)
 
 
 @settings(max_examples=200, deadline=None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import current_thread, main_thread
 from typing import Any
 
@@ -60,6 +62,21 @@ class Server(uvicorn.Server):
         self.run(sockets=sockets)
         if self.view.closed:  # by a Ctrl-C taken over by the canvas's loop
             raise KeyboardInterrupt
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """uvicorn's, with the end of the terminal: its handler would raise somewhere in the event loop."""
+        with super().capture_signals():
+            number = getattr(signal, "SIGHUP", None)
+            handler = None if number is None or current_thread() is not main_thread() else signal.getsignal(number)
+            if number is None or not callable(handler):  # nohup has it ignored
+                yield
+                return
+            signal.signal(number, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(number, handler)  # which uvicorn then has called
 
     async def on_tick(self, counter: int) -> bool:
         """Several times a second: whether to end."""
