@@ -55,7 +55,7 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    if name not in ("memory", "raster", "host", "photon") and importlib.util.find_spec("matplotlib"):
+    if name not in ("memory", "raster", "host", "photon", "switches") and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
 
@@ -135,6 +135,13 @@ def test_bench_memory(tmp_path: Path) -> None:
     rows = _quick("memory", tmp_path)["rows"]
     assert {row["way"] for row in rows} == {"2-D texture", "buffer texture", "no fetch"}
     assert all(row["same_bits"] for row in rows)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_bench_switches(tmp_path: Path) -> None:
+    rows = _quick("switches", tmp_path)["rows"]
+    assert [row["scene"] for row in rows] == 2 * ["cornell", "teapotahedron"]
+    assert all(row["resident"] > 50 << 20 and row["lent"] < row["resident"] for row in rows)
 
 
 def test_bench_masks(tmp_path: Path) -> None:

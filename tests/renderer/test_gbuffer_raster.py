@@ -125,7 +125,7 @@ def test_instances_are_drawn_from_one_copy_of_their_meshes(device: Any, accel: s
     scene = thicket()
     drawn, cast, features = both(device, scene, accel=accel)
     agree(drawn, cast)
-    levels = features.prepared.structure.levels
+    levels = Renderer(scene, device=device, accel=accel).prepared.structure.levels
     found = np.unique(cast["instance" if levels == 2 else "triangle"])
     assert levels == (2 if accel == "two-level-bvh" else 1) and len(found) > 15
     assert len(features.meshes.groups.corners) == 2 + 2 * 12 + 2 * 128  # boxes and balls in two materials each

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import viewer
-from tests.signals import heeding
+from tests.signals import children, heeding
 from viewer.farm import cluster
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -52,21 +52,9 @@ def test_a_signal_while_they_start(number: int, code: int, tmp_path: Path) -> No
     process = subprocess.Popen(
         [*command, "--cluster", "local:2"], stderr=subprocess.PIPE, text=True, preexec_fn=heeding, cwd=tmp_path
     )
-    while not any("spawn_main" in text for text in _children(process.pid)):
+    while not any("spawn_main" in text for text in children(process.pid).values()):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(number)
     assert process.communicate(timeout=120)[1] == "raystream: stopped\n"
     assert process.returncode == code
-
-
-def _children(parent: int) -> list[str]:
-    """Command lines of a process's children."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            if int((path / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
-                found.append((path / "cmdline").read_text())
-        except OSError:
-            continue
-    return found

@@ -1,4 +1,4 @@
-"""Available memory of this process: of the machine, of its control groups, and by its own limit."""
+"""Available memory of this process (of the machine, of its control groups, and by its own limit), and its return."""
 
 from __future__ import annotations
 
@@ -19,6 +19,18 @@ def available(root: Path = Path("/")) -> int | None:
         return _windows()
     found = [*_machine(root), *_groups(root), *_own()]
     return max(0, min(found)) if found else None
+
+
+def give_back() -> None:
+    """Return the free pages of the C library's heap to the system.
+
+    glibc returns those at a heap's end alone; the others, of large arrays and of drivers' compilers, would stay with
+    the process. Takes about 5 ms for 100 MiB; other C libraries have no such call.
+    """
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
 
 
 def _machine(root: Path) -> Iterator[int]:

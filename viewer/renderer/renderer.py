@@ -100,8 +100,9 @@ class Renderer:
             prepared = scene if agrees(chosen, scene) else prepare(scene.given, chosen, progress, scene)
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
-        self.lock = FairLock(lambda: self.gpu_scene.device.check())
-        self._own(GpuScene(device if isinstance(device, Device) else _shared_device(chosen), prepared))
+        found = device if isinstance(device, Device) else _shared_device(chosen)
+        self.lock = FairLock(found.check)  # the same for all devices that `revive` may open
+        self._own(GpuScene(found, prepared))
         warn(chosen.unused(options))
 
     def __repr__(self) -> str:

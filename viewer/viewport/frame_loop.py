@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from viewer.base.errors import ViewerError
+from viewer.base.memory import give_back
 from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD
 from viewer.renderer.sampling.darkness import black
 from viewer.viewport.context import ViewportContext
@@ -26,12 +27,13 @@ class FrameLoop:
         self._seen = (-1, -1)  # pictures and steps of the session when the light was measured
         self._unseen = False  # no complete picture of the scene has been looked at
         self._metered: int | None = 0  # pictures of the session while none is there of a new scene
+        self._rests = False  # nothing is left to trace, and free memory is given back
 
     def shown(self, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there."""
         self.context.editing.shown(same)
         if not same:
-            self._metered, self._unseen = self.session.pictures, True
+            self._metered, self._unseen, self._rests = self.session.pictures, True, False
 
     @property
     def anything(self) -> bool:
@@ -103,6 +105,10 @@ class FrameLoop:
         if self._unseen and session.complete:
             self._unseen = False
             self._fill()
+            give_back()  # what reading and building took, and the scene before
+        if session.idle and not self._rests:
+            give_back()  # what compiling took
+        self._rests = session.idle
         if isinstance(view.exposure, str):
             shown = session.pictures, session.steps
             now = time.monotonic()

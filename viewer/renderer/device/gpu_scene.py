@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
-from viewer.stream.jobs import Executor, Run
-from viewer.stream.machines.common import Machine
+from viewer.stream.jobs import Executor
 
 _VERSIONS = count(1)
 
@@ -42,7 +41,7 @@ class GpuScene:
         self.resources = Resources(device)
         self.machines = MachinePool(device, self.resources, self.bind)
         self.raster = RasterPass(device, self.resources)
-        self.executor = Executor(device, self.resources, self._machine_of)
+        self.executor = Executor(device, self.resources, self.machines.machine_of)
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
 
     @property
@@ -153,10 +152,6 @@ class GpuScene:
         tree = self.prepared.light_tree(settings)
         sampler = settings.sampler if "film" in program.inputs else ""
         return Key(what, shape, counting, settings.passes, sampler, tree and bool(sampler))
-
-    def _machine_of(self, run: Run) -> Machine:
-        key, settings = cast("tuple[Key, Settings]", run.key)
-        return self.machines.take(run.program, key, settings, run.streams)
 
     # -- memory ----------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
+from weakref import WeakMethod
 
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import Settings
@@ -12,6 +14,7 @@ from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Run
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.options import MachineOptions
@@ -42,7 +45,8 @@ class Key:
 class MachinePool(Mapping[Key, Machine]):
     """The machines used last, by their keys; one more gives the oldest one's streams back.
 
-    bind : a program with the scene's modules by some settings; with True for passes of one kernel each.
+    bind : a program with the scene's modules by some settings; with True for passes of one kernel each. It is a method
+    of the pool's owner, and held weakly: a cycle would keep scenes until Python looks for garbage.
     """
 
     def __init__(
@@ -51,7 +55,7 @@ class MachinePool(Mapping[Key, Machine]):
         resources: Resources,
         bind: Callable[[Program, Settings, bool | None], LinkedProgram],
     ) -> None:
-        self.device, self.resources, self.bind = device, resources, bind
+        self.device, self.resources, self._bind = device, resources, WeakMethod(bind)
         self._held: dict[Key, Machine] = {}
         self._settings: dict[Key, Settings] = {}  # by which each was made
 
@@ -82,6 +86,11 @@ class MachinePool(Mapping[Key, Machine]):
         _schedule(machine, settings)
         return machine
 
+    def machine_of(self, run: Run) -> Machine:
+        """The machine for a job's run, whose key is a `Key` with the settings."""
+        key, settings = cast("tuple[Key, Settings]", run.key)
+        return self.take(run.program, key, settings, run.streams)
+
     def reload(self) -> None:
         """Make all machines anew, their shaders from their files. Raises ShaderError; the old ones then stay."""
         made: dict[Key, Machine] = {}
@@ -108,11 +117,16 @@ class MachinePool(Mapping[Key, Machine]):
         self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
     ) -> Machine:
         options = MachineOptions(key.counting, settings.fuse, settings.mask, settings.tile)
-        fallback = None if settings.stepwise else lambda: self.bind(program, settings, True)
-        linked = self.bind(program, settings, None)
+        fallback = None if settings.stepwise else lambda: self._linked(program, settings, True)
+        linked = self._linked(program, settings)
         machine = MACHINES[settings.machine](self.device, linked, key.shape, self.resources, streams, fallback, options)
         _schedule(machine, settings)
         return machine
+
+    def _linked(self, program: Program, settings: Settings, stepwise: bool | None = None) -> LinkedProgram:
+        bind = self._bind()
+        assert bind is not None, "the owner of a machine's pool has gone"
+        return bind(program, settings, stepwise)
 
 
 def _schedule(machine: Machine, settings: Settings) -> None:

@@ -8,6 +8,7 @@ tested fragment by fragment as rays test them: what passes at random, in its sha
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import moderngl
 import numpy as np
@@ -131,7 +132,7 @@ class GBufferRaster:
     def __init__(
         self, device: Device, prepared: Prepared, resources: Resources, before: GBufferRaster | None = None
     ) -> None:
-        self.device, self.prepared = device, prepared
+        self.device, self._prepared = device, ref(prepared)
         self.programs: dict[str, _Bound]
         modules = _modules(prepared)
         sources = {name: _source(name, own, resources) for name, own in modules.items()}
@@ -163,6 +164,11 @@ class GBufferRaster:
             extra[:, 0, 1] = prepared.starts[:-1]
         transforms = np.array([instance.transform for instance in scene.instances], np.float64).reshape(-1, 4, 4)
         self.meshes.place(of, transforms, extra)
+
+    @property
+    def prepared(self) -> Prepared | None:
+        """The scene; None once nobody else has it."""
+        return self._prepared()
 
     def draws(self, meshes: list[RasterMesh]) -> bool:
         """Whether its buffers hold these very meshes."""

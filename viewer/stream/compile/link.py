@@ -122,26 +122,28 @@ class LinkedProgram:
     def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
         """The modules that the kernels need, directly or through others, providers before users."""
         out: list[Module] = []
-        asking: list[Module] = []
-
-        def require(function: str, by: str) -> None:
-            module = self.providers.get(function)
-            if module is None:
-                raise WiringError(f"program {self.program.name}, {by}", f"no module provides {function}")
-            if any(module is known for known in out):
-                return
-            if any(module is other for other in asking):
-                circle = " -> ".join(m.name for m in [*asking, module])
-                raise WiringError(f"program {self.program.name}", f"modules need each other: {circle}")
-            asking.append(module)
-            for need in module.needs:
-                require(need, f"module {module.name}")
-            out.append(asking.pop())
-
         for kernel in kernels:
             for need in kernel.needs:
-                require(need, f"kernel {kernel.name}")
+                self._require(need, f"kernel {kernel.name}", out, [])
         return out
+
+    def _require(self, function: str, by: str, out: list[Module], asking: list[Module]) -> None:
+        """Append the function's module to ``out`` behind those that it needs; ``asking`` : those that need it.
+
+        A method, since a local function that calls itself is a cycle: it would keep the scene's tables until Python
+        looks for garbage.
+        """
+        module = self.providers.get(function)
+        if module is None:
+            raise WiringError(f"program {self.program.name}, {by}", f"no module provides {function}")
+        if any(module is known for known in out):
+            return
+        if any(module is other for other in asking):
+            circle = " -> ".join(m.name for m in [*asking, module])
+            raise WiringError(f"program {self.program.name}", f"modules need each other: {circle}")
+        for need in module.needs:
+            self._require(need, f"module {module.name}", out, [*asking, module])
+        out.append(module)
 
     def kernels_of(self, step: Step) -> list[Kernel]:
         """The step's kernels, each once."""

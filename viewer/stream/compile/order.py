@@ -73,31 +73,36 @@ def weak_topological_order(
 
 
 def _components(states: Sequence[str], edges: Callable[[str], list[str]]) -> list[list[str]]:
-    """Strongly connected components (Tarjan 1972); graphs here have a dozen nodes."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    out: list[list[str]] = []
+    """Strongly connected components; graphs here have a dozen nodes."""
+    search = _Components(edges)
+    for name in states:
+        if name not in search.index:
+            search.visit(name)
+    return search.found
 
-    def visit(name: str) -> None:
+
+class _Components:
+    """Tarjan's search (1972) for strongly connected components. found : complete ones."""
+
+    def __init__(self, edges: Callable[[str], list[str]]) -> None:
+        self.edges = edges
+        self.index: dict[str, int] = {}
+        self.low: dict[str, int] = {}
+        self.stack: list[str] = []
+        self.found: list[list[str]] = []
+
+    def visit(self, name: str) -> None:
+        """Search from a node that is new."""
+        index, low, stack = self.index, self.low, self.stack
         index[name] = low[name] = len(index)
         stack.append(name)
-        for target in edges(name):
+        for target in self.edges(name):
             if target not in index:
-                visit(target)
+                self.visit(target)
                 low[name] = min(low[name], low[target])
             elif target in stack:
                 low[name] = min(low[name], index[target])
         if low[name] == index[name]:
-            component = []
-            while True:
-                member = stack.pop()
-                component.append(member)
-                if member == name:
-                    break
-            out.append(component)
-
-    for name in states:
-        if name not in index:
-            visit(name)
-    return out
+            at = stack.index(name)
+            self.found.append(stack[at:][::-1])
+            del stack[at:]

@@ -85,7 +85,7 @@ class Passes(Machine):
 
     def _attach(self) -> None:
         for entry in self.passes.values():
-            entry.attach()
+            entry.attach(self)
 
     def release(self) -> None:
         """Free its own streams, masks and targets."""

@@ -21,7 +21,7 @@ class StepPass:
     """
 
     def __init__(self, machine: Machine, mask: Mask, tiles: Tiles, copies: bool, step: Step, number: int) -> None:
-        self.machine, self.mask, self.copies = machine, mask, copies
+        self.mask, self.copies = mask, copies
         self.step, self.number = step, number
         limits, most = machine.device.limits, machine.device.outputs
         self.form = Form(scheduled=True, discards=mask.discards, rounds=limits is not None and limits.rounds)
@@ -44,11 +44,11 @@ class StepPass:
         ]
         for drawing in (*self.drawings, *self.counts, *self.copies_back):
             drawing.shader.set("depth", number * DEPTH_OF_STEP)
-        self.attach()
+        self.attach(machine)
 
-    def attach(self) -> None:
-        """Bind the textures of the machine's streams."""
-        machine, step, form, attach = self.machine, self.step, self.form, self.mask.attach
+    def attach(self, machine: Machine) -> None:
+        """Bind the textures of the machine's streams. The machine is not kept: it keeps this."""
+        step, form, attach = self.step, self.form, self.mask.attach
         self.samplers = machine._samplers(step, form)
         targets = [attach(machine._targets(step, form, back=self.copies)) for form in self.forms]
         self.parts = list(zip(self.drawings, targets, strict=True))

@@ -1,0 +1,119 @@
+"""Forty workers that are killed at their start, and forty at any time: the picture has the bits of one process."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import viewer
+from tests.signals import children
+from viewer.farm import cluster
+from viewer.farm.nanny import MOST_DEATHS
+from viewer.farm.pictures import render_on
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
+]
+
+KILLS = 40
+SIZE, SPP = (48, 40), 3
+LATEST = 2.0  # seconds after its beginning that a starting process is killed: imports take one
+BURST = MOST_DEATHS - 1  # kills at any time, before all processes may start: fewer than may die in a row at their start
+
+
+@pytest.fixture(scope="module")
+def renderer() -> Iterator[viewer.Renderer]:
+    found = viewer.Renderer("cornell", machine="singlepass", depth=2)
+    yield found
+    found.release()
+
+
+def check(renderer: viewer.Renderer, alone: viewer.Picture) -> None:
+    """A picture by two processes, bit by bit."""
+    picture = render_on(renderer, "local:2", size=SIZE, spp=SPP)
+    assert picture.film is not None and alone.film is not None
+    for name, array in alone.film.arrays.items():
+        np.testing.assert_array_equal(picture.film.arrays[name], array, err_msg=name)
+
+
+def test_at_their_start(renderer: viewer.Renderer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each picture's processes as many as may die in a row: the first at once, the others in their first seconds."""
+    alone = renderer.render(SIZE, SPP)
+    draw, preload = random.Random(1), cluster.PRELOAD
+    killed = 0
+    while killed < KILLS:
+        folder = tmp_path / str(killed)
+        folder.mkdir()
+        delays = [0.0, *(draw.uniform(0.0, LATEST) for _ in range(2, MOST_DEATHS))]
+        monkeypatch.setattr(cluster, "PRELOAD", f"{preload}\n{DYING.format(folder=str(folder), delays=delays)}")
+        check(renderer, alone)
+        killed += len(list(folder.glob("*.killed")))
+
+
+# One process each takes the next delay, and is killed after it.
+DYING = """
+import os, pathlib, signal, threading
+def end(place):
+    place.with_suffix(".killed").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+for number, delay in enumerate({delays!r}):
+    place = pathlib.Path({folder!r}, str(number))
+    try:
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        continue
+    if not delay:
+        end(place)
+    timer = threading.Timer(delay, end, (place,))
+    timer.daemon = True
+    timer.start()
+    break
+"""
+
+
+def test_at_any_time(renderer: viewer.Renderer) -> None:
+    alone = renderer.render(SIZE, SPP)
+    began = time.monotonic()
+    check(renderer, alone)
+    with killing(random.Random(2), time.monotonic() - began) as killed:
+        pictures = 0
+        while len(killed) < KILLS:
+            check(renderer, alone)
+            pictures += 1
+    assert pictures > 1
+
+
+@contextmanager
+def killing(draw: random.Random, usual: float) -> Iterator[list[int]]:
+    """Meanwhile a worker is killed again and again; gives the numbers of those that were. usual : seconds of a picture
+    with the start of its processes."""
+    killed: list[int] = []
+    over = threading.Event()
+
+    def kill() -> None:
+        while len(killed) < KILLS and not over.wait(draw.uniform(0.0, usual) if len(killed) % BURST else 2 * usual):
+            there = [pid for pid, command in children(os.getpid()).items() if "spawn_main" in command]
+            if there:
+                with suppress(ProcessLookupError):
+                    os.kill(pid := draw.choice(sorted(there)), signal.SIGKILL)
+                    killed.append(pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        thread.join()
