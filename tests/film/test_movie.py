@@ -79,9 +79,9 @@ def test_movies_are_known_by_their_ending():
         ("a.gif", (8, 8), 30, ("depth",), "a movie cannot hold the layers depth"),
         ("no/a.gif", (8, 8), 30, (), "there is no folder"),
         ("folder.gif", (8, 8), 30, (), "is a folder"),
-        ("a.mp4", (9, 7), 30, (), "a size of 9x7; .* .give size 10x8"),
-        ("a.mp4", (9, 8), 30, (), "a size of 9x8; .* .give size 10x8"),
-        ("a.mp4", (8, 7), 30, (), "a size of 8x7; .* .give size 8x8"),
+        ("a.mp4", (9, 7), 30, (), "a size of 9x7; .* .give size='10x8'"),
+        ("a.mp4", (9, 8), 30, (), "a size of 9x8; .* .give size='10x8'"),
+        ("a.mp4", (8, 7), 30, (), "a size of 8x7; .* .give size='8x8'"),
     ],
 )
 def test_what_cannot_be_written_is_told_beforehand(path, size, fps, layers, words, tmp_path, monkeypatch):
