@@ -53,7 +53,7 @@ def test_an_object_s_camera(device) -> None:
     assert [each.name for each in near.cameras] == ["eye"] and not near.warnings
     with pytest.warns(viewer.ViewerWarning, match="^scene: camera 'eye' sees nothing: the scene is framed") as told:
         picture = viewer.render(given(400), layers="triangle", program="cast", size=16)
-    assert "(camera 'eye' takes it)" in str(told[0].message)
+    assert "(camera='eye' takes it)" in str(told[0].message)
     assert (picture.layers["triangle"] >= 0).mean() > 0.2
     picture = viewer.render(given(400), camera="eye", layers="triangle", program="cast", size=16)
     assert (picture.layers["triangle"] < 0).all()
