@@ -56,28 +56,29 @@ def test_a_lens_and_the_film_have_numbers_of_their_own(device) -> None:
     assert np.abs(np.corrcoef(np.abs(np.hstack(tables)).T)[:2, 2:]).max() < 4.5 / np.sqrt(count)
 
 
-def test_a_bounce_has_numbers_of_its_own(device) -> None:
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_bounce_has_numbers_of_its_own(device, turned: bool) -> None:
     """The light that a path asks at its second surface has nothing to do with the way that it took there.
 
-    From the middle of a floor paths go left or right by one random number, to two walls that face each other. Before
-    each wall hangs a spot that lights it alone, as bright as the other: whoever asks by the number that led to a wall
-    asks always the wall's own spot, or always the other's. Twice the light, or none.
+    From the middle of a floor paths go left or right by one random number (or, turned by a right angle, by another), to
+    two walls that face each other. Before each wall hangs a spot that lights it alone, as bright as the other: whoever
+    asks by the number that led to a wall asks always the wall's own spot, or always the other's. Twice the light, or
+    none.
     """
-    floor = places.quads(np.array([[[-1, 0, 1], [1, 0, 1], [1, 0, -1], [-1, 0, -1]]]))
+    turn = np.float32([[0, 0, 1], [0, 1, 0], [-1, 0, 0]] if turned else np.eye(3))
+    floor = places.quads(np.array([[[-1, 0, 1], [1, 0, 1], [1, 0, -1], [-1, 0, -1]]])) * np.float32([0.02, 1, 0.02])
     left = places.quads(np.array([[[-1, 0, 1], [-1, 0, -1], [-1, 9, -1], [-1, 9, 1]]])) * np.float32([1, 1, 9])
     right = left[:, ::-1] * np.float32([-1, 1, 1])
-    lamps = [Light("point", name, (0.0, 3.0, 0.0), intensity=(9.0, 9.0, 9.0)) for name in ("a", "b")]
-    lamps[0], lamps[1] = (
-        Light("spot", "a", (0.0, 3.0, 0.0), (-1.0, 0.0, 0.0), (20.0, 20.0, 20.0), 1.0, 1.5),
-        Light("spot", "b", (0.0, 3.0, 0.0), (1.0, 0.0, 0.0), (20.0, 20.0, 20.0), 1.0, 1.5),
-    )
-    meshes = [places.flat(floor * np.float32([0.02, 1, 0.02])), places.flat(left), places.flat(right)]
+    lamps = [
+        Light("spot", name, (0.0, 3.0, 0.0), tuple(turn @ (x, 0.0, 0.0)), (20.0, 20.0, 20.0), 1.0, 1.5)
+        for name, x in (("a", -1.0), ("b", 1.0))
+    ]
+    meshes = [places.flat(each @ turn.T) for each in (floor, left, right)]
     above = Camera((0.0, 0.5, 0.0), (0, 0, 0), (0, 0, -1), fov=2.0)
     scene = places.scene(meshes, [places.material(0.8)], above, lights=lamps)
-    options = {**ONE, "strategy": "lights", "depth": 2}
-    found = {seed: places.film(scene, (16, 16), 16, seed=seed, **options) for seed in (1,)}[1]
-    # The second light of a choice that is apart: each alone, without a choice, is a half of the picture.
-    alone = 0.0
+    options = {**ONE, "strategy": "lights", "depth": 2, "light_candidates": 1}
+    found = places.film(scene, (16, 16), 16, seed=1, **options)
+    alone = 0.0  # each lamp without a choice is a half of the picture
     for lamp in lamps:
         one = places.scene(meshes, [places.material(0.8)], above, lights=[lamp])
         alone += float(places.film(one, (16, 16), 16, seed=2, **options).mean()[..., 0].mean())
