@@ -42,6 +42,14 @@ def half_area(x, y, z, u, v, w):
 
 
 @helper
+def _widened(x, y, z, u, v, w, bin):
+    """The six minima, also of a bin's."""
+    x, y, z = min(x, np.float64(bin[0])), min(y, np.float64(bin[1])), min(z, np.float64(bin[2]))
+    u, v, w = min(u, np.float64(bin[3])), min(v, np.float64(bin[4])), min(w, np.float64(bin[5]))
+    return x, y, z, u, v, w
+
+
+@helper
 def _levels(count):
     """Levels of halving from ``count`` boxes to one."""
     levels = 0
@@ -94,32 +102,14 @@ def _binned(refs, first, last, known, bins, counts, after):
         for k in range(size - 1, 0, -1):
             if counts[a, k] > 0:
                 n += counts[a, k]
-                x, y, z = (
-                    min(x, np.float64(bins[a, k, 0])),
-                    min(y, np.float64(bins[a, k, 1])),
-                    min(z, np.float64(bins[a, k, 2])),
-                )
-                u, v, w = (
-                    min(u, np.float64(bins[a, k, 3])),
-                    min(v, np.float64(bins[a, k, 4])),
-                    min(w, np.float64(bins[a, k, 5])),
-                )
+                x, y, z, u, v, w = _widened(x, y, z, u, v, w, bins[a, k])
             after[k] = half_area(x, y, z, u, v, w) * n if n > 0 else np.inf
         x = y = z = u = v = w = np.inf
         n = 0
         for k in range(size - 1):
             if counts[a, k] > 0:  # else the same split as one bin before
                 n += counts[a, k]
-                x, y, z = (
-                    min(x, np.float64(bins[a, k, 0])),
-                    min(y, np.float64(bins[a, k, 1])),
-                    min(z, np.float64(bins[a, k, 2])),
-                )
-                u, v, w = (
-                    min(u, np.float64(bins[a, k, 3])),
-                    min(v, np.float64(bins[a, k, 4])),
-                    min(w, np.float64(bins[a, k, 5])),
-                )
+                x, y, z, u, v, w = _widened(x, y, z, u, v, w, bins[a, k])
                 cost = half_area(x, y, z, u, v, w) * n + after[k + 1]
                 if cost < best:
                     best, axis, place = cost, a, k + 1
