@@ -425,13 +425,9 @@ def test_what_a_wheel_has():
         put |= {str(path.relative_to(ROOT)): where + str(path)[len(str(found)) :] for path in files}
     expected = {f"{name}/{path}" for name in ("shaders", "assets") for path in files_below(ROOT / name)}
     expected = {name: f"viewer/{name}" for name in expected if not name.startswith("assets/pictures/")}
-    public = "viewer/launch/raystream"
-    expected |= {
-        f"{public}/{path}": f"raystream/{path}" for path in files_below(ROOT / public) if path.parts[0] != "__pycache__"
-    }
     put = {source: where for source, where in put.items() if "__pycache__" not in source}
     assert put == expected
-    assert (wheel["packages"], wheel["exclude"]) == (["viewer"], ["viewer/launch"])
+    assert (wheel["only-include"], wheel["sources"]) == (["viewer"], {"viewer/launch/raystream": "raystream"})
 
 
 @pytest.mark.slow
