@@ -456,6 +456,7 @@ def test_wheel_in_an_empty_environment(tmp_path):
     (tmp_path / "viewer.py").touch()  # beside a script
     (tmp_path / "script.py").write_text("import raystream\nprint(raystream.Camera.__name__)\n")
     assert python(inside / "python", "script.py") == "Camera\n"
+    (tmp_path / "viewer.py").unlink()
     where = python(
         inside / "python", "-c", "from viewer.base import paths; print(paths.shaders()); print(paths.assets())"
     )
