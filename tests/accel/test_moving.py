@@ -12,12 +12,12 @@ from instances import KINDS
 from test_two_level import NAMES, assert_as_flat
 
 import viewer
-from viewer.accel.two_level.objects import transforms_of
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.prepared import prepare
 from viewer.scene.builtin import forest
 from viewer.scene.hierarchy import compose
+from viewer.scene.instance import transforms_of
 from viewer.scene.scene import Instance, Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.device import Device

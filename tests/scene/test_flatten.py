@@ -100,3 +100,33 @@ def test_empty_scene():
     flat = Scene().flatten()
     assert len(flat) == 0
     assert flat.corners().shape == (0, 3, 3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scenes_of_many_meshes_are_as_their_instances_one_by_one(seed):
+    """Meshes of equal size are placed together, to the bit as each by itself: with and without colours and coordinates,
+    mirrored, repeated, with materials of their own."""
+    rng = np.random.default_rng(seed)
+    meshes, instances = [], []
+    for _ in range(12):
+        vertices, faces = (int(each) for each in rng.integers((3, 0), (6, 3)))
+        more = {"colors": 4, "uvs": 2, "uvs_1": 2, "tangents": 4, "normals": 3}
+        given = {name: rng.random((vertices, width)) for name, width in more.items() if rng.random() < 0.5}
+        triangles = rng.integers(0, vertices, (faces, 3))
+        meshes.append(Mesh(rng.normal(size=(vertices, 3)), triangles, rng.integers(0, 5, faces), **given))
+    for k in range(60):
+        place = np.eye(4) if k % 5 == 0 else matrix(rng.normal(size=(3, 3)), rng.normal(size=3))
+        instances.append(Instance(int(rng.integers(12)), place, None if k % 3 else k % 4))
+    whole = Scene(meshes, instances).flatten()
+    singles = [Scene(meshes, [each]).flatten() for each in instances]
+    blank = {"uvs_1": (np.zeros, 2), "tangents": (np.zeros, 4), "opacities": (np.ones, None)}
+    for name in ("positions", "normals", "colors", "uvs", "materials", *blank):
+        parts = [getattr(each, name) for each in singles]
+        for k, part in enumerate(parts):
+            if part is None:
+                make, width = blank[name]
+                parts[k] = make((len(singles[k].positions), width)[: 2 if width else 1], np.float32)
+        assert getattr(whole, name).tobytes() == np.concatenate(parts).tobytes(), name
+    starts = np.cumsum([0, *(len(each.positions) for each in singles)])
+    corners = [each.triangles + start for each, start in zip(singles, starts, strict=False)]
+    assert np.array_equal(whole.triangles, np.concatenate(corners))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.scene.geometry import normals as normals_module
-from viewer.scene.geometry.normals import unit_normals, with_normals
+from viewer.scene.geometry.normals import all_with_normals, unit_normals, with_normals
 from viewer.scene.geometry.weld import weld
 from viewer.scene.mesh import Mesh
 
@@ -237,3 +237,36 @@ def test_unit_normals_mends_what_has_no_direction():
     unit, mended = unit_normals(positions, triangles, given_normals)
     assert mended == 2  # the fourth is not in use
     assert np.allclose(unit, [[0, 0, 1], [0, 0.6, 0.8], [0, 0, 1], [0, 0, 1]])
+
+
+def assert_same(one: Mesh, other: Mesh) -> None:
+    """To the bit."""
+    assert one.name == other.name
+    for name in ("positions", "triangles", "materials", "normals", "uvs", "colors", "uvs_1", "tangents"):
+        a, b = getattr(one, name), getattr(other, name)
+        assert (a is None) == (b is None), name
+        if a is not None:
+            assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), name
+
+
+@pytest.mark.parametrize("count", [3, 400])
+def test_many_meshes_at_once_are_as_one_by_one(count, monkeypatch):
+    """Where interpreted and where compiled; several share positions, many have copies of vertices."""
+    monkeypatch.setattr(normals_module, "TOGETHER", 4000)
+    rng = np.random.default_rng(count)
+    meshes = [Mesh(CUBE, CUBE_FACES), Mesh(CUBE, CUBE_FACES, normals=np.tile([0, 0, 1], (8, 1))), sphere(40, 20)]
+    for k in range(count):
+        vertices, faces = (int(each) for each in rng.integers((3, 0), (30, 20)))
+        positions = rng.integers(0, 3, (vertices, 3)) * rng.choice([1.0, -0.5, 0.0])
+        positions[0, 0] = rng.choice([0.0, np.nan, 1.0])
+        more = {"uvs": 2, "colors": 4, "uvs_1": 2, "tangents": 4}
+        given = {name: rng.random((vertices, width)) for name, width in more.items() if rng.random() < 0.5}
+        triangles = rng.integers(0, vertices, (faces, 3))
+        meshes.append(Mesh(positions, triangles, rng.integers(0, 4, faces), name=f"mesh {k}", **given))
+    before = [(each.positions.tobytes(), each.triangles.tobytes()) for each in meshes]
+    made = all_with_normals(iter(meshes))
+    assert len(made) == len(meshes) and made[1] is meshes[1]
+    for mesh, one in zip(meshes, made, strict=True):
+        assert_same(one, with_normals(mesh))
+    assert before == [(each.positions.tobytes(), each.triangles.tobytes()) for each in meshes]
+    assert any(len(one.positions) > len(mesh.positions) for mesh, one in zip(meshes, made, strict=True))

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, Pose, Poser
 from viewer.scene.camera import Camera
-from viewer.scene.geometry.bounds import bounds_of, finite_rows
+from viewer.scene.geometry.batches import offsets
+from viewer.scene.geometry.bounds import bounds_of, used_points
 from viewer.scene.geometry.ground import ALBEDO, SQUARE, ground_transform
 from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.instance import Instance
+from viewer.scene.instance import Instance, meshes_of, transforms_of
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -92,7 +93,7 @@ class Scene:
     @property
     def triangle_count(self) -> int:
         """Visible triangles and quadrics, counted per instance."""
-        return sum(len(self.meshes[i.mesh].triangles) for i in self.instances)
+        return int(np.array([len(mesh.triangles) for mesh in self.meshes], np.int64)[meshes_of(self.instances)].sum())
 
     @property
     def quadric_count(self) -> int:
@@ -102,17 +103,22 @@ class Scene:
 
     def check(self) -> None:
         """Raises ViewerError for an instance of no mesh, and for a material or texture in use that is not there."""
-        meshes = np.fromiter((each.mesh for each in self.instances), np.int64, len(self.instances))
+        meshes = meshes_of(self.instances)
         given = (-1 if each.material is None else each.material for each in self.instances)
         materials = np.fromiter(given, np.int64, len(self.instances))
         plain = np.fromiter((each.material is None for each in self.instances), bool, len(self.instances))
         self._refuse("instance", "mesh", meshes, (meshes < 0) | (meshes >= len(self.meshes)), len(self.meshes))
         wrong = ~plain & ((materials < 0) | (materials >= len(self.materials)))
         self._refuse("instance", "material", materials, wrong, len(self.materials))
-        for number in np.unique(meshes[plain]).tolist():
-            own = self.meshes[number].materials
-            wrong = (own < 0) | (own >= len(self.materials))
-            self._refuse(f"mesh {number}, triangle", "material", own, wrong, len(self.materials))
+        numbers = np.unique(meshes[plain]).tolist()
+        every = np.concatenate([np.zeros(0, np.int32), *(self.meshes[number].materials for number in numbers)])
+        wrong = (every < 0) | (every >= len(self.materials))
+        if wrong.any():
+            begin = offsets([len(self.meshes[number].materials) for number in numbers])
+            at = int(np.searchsorted(begin, wrong.argmax(), side="right")) - 1
+            own = slice(begin[at], begin[at + 1])
+            what = f"mesh {numbers[at]}, triangle"
+            self._refuse(what, "material", every[own], wrong[own], len(self.materials))
         for number, material in enumerate(self.materials):
             used = np.array(sorted(material.texture_numbers), np.int64)
             wrong = (used < 0) | (used >= len(self.textures))
@@ -134,10 +140,10 @@ class Scene:
             drawn -= {number for number, mesh in enumerate(self.meshes) if mesh is SQUARE}
         shapes = {k: mesh.shape for k, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
         drawn -= shapes.keys()
-        points = [_used(mesh) if number in drawn else np.zeros((0, 3)) for number, mesh in enumerate(self.meshes)]
-        meshes = np.array([instance.mesh for instance in self.instances], np.intp)
-        transforms = np.array([instance.transform for instance in self.instances], np.float64).reshape(-1, 4, 4)
-        found = bounds_of(points, meshes, transforms)
+        points = [np.zeros((0, 3))] * len(self.meshes)
+        for number, own in zip(drawn, used_points([self.meshes[number] for number in drawn]), strict=True):
+            points[number] = own
+        found = bounds_of(points, meshes_of(self.instances), transforms_of(self.instances))
         boxes = [found] if found is not None else []
         for instance in self.instances if shapes else ():
             if instance.mesh in shapes:
@@ -337,7 +343,7 @@ class Scene:
         """
         if not np.isfinite(seconds):
             raise ViewerError(self.name, f"a time of {seconds} seconds", "give a finite number")
-        now = np.array([instance.transform for instance in self.instances], np.float64).reshape(-1, 4, 4)
+        now = transforms_of(self.instances)
         if self.hierarchy is None or not self.animations:
             return Pose(now, list(self.cameras), list(self.lights))
         animation = self.animations[self.animation]
@@ -373,14 +379,6 @@ class Scene:
         number.
         """
         return flattened(self.name, self.meshes, self.instances)
-
-
-def _used(mesh: Mesh) -> NDArray[np.float64]:
-    """(V, 3): the finite vertices of a mesh's triangles."""
-    used = np.zeros(len(mesh.positions), bool)
-    used[mesh.triangles.ravel()] = True
-    points = mesh.positions if used.all() else mesh.positions[used]
-    return finite_rows(points).astype(np.float64)
 
 
 def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:

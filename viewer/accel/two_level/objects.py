@@ -12,6 +12,7 @@ from viewer.accel import quadrics
 from viewer.base.errors import ViewerError
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
+from viewer.scene.instance import transforms_of
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import PlacedQuadric, Quadric
 from viewer.scene.scene import Instance, Scene
@@ -60,11 +61,6 @@ class Objects:
     def first_faces(self) -> NDArray[np.int64]:
         """(O,): the number of each object's first triangle in a table of one object after the other."""
         return np.cumsum([0, *(len(corners) for corners in self.corners)], dtype=np.int64)[:-1]
-
-
-def transforms_of(instances: Sequence[Instance]) -> NDArray[np.float64]:
-    """(I, 4, 4) float64."""
-    return np.array([instance.transform for instance in instances], np.float64).reshape(-1, 4, 4)
 
 
 def objects_of(scene: Scene) -> Objects:

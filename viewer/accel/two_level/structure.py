@@ -19,12 +19,12 @@ from viewer.accel.two_level.objects import (
     bent,
     inverses,
     objects_of,
-    transforms_of,
     world_boxes,
 )
 from viewer.accel.two_level.top import TOPS, Changes, Top
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
+from viewer.scene.instance import transforms_of
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record, rows_of

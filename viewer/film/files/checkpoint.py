@@ -22,7 +22,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -296,21 +296,30 @@ def _short(text: str) -> str:
 def _feed(update: Callable[[bytes], None], part: Any) -> None:
     """Feed the content of a part to a digest, with its kind and length, so that different parts give different
     bytes."""
-    if type(part) in _PLAIN:
+    kind = type(part)
+    if kind in _PLAIN:
         update(f"value {part!s};".encode())
     elif isinstance(part, np.ndarray):
-        update(f"array {_described(part.dtype)} {part.shape};".encode())
-        update(np.ascontiguousarray(part).tobytes())
-    elif dataclasses.is_dataclass(part) and not isinstance(part, type):
-        name, labels = _record(type(part))
+        update(_heading(part.dtype, part.shape) + part.tobytes())
+    elif (record := _record(part.__class__)) is not None:
+        name, labels = record
         update(name)
         for label, field in labels:
             value = getattr(part, field)
-            if type(value) in _PLAIN:  # most are: a scene may have many thousands of materials
+            kind = type(value)
+            if kind in _PLAIN:  # without a call each: a scene may have a million instances
                 update(b"%bvalue %b;" % (label, str(value).encode()))
+            elif kind is str:
+                data = value.encode()
+                update(b"%btext %d;%b" % (label, len(data), data))
+            elif kind is np.ndarray:
+                update(label + _heading(value.dtype, value.shape) + value.tobytes())
             else:
                 update(label)
                 _feed(update, value)
+    elif isinstance(part, (str, bytes)):
+        data = part.encode() if isinstance(part, str) else part
+        update(b"text %d;%b" % (len(data), data))
     elif isinstance(part, Mapping):
         update(f"mapping {len(part)};".encode())
         for key, value in part.items():
@@ -322,9 +331,6 @@ def _feed(update: Callable[[bytes], None], part: Any) -> None:
             _feed(update, value)
     elif isinstance(part, Enum):
         update(f"choice {part.name};".encode())
-    elif isinstance(part, (str, bytes)):
-        data = part.encode() if isinstance(part, str) else part
-        update(f"text {len(data)};".encode() + data)
     elif isinstance(part, (bool, int, float, np.generic)):
         update(f"value {part!s};".encode())
     else:
@@ -332,12 +338,15 @@ def _feed(update: Callable[[bytes], None], part: Any) -> None:
 
 
 @cache
-def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str]]]:
-    """The name of a dataclass, and of its fields, as they are fed."""
+def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str]]] | None:
+    """The name of a dataclass, and of its fields, as they are fed; None for other types."""
+    if not dataclasses.is_dataclass(kind):
+        return None
     fields = [(f"{each.name};".encode(), each.name) for each in dataclasses.fields(kind)]
     return f"record {kind.__name__};".encode(), fields
 
 
-@cache
-def _described(dtype: np.dtype) -> str:
-    return str(dtype.descr)
+@lru_cache(maxsize=4096)
+def _heading(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
+    """What is fed before an array's bytes."""
+    return f"array {dtype.descr} {shape};".encode()

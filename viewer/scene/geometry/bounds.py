@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.scene.geometry.batches import alike, batches, joined, offsets
 from viewer.scene.geometry.transform import transform_points
+from viewer.scene.mesh import Mesh
 
 Float = NDArray[np.float64]
 
@@ -24,11 +27,13 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
     An instance is examined only if its mesh's transformed box reaches beyond the bounds so far, farthest first: only a
     few in a scene of any size.
     """
-    full = np.array([len(each) > 0 for each in points], bool)
+    sizes = np.array([len(each) for each in points], np.int64)
+    full = sizes > 0
     shown = np.flatnonzero(full[meshes]) if len(meshes) else meshes
     if not len(shown):
         return None
-    boxes = np.array([_box(each) if len(each) else np.zeros((2, 3)) for each in points])
+    boxes = np.zeros((len(points), 2, 3))
+    boxes[full] = _boxes([each for each in points if len(each)])
     box, linear, place = boxes[meshes[shown]], transforms[shown, :3, :3], transforms[shown, :3, 3]
     with np.errstate(all="ignore"):
         center = (linear @ (box.sum(axis=1) / 2)[..., None])[..., 0]
@@ -39,15 +44,16 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
         )  # (S, 2, 3), outwards
     reach[~np.isfinite(reach)] = np.inf
 
-    counts = np.array([len(each) for each in points])[meshes[shown]]
+    counts = sizes[meshes[shown]]
 
     def extents(chosen: NDArray[np.intp]) -> Float:
         """(2, 3) of instances together, outwards: -low, high; -inf without a finite vertex."""
         found = np.full((2, 3), -np.inf)
-        own = meshes[shown[chosen]]
-        order = np.argsort(own, kind="stable")
-        for part in np.split(chosen[order], np.flatnonzero(np.diff(own[order])) + 1):
-            moved = transform_points(points[meshes[shown[part[0]]]], transforms[shown[part]])
+        for places in alike(sizes[:, None], meshes[shown[chosen]]):
+            part = shown[chosen[places]]
+            own = meshes[part].tolist()
+            every = points[own[0]] if own[0] == own[-1] else np.stack([points[number] for number in own])
+            moved = transform_points(every, transforms[part])
             moved = finite_rows(moved.reshape(-1, 3))
             if len(moved):
                 found = np.maximum(found, _box(moved) * SIDES)
@@ -55,6 +61,33 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
 
     found = _farthest(reach, counts, extents)
     return np.stack([-found[0], found[1]]) if np.isfinite(found).all() else None
+
+
+def used_points(meshes: Sequence[Mesh]) -> list[Float]:
+    """Of each mesh (V, 3): the finite vertices of its triangles."""
+    found: list[Float] = []
+    for part in batches(np.array([len(mesh.positions) for mesh in meshes], np.int64), VERTICES):
+        points, triangles, begin, _ = joined(meshes[part])
+        kept = np.zeros(len(points), bool)
+        kept[triangles.ravel()] = True
+        kept &= np.isfinite(points).all(axis=1)
+        if not kept.all():
+            points, begin = points[kept], offsets(kept)[begin]
+        wide = points.astype(np.float64)
+        found += [wide[first:last] for first, last in pairwise(begin.tolist())]
+    return found
+
+
+def _boxes(points: list[Float]) -> Float:
+    """(M, 2, 3): the box of each mesh's points (V, 3), of which there are some."""
+    sizes = np.array([len(each) for each in points], np.int64)
+    found = np.empty((len(points), 2, 3))
+    for part in batches(sizes, VERTICES):
+        begin = offsets(sizes[part])[:-1]
+        columns = np.ascontiguousarray(np.concatenate(points[part]).T)  # as in `_box`
+        found[part, 0] = np.minimum.reduceat(columns, begin, axis=1).T
+        found[part, 1] = np.maximum.reduceat(columns, begin, axis=1).T
+    return found
 
 
 def _box(points: Float) -> Float:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.jit import run
+from viewer.scene.geometry.batches import batches, joined, offsets
 from viewer.scene.geometry.normals_loops import crease_normals, scratch
 from viewer.scene.geometry.weld import weld
 from viewer.scene.mesh import Float, Int, Mesh
@@ -17,9 +20,12 @@ from viewer.scene.mesh import Float, Int, Mesh
 ROUNDING = 1e-12
 # Number of vertices and triangles below which loops are not worth compiling.
 SMALL = 1000
+# Vertices and triangles of small meshes whose normals are computed at once.
+TOGETHER = 1 << 16
+CREASE = 40.0  # degrees
 
 
-def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
+def with_normals(mesh: Mesh, crease_degrees: float = CREASE) -> Mesh:
     """The mesh itself if it has normals, else one with normals: smooth except at edges sharper than the crease angle.
 
     A corner's normal is the angle-weighted sum of the unit normals of faces around its point within ``crease_degrees``
@@ -38,7 +44,7 @@ def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
     if crease_degrees <= 0.0:
         triangles, source, normals = _flat(mesh.positions, mesh.triangles)
     else:
-        threshold = math.cos(math.radians(min(crease_degrees, 180.0))) - ROUNDING
+        threshold = _threshold(crease_degrees)
         positions, corners = np.ascontiguousarray(mesh.positions), np.ascontiguousarray(mesh.triangles)
         small = len(corners) + len(positions) < SMALL
         group, _ = weld(positions.view(np.uint32), small)
@@ -55,6 +61,53 @@ def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
         uvs_1=None if mesh.uvs_1 is None else mesh.uvs_1[source],
         tangents=None if mesh.tangents is None else mesh.tangents[source],
     )
+
+
+def all_with_normals(meshes: Iterable[Mesh]) -> list[Mesh]:
+    """`with_normals` of each, to the bit: small meshes without normals are one mesh meanwhile, whose parts share no
+    positions."""
+    found = list(meshes)
+    lacking = [k for k, each in enumerate(found) if each.normals is None and len(each.triangles)]
+    counts = np.array([len(found[k].positions) + len(found[k].triangles) for k in lacking], np.int64)
+    few = np.array(lacking, np.intp)[counts < SMALL]
+    for run_of in batches(counts[counts < SMALL], TOGETHER):
+        part = few[run_of].tolist()
+        if len(part) > 1:
+            for k, made in zip(part, _together([found[k] for k in part]), strict=True):
+                found[k] = made
+    return [with_normals(mesh) for mesh in found]
+
+
+def _together(meshes: list[Mesh]) -> list[Mesh]:
+    """Meshes without normals, with triangles, given normals."""
+    positions, corners, vertices, faces = joined(meshes)
+    owner = np.repeat(np.arange(len(meshes)), np.diff(vertices))
+    small = len(corners) + len(positions) < SMALL
+    group, _ = weld(np.column_stack([positions.view(np.uint32), owner.astype(np.uint32)]), small)
+    corners, source, normals = _creased(positions, corners, group, _threshold(CREASE), small)
+    # Copies of vertices lie behind all vertices: each goes behind those of its own mesh.
+    order = np.argsort(owner[source], kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    source, normals = source[order], normals[order]
+    begin = offsets(np.bincount(owner[source], minlength=len(meshes)))
+    corners = (place[corners] - np.repeat(begin[:-1], np.diff(faces))[:, None]).astype(np.int32)
+    own = source - np.repeat(vertices[:-1], np.diff(begin))
+    bounds = np.column_stack([begin[:-1], begin[1:], faces[:-1], faces[1:]]).tolist()
+    made = []
+    for mesh, (first, last, face, end) in zip(meshes, bounds, strict=True):
+        each = copy(mesh)
+        each.triangles, each.normals = corners[face:end], normals[first:last]
+        if last - first > len(mesh.positions):
+            for name in ("positions", "uvs", "colors", "uvs_1", "tangents"):
+                given = getattr(mesh, name)
+                setattr(each, name, None if given is None else given[own[first:last]])
+        made.append(each)
+    return made
+
+
+def _threshold(crease_degrees: float) -> float:
+    return math.cos(math.radians(min(crease_degrees, 180.0))) - ROUNDING
 
 
 def face_normals(positions: Float, triangles: Int) -> NDArray[np.float64]:

@@ -1,0 +1,67 @@
+"""Work on many small parts at once: NumPy's calls cost more than what they do with a triangle or two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.scene.mesh import Float, Int, Mesh
+
+
+def offsets(counts: ArrayLike) -> NDArray[np.int64]:
+    """(N + 1,): the first item of each part where parts of these counts (N,) follow one another, and the total."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers from ``first`` (N,) on, ``counts`` (N,) of each, one range after the other."""
+    begin = offsets(counts)
+    return np.repeat(first - begin[:-1], counts) + np.arange(begin[-1])
+
+
+class Joined(NamedTuple):
+    """Meshes as one: positions (V, 3), triangles (T, 3) of them; ``vertices`` and ``faces`` (N + 1,): the first of each
+    mesh, and the total."""
+
+    positions: Float
+    triangles: Int
+    vertices: NDArray[np.int64]
+    faces: NDArray[np.int64]
+
+
+def joined(meshes: Sequence[Mesh]) -> Joined:
+    """Of one mesh its own arrays."""
+    vertices, faces = (
+        offsets([len(each.positions) for each in meshes]),
+        offsets([len(each.triangles) for each in meshes]),
+    )
+    if len(meshes) == 1:
+        return Joined(meshes[0].positions, meshes[0].triangles, vertices, faces)
+    triangles = np.concatenate([each.triangles for each in meshes])
+    triangles += np.repeat(vertices[:-1], np.diff(faces)).astype(np.int32)[:, None]
+    return Joined(np.concatenate([each.positions for each in meshes]), triangles, vertices, faces)
+
+
+def batches(counts: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Runs of parts of these counts (N,), each of at most ``most`` items or of a single part."""
+    ends = np.cumsum(counts)
+    at = 0
+    while at < len(ends):
+        before = int(ends[at - 1]) if at else 0
+        end = max(at + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield slice(at, end)
+        at = end
+
+
+def alike(kinds: NDArray, numbers: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """The places of ``numbers`` (N,), grouped by the row of ``kinds`` (K, F) that each names; those of a number follow
+    one another."""
+    if not len(numbers):
+        return
+    _, kind = np.unique(kinds, axis=0, return_inverse=True)
+    own = kind.reshape(-1)[numbers]
+    order = np.lexsort((numbers, own))
+    yield from np.split(order, np.flatnonzero(np.diff(own[order])) + 1)
