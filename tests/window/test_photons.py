@@ -45,6 +45,7 @@ def mapped(ring: Hands) -> Hands:
     if ring.app.view.renderer.settings.program != "photon":
         ring.quietly("5")
     ring.until(lambda: ring.app.session.converged, "samples")
+    ring.app.view.say("")  # a note of what a key did lies over the picture
     return ring
 
 
