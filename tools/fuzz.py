@@ -1,28 +1,32 @@
-"""Reads mutated files of every format, and reports what is neither read nor refused by one clear line.
+"""Reads mutated files of every format, and messages of a page, and reports what is neither taken nor refused clearly.
 
-``python tools/fuzz.py [--count N] [--first N] [--seed N] [--only WORD] [--keep FOLDER]`` runs the cases ``first`` to
-``first + count`` in a worker process; ``--case N`` runs one in this process, says what it is and keeps its file.
+``python tools/fuzz.py [--seconds S] [--count N] [--first N] [--seed N] [--jobs N] [--only WORD] [--keep FOLDER]`` runs
+the cases from ``first`` on in worker processes, until ``count`` of them or ``seconds`` are over; at its end it tells
+how many there were, and the most processor time and memory that one took. ``--case N`` runs one in this process, says
+what it is and keeps its file.
 
 A case is a function of seed and number: a small valid file (`fuzzing.seeds`) with a few faults (`fuzzing.mutate`),
-which is read by plain or by compiled loops. Faults of the reader are: an exception other than `ViewerError`, or one
-whose message is not one line; more than `SECONDS` of processor time; more than `MEMORY` bytes beyond those that the
-worker took before; a word on standard output or error; the worker's death.
+which is read by plain or by compiled loops; or such a message, which is sent to a view. Faults of the reader are: an
+exception other than `ViewerError`, or one whose message is not one line; more than `SECONDS` of processor time; more
+than `MEMORY` bytes beyond those that the worker had before; a word on standard output or error; the worker's death.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import mmap
+import math
 import os
 import random
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,6 +50,13 @@ SECONDS = 5  # of processor time for a file of about a kilobyte
 MEMORY = 1 << 30  # bytes: what a small file may unfold to
 ADDRESSES = 4 << 30  # bytes of memory that the worker may map
 LOOPS = (polygons, obj, ply, stl, normals)  # modules whose loops are compiled for work that is not ``SMALL``
+CASES = 10_000
+ENDLESS = 1 << 62  # cases
+# What a worker has done: the case that it is at, how many it has run, the most seconds and bytes that one took, and
+# which ones those were.
+MARK = np.dtype(
+    [("number", "i8"), ("cases", "i8"), ("seconds", "f8"), ("slowest", "i8"), ("taken", "i8"), ("largest", "i8")]
+)
 SMALL = [module.SMALL for module in LOOPS]
 
 
@@ -89,117 +100,187 @@ def run_case(number: int, seed: int, folder: Path, only: str = "") -> str:
     return ""
 
 
-def worker(first: int, count: int, seed: int, only: str, marks: str) -> None:
-    """Run cases, tell faults as lines of JSON; ``marks`` is a file that always holds the number of the case."""
+def measured(number: int, seed: int, folder: Path, only: str = "") -> tuple[str, float, int]:
+    """`run_case` with its seconds of processor time, and the bytes that it had at most beyond those before."""
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before, began = _status("VmRSS"), time.process_time()
+    fault = run_case(number, seed, folder, only)
+    seconds, taken = time.process_time() - began, max(0, _status("VmHWM") - before)
+    if taken > MEMORY and not fault:
+        fault = f"{taken >> 20} MiB more memory"
+    return fault, seconds, taken
+
+
+def worker(first: int, stop: int, step: int, seed: int, only: str, end: float, marks: str) -> None:
+    """Run the cases ``range(first, stop, step)`` until the monotonic clock's time ``end``; faults are told as
+    lines of JSON, and ``marks`` is a file of `MARK` that is always up to date."""
     import resource
 
-    with open(marks, "r+b") as file, tempfile.TemporaryDirectory(dir=_memory_folder()) as folder:
-        mark = mmap.mmap(file.fileno(), 8)
+    mark = np.memmap(marks, MARK, "r+", shape=(1,))[0]
+    with tempfile.TemporaryDirectory(dir=_memory_folder()) as folder:
         for warm in range(200):  # so that libraries are loaded, and loops compiled
             run_case(-1 - warm, seed, Path(folder), only)
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (mapped + ADDRESSES,) * 2)
-        peak, said = _peak(), os.fstat(2).st_size
-        for number in range(first, first + count):
-            mark[:8] = number.to_bytes(8, "little")
+        said = os.fstat(2).st_size
+        for ran, number in enumerate(range(first, stop, step), 1):
+            if time.monotonic() > end:
+                break
+            mark["number"] = number
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            fault = run_case(number, seed, Path(folder), only)
+            fault, seconds, taken = measured(number, seed, Path(folder), only)
             signal.setitimer(signal.ITIMER_PROF, 0)
-            if _peak() > peak + MEMORY and not fault:
-                fault = f"{(_peak() - peak) >> 20} MiB more memory"
-            peak = max(peak, _peak())
             if os.fstat(2).st_size > said and not fault:
                 fault = "words on standard error"
             said = os.fstat(2).st_size
-            if fault or number % 1000 == 999:
+            if seconds > mark["seconds"]:
+                mark["seconds"], mark["slowest"] = seconds, number
+            if taken > mark["taken"]:
+                mark["taken"], mark["largest"] = taken, number
+            mark["cases"] += 1
+            if fault or ran % 1000 == 0:
                 print(json.dumps([number, fault]), flush=True)
-        mark[:8] = (first + count).to_bytes(8, "little")
 
 
-def _peak() -> int:
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def _status(name: str) -> int:
+    """Bytes of this process's memory: VmRSS now, VmHWM at most."""
+    text = Path("/proc/self/status").read_text()
+    return int(text[text.index(name) :].split(None, 2)[1]) * 1024
 
 
 def _memory_folder() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def fuzz(first: int, count: int, seed: int, only: str = "", keep: str | None = None) -> int:
-    """Run the cases, print the faults and how far it is; the number of faults."""
-    at, end, faults, kinds = first, first + count, 0, dict[str, int]()
-    began = time.monotonic()
+class Fuzzing:
+    """A run of cases, by several worker processes at once.
 
-    def tell(number: int, fault: str) -> None:
-        nonlocal faults
-        faults += 1
-        kind = fault.strip().splitlines()[-1] if "Traceback" in fault else fault[:60]
-        kinds[kind] = kinds.get(kind, 0) + 1
-        if kinds[kind] <= 2:
-            print(f"case {number} (seed {seed}): {fault}", flush=True)
-        if keep is not None:
-            folder = Path(keep) / str(number)
-            folder.mkdir(parents=True, exist_ok=True)
-            write_case(number, seed, folder, only)
+    seed, only, keep : as of the command line. faults : so many so far. marks : what each worker has done, (N,) of
+    `MARK`.
+    """
 
-    with tempfile.NamedTemporaryFile() as marks, tempfile.TemporaryFile() as said:
-        marks.write(bytes(8))
-        marks.flush()
-        while at < end:
-            given = [str(at), str(end - at), str(seed), only, marks.name]
+    def __init__(self, seed: int, only: str = "", keep: str | None = None) -> None:
+        self.seed, self.only, self.keep = seed, only, keep
+        self.faults = 0
+        self.marks = np.zeros(0, MARK)
+        self._kinds: dict[str, int] = {}
+        self._began, self._said = time.monotonic(), 0
+        self._turn = threading.Lock()
+
+    def run(self, first: int, count: int, jobs: int = 1, seconds: float = math.inf) -> None:
+        """Run the cases, each worker its share of the numbers; print faults, how far it is, and what it took."""
+        end = self._began + seconds
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder) / str(job) for job in range(jobs)]
+            for path in paths:
+                path.write_bytes(bytes(MARK.itemsize))
+            marks = [np.memmap(path, MARK, "r+", shape=(1,)) for path in paths]
+
+            def share(job: int) -> None:
+                self._share(range(first + job, first + count, jobs), end, paths[job], marks[job][0], marks)
+
+            with ThreadPoolExecutor(jobs) as pool:
+                list(pool.map(share, range(jobs)))
+            self.marks = np.concatenate(marks)
+        slow, large = self.marks[self.marks["seconds"].argmax()], self.marks[self.marks["taken"].argmax()]
+        print(f"{self.marks['cases'].sum():,} cases, {self.faults} faults")
+        print(
+            f"at most {slow['seconds']:.2f} s of processor time (case {slow['slowest']}), "
+            f"{large['taken'] / 2**20:.0f} MiB (case {large['largest']})"
+        )
+
+    def _share(self, numbers: range, end: float, path: Path, mark: Any, marks: list[Any]) -> None:
+        """Run a worker on the numbers, and after its death another one on the rest."""
+        environment = {**os.environ, "LP_NUM_THREADS": "0"}  # llvmpipe's would be waited for with every small picture
+        while numbers and time.monotonic() < end:
+            given = map(str, (numbers.start, numbers.stop, numbers.step, self.seed, self.only, end, path))
             command = [sys.executable, "-B", __file__, "--worker", *given]
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True)
-            assert process.stdout is not None
-            for line in process.stdout:
-                try:
-                    number, fault = json.loads(line)
-                except ValueError:
-                    number, fault = -1, f"words on standard output: {line!r}"
-                if fault:
-                    tell(number, fault)
-                elif number % 10000 == 9999:
-                    rate = (number + 1 - first) / (time.monotonic() - began)
-                    print(f"{number + 1 - first:,} cases, {faults} faults, {rate:.0f} a second", flush=True)
-            code = process.wait()
-            marks.seek(0)
-            at = int.from_bytes(marks.read(8), "little")
-            if code == 1:  # a fault of the worker's own
+            mark["number"] = numbers.start
+            with (
+                tempfile.TemporaryFile() as said,
+                subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=said, text=True) as process,
+            ):
+                assert process.stdout is not None
+                for line in process.stdout:
+                    self._hear(line, marks)
+                code = process.wait()
                 said.seek(0)
-                raise SystemExit(said.read().decode(errors="replace"))
-            if code:
-                name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-                tell(at, f"takes more than {SECONDS} s" if name == "SIGPROF" else f"the worker died of {name}")
-                at += 1
-    print(f"{count:,} cases, {faults} faults")
-    return faults
+                words = said.read().decode(errors="replace")
+            if code == 0:
+                return
+            if code == 1:  # a fault of the worker's own
+                raise SystemExit(words)
+            name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            number = int(mark["number"])
+            mark["cases"] += 1
+            if name == "SIGPROF":
+                mark["seconds"], mark["slowest"] = SECONDS, number
+            self._tell(number, f"takes more than {SECONDS} s" if name == "SIGPROF" else f"the worker died of {name}")
+            numbers = range(number + numbers.step, numbers.stop, numbers.step)
+
+    def _hear(self, line: str, marks: list[Any]) -> None:
+        """A worker's line."""
+        try:
+            number, fault = json.loads(line)
+        except ValueError:
+            number, fault = -1, f"words on standard output: {line!r}"
+        if fault:
+            self._tell(number, fault)
+            return
+        with self._turn:
+            cases = sum(int(mark["cases"][0]) for mark in marks)
+            if cases // 10000 > self._said:
+                self._said = cases // 10000
+                rate = cases / (time.monotonic() - self._began)
+                print(f"{cases:,} cases, {self.faults} faults, {rate:.0f} a second", flush=True)
+
+    def _tell(self, number: int, fault: str) -> None:
+        """Print a fault, of each kind the first two."""
+        with self._turn:
+            self.faults += 1
+            kind = fault.strip().splitlines()[-1] if "Traceback" in fault else fault[:60]
+            self._kinds[kind] = self._kinds.get(kind, 0) + 1
+            if self._kinds[kind] <= 2:
+                print(f"case {number} (seed {self.seed}): {fault}", flush=True)
+            if self.keep is not None:
+                folder = Path(self.keep) / str(number)
+                folder.mkdir(parents=True, exist_ok=True)
+                write_case(number, self.seed, folder, self.only)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     if arguments is None and sys.argv[1:2] == ["--worker"]:
-        first, count, seed, only, marks = sys.argv[2:]
-        worker(int(first), int(count), int(seed), only, marks)
+        first, stop, step, seed, only, end, marks = sys.argv[2:]
+        worker(int(first), int(stop), int(step), int(seed), only, float(end), marks)
         return 0
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     for name, default, what in (
         ("first", 0, "number of the first case"),
-        ("count", 10_000, "cases"),
         ("seed", 0, "another seed makes other cases"),
+        ("jobs", 1, "worker processes"),
     ):
         parser.add_argument(f"--{name}", type=int, default=default, help=f"{what} ({default})")
+    parser.add_argument("--count", type=int, help=f"cases ({CASES:,}, with --seconds any number)")
+    parser.add_argument("--seconds", type=float, help="time after which no case is begun (any)")
     parser.add_argument("--only", default="", help="files whose name holds this word")
     parser.add_argument("--keep", help="folder for the files with faults")
     parser.add_argument("--case", type=int, help="run this case alone, here, and keep its file")
     found: Any = parser.parse_args(arguments)
+    if not _seeds(found.only):
+        parser.error(f"no file's name holds {found.only!r}")
     if found.case is None:
-        return int(fuzz(found.first, found.count, found.seed, found.only, found.keep) > 0)
+        fuzzing = Fuzzing(found.seed, found.only, found.keep)
+        count = found.count if found.count is not None else CASES if found.seconds is None else ENDLESS
+        fuzzing.run(found.first, count, max(1, found.jobs), math.inf if found.seconds is None else found.seconds)
+        return int(fuzzing.faults > 0)
     folder = Path(found.keep or tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     seed, path = write_case(found.case, found.seed, folder, found.only)
     print(f"{path}: from {seed.name}, {path.stat().st_size} bytes", flush=True)
-    fault = run_case(found.case, found.seed, folder, found.only)
+    fault, seconds, taken = measured(found.case, found.seed, folder, found.only)
     print(fault or "read, or refused by one clear line")
+    print(f"{seconds:.2f} s of processor time, {taken / 2**20:.0f} MiB")
     return int(bool(fault))
 
 

@@ -58,3 +58,12 @@ def test_what_is_farther_out_is_refused(accel: str) -> None:
     huge = Instance(0, np.diag([1e25, 1e25, 1e25, 1]))
     with pytest.raises(ViewerError, match="beyond 1e\\+18"):
         Renderer(Scene(scene.meshes, [huge]), program="cast", accel=accel)
+
+
+@pytest.mark.parametrize("scale", [1e20, 1e39, 1e300])
+def test_what_float32_cannot_hold_is_refused_without_a_warning(scale: float) -> None:
+    """numpy told of an overflow, on standard error and beside the refusal."""
+    corner = np.float32([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]])
+    scene = Scene([places.flat(corner)], [Instance(0), Instance(0, np.diag([scale, scale, scale, 1]))])
+    with pytest.raises(ViewerError, match=r"beyond 1e\+18, whose square overflows float32"):
+        scene.flatten()

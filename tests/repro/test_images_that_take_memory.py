@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
 from PIL import Image as Library
 
+import viewer.options.table  # noqa: F401  # messages write options as it does
 from viewer.base.errors import ViewerError
 from viewer.formats import load
 from viewer.formats.image import memory
@@ -90,6 +93,20 @@ def test_small_files_of_many_large_images_are_refused() -> None:
     with pytest.raises(ViewerError, match=r"and the images before take more than 1\.0 GiB"):
         budget.plan(image, 100, "x")
     assert ImageMemory(1024).plan(image, 100, "x") == 1
+
+
+def test_rows_beyond_the_decoder_are_refused() -> None:
+    """One row of 173,867,008 texels in 132 bytes was a MemoryError, raised before any memory was asked for."""
+    for kind, colors in ((0, 1), (2, 3)):
+        size = struct.pack(">IIBBBBB", 173_867_008, 1, 8, kind, 0, 0, 0)
+        parts = ((b"IHDR", size), (b"IDAT", zlib.compress(bytes(60 * colors))), (b"IEND", b""))
+        data = b"\x89PNG\r\n\x1a\n" + b"".join(
+            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+            for name, body in parts
+        )
+        for side in (None, 64):
+            with pytest.raises(ViewerError, match="173,867,008 x 1 texels, more than 16,777,216 a side"):
+                read_image(ImageMemory(side), data, "wide.png")
 
 
 def test_decoders_take_turns(monkeypatch) -> None:

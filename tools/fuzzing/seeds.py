@@ -1,4 +1,4 @@
-"""Small valid files of every format that is read: what the fuzzer mutates."""
+"""Small valid files of every format that is read, and messages of a page: what the fuzzer mutates."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from documents import MTL, SQUARE, TWO, Document, samples
 from levels import level, level_lumps
 from looks import full, textured
 
+from fuzzing.messages import messages, read_message
 from viewer.film.files import checkpoint, image
 from viewer.film.film import Film
 from viewer.formats import load
@@ -27,6 +29,7 @@ from viewer.formats.gltf.decoders import basis
 from viewer.formats.gltf.extras import installed
 from viewer.formats.image import environment_maps, images
 from viewer.formats.image.memory import ImageMemory
+from viewer.remote.serve import NEEDED
 
 SIZE = (5, 4)  # of pictures
 TEXTURES = (".png", ".jpg", ".webp")  # of names of pictures that textures are read from
@@ -112,6 +115,8 @@ def seeds() -> list[Seed]:
         levels = ktx2(BLOCKS, BLOCKS[:1, :2], BLOCKS[:1, :1], size=(11, 7))
         found += [Seed("uastc.ktx2", levels, read_basis), Seed("etc1s.ktx2", ETC1S, read_basis)]
     found.append(Seed("state.exr", _state(), read_state))
+    if all(map(find_spec, NEEDED)):
+        found += [Seed(name, data, read_message) for name, data in messages().items()]
     return found
 
 

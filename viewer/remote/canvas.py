@@ -86,7 +86,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
         kind, steering = event["type"], self._active_client
         if kind == "close" or (id not in (0, steering) and kind != "_framefeedback"):
             return
-        if kind == "_framefeedback" and not self._sent(event["index"], id):
+        if kind == "_framefeedback" and not self._sent(event.get("index"), id):
             return
         if kind == "resize" and not _clamp(event):
             return

@@ -15,6 +15,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LONGEST = 4096  # characters of a message from the page
 LARGEST = 1e5  # of numbers in it: pixels, and steps of the wheel
+LATEST = 1e15  # of times: what is beyond every float would end their sums
 # Types of messages -> their fields.
 NUMBERS: Mapping[str, tuple[str, ...]] = {
     "resize": ("pwidth", "pheight", "ratio"),
@@ -134,15 +135,16 @@ def sound(text: str | None) -> bool:
     return (
         all(_number(found.get(name)) for name in NUMBERS.get(kind, ()))
         and all(isinstance(found.get(name), str) for name in TEXTS.get(kind, ()))
-        and isinstance(found.get("timestamp", 0.0 if kind in OWN else None), (int, float))
+        and _number(found.get("button", 0))
+        and _number(found.get("timestamp", 0.0 if kind in OWN else None), LATEST)
         and isinstance(held, list)
         and all(isinstance(each, str) for each in held)
         and isinstance(found.get("buttons", []), list)
     )
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST
+def _number(value: object, largest: float = LARGEST) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= largest
 
 
 def _refused(constant: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from viewer.base.errors import ViewerError
 from viewer.base.memory import available
 
+LARGEST_SIDE = 1 << 24  # texels of an image: Pillow refuses rows of 2 ** 31 bits for want of memory
 LARGEST_IMAGE = 1 << 28  # texels of an image, such as 16,384 x 16,384: 1 GiB
 MOST_TEXELS = 1 << 30  # of all images of a scene: 4 GiB
 # Memory to decode an image, and memory of all images, beside a multiple of their files' bytes: real pictures are not
@@ -100,6 +101,8 @@ class ImageMemory:
     def _fault(self, image: Header, length: int, factor: int) -> str:
         """The reason to refuse an image at a size; "" if it fits."""
         size, texels = f"{image.width:,} x {image.height:,} texels", image.width * image.height
+        if max(image.width, image.height) > LARGEST_SIDE:
+            return f"{size}, more than {LARGEST_SIDE:,} a side"
         most = min(LARGEST_IMAGE, self._most - self.texels)
         if texels > LARGEST_IMAGE or texels // factor**2 > most:
             return f"{size}, more than {most:,}"

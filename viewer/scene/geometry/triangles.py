@@ -91,6 +91,8 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
             moved = transform_points(own.positions, maps)
             with np.errstate(invalid="ignore"):
                 too_far[part] = (np.isfinite(moved) & (np.abs(moved) > LARGEST_COORDINATE)).any(axis=(1, 2))
+                if too_far[part].any():
+                    continue  # float32 may not hold it either
                 positions[rows] = moved.reshape(-1, 3).astype(np.float32)
             normals[rows] = transform_normals(own.normals, maps).reshape(-1, 3)
             if not plain:
