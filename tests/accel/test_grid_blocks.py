@@ -102,6 +102,7 @@ def objects() -> list[tuple[np.ndarray, Grid]]:
     """Soups of every kind at resolutions from one voxel to more than a block, an empty one among them."""
     made = []
     resolutions = [(1, 1, 1), (20, 3, 1), (18, 33, 20), (8, 9, 17), (16, 8, 4), (2, 5, 32), "auto", 12]
+    resolutions += [(32, 17, 3), (5, 16, 18)]  # whole blocks along an axis, and others behind them
     for number, kind in enumerate(2 * KINDS):
         corners = soup(kind, np.random.default_rng(number), 40 + number)
         made.append((corners, build(corners, resolutions[(3 * number) % len(resolutions)])))

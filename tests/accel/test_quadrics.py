@@ -19,6 +19,7 @@ from viewer.accel.grid import grid
 from viewer.accel.structures import MOST_UNSORTED, Primitives, Recipe
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, RAY
+from viewer.renderer.inputs.prepared import prepare
 from viewer.scene.builtin.parts.shapes import quads
 from viewer.scene.material import Material
 from viewer.scene.quadric import PlacedQuadric, Quadric, QuadricShape
@@ -179,6 +180,48 @@ def test_texture_coordinates(alone: Alone) -> None:
     rays["origin"], rays["direction"] = middle + across + normal, -normal / np.linalg.norm(normal)
     (at,) = alone.at(rays, [list(ALL).index("annulus")] * 4)
     np.testing.assert_allclose(at["uv"][:, :2], [(0.25, 0.5)] * 4, atol=1e-6)  # 0.625 of the radius, from 0.25 on
+
+
+def test_levels_of_textures(alone: Alone) -> None:
+    """log2 of the change of texture coordinates per scene unit: the root of what they change around the axis, one in
+    a circumference, times what they change along it; where the map to the world is uneven, with the mean of its scales.
+    At a pole the circumference counts as that of a thousandth of the radius."""
+    rays = np.zeros(6, RAY.dtype)
+    rays["origin"] = (3, 0, 0), (0, np.sqrt(2), 3), (-3, 0.025, 0), (0, 0.5, 3), (0, 0.5, 0), (0, 0, 0)
+    rays["direction"], rays["t_max"] = [(-1, 0, 0), (0, 0, -1), (1, 0, 0), (0, 0, -1), (0, 1, 0), (0, 0, 0)], 3.4e38
+    disk = alone.placed[list(ALL).index("annulus")].transform
+    rays["origin"][5] = disk[:3, 3] + disk[:3, 0] * 0.625 + disk[:3, 1]
+    rays["direction"][5] = -disk[:3, 1] / np.linalg.norm(disk[:3, 1])
+    names = ["inside", "inside", "tube", "cone", "inside", "annulus"]
+    (at,) = alone.at(rays, [list(ALL).index(name) for name in names])
+    turn = 2 * np.pi  # circumference of radius 1
+    changes = [  # (around, along), own space; the mean of the scales
+        (1 / turn, 1 / np.pi, 2.0),
+        (1 / (turn * np.sqrt(0.5)), 1 / np.pi, 2.0),
+        (1 / turn, 1.0, (0.26 * 0.26 * 0.1) ** (1 / 3)),
+        (1 / (turn * 0.5), 1.0, (0.7 * 0.7) ** (1 / 3)),
+        (1 / (turn * 1e-3), 1 / np.pi, 2.0),
+        (1 / (turn * 0.625), 1 / 0.75, 2.0),
+    ]
+    expected = [0.5 * np.log2(around * along) - np.log2(scale) for around, along, scale in changes]
+    np.testing.assert_allclose(at["uv"][:, 2], expected, atol=1e-5)
+
+
+def test_levels_of_textures_on_instances(device: Any) -> None:
+    """Of a ball whose instance is four times as large coordinates change a quarter as much, flattened or not."""
+    placed = {0: np.diag([4.0, 4.0, 4.0, 1.0])}
+    ray, hit = np.zeros(1, RAY.dtype), np.zeros(1, HIT.dtype)
+    ray["origin"], ray["direction"], ray["t_max"], hit["t"] = (9, 0, 0), (-1, 0, 0), 3.4e38, 5.0
+    for accel in ("two-level-bvh", "bvh"):
+        found = prepare(scene_of([Quadric.sphere((0, 0, 0), 1.0)], placed), accel=accel).modules()
+        modules = [each for each in found if {"geometry_at", "object_ray", "quadric_at"} & {*each.provides}]
+        text = "Geometry at_hit(Ray ray, Hit hit) { return geometry_at(ray, hit); }"
+        function = Function(
+            device, "Geometry at_hit(Ray ray, Hit hit)", modules=modules, records=[RAY, HIT, GEOMETRY], text=text
+        )
+        (at,) = function(ray, hit)
+        np.testing.assert_allclose(at["position"], [(4, 0, 0)], atol=1e-6)
+        np.testing.assert_allclose(at["uv"], [(0.25, 0.5, -0.5 * np.log2(2 * np.pi**2) - 2.0)], atol=1e-6)
 
 
 # -- in scenes -------------------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import places
 import pytest
 from glsl_call import Function
 from numpy.typing import NDArray
 
-from viewer import Scene
+from viewer import Camera, Renderer, Scene
 from viewer.kernels.records import LIGHT_SAMPLE
 from viewer.lighting.ambient import MOST_SUNS, Ambient, ambient, cells_of, in_world
 from viewer.lighting.each_light import each_light, turned
@@ -97,6 +98,20 @@ def test_irradiance_by_the_device(device) -> None:
     total = smooth(NORMALS)[0] + np.maximum(NORMALS @ sun["direction"][0], 0)[:, None] * sun["weight"][0]
     assert np.abs(total - truth).max() < 0.03 * truth.mean()  # as above
     np.testing.assert_allclose(total, lit(in_world(ambient(given), given)), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("facing", [1, -1], ids=["front", "back"])
+@pytest.mark.parametrize("height", [3.0, -3.0], ids=["from above", "from below"])
+def test_each_side_of_a_surface_has_its_own(device, facing: int, height: float) -> None:
+    """By the quadratic form of the normal on the side that is seen, whichever the surface faces."""
+    around = ambient(NOISE)
+    square = places.quads([[(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]])[:, ::facing]
+    scene = places.alone(square, places.material(0.5), Camera((0.0, height, 0.0), (0, 0, 0), up=(0, 0, 1), fov=20.0))
+    chosen = {"program": "whitted", "machine": "singlepass", "depth": 1, "environment": NOISE}
+    picture = Renderer(scene, device=device, **chosen).render((2, 2), 1).linear
+    n = np.array([0.0, math.copysign(1.0, height), 0.0, 1.0])
+    expected = 0.5 / math.pi * np.einsum("i,kij,j->k", n, around.quadratic, n)
+    np.testing.assert_allclose(picture, np.broadcast_to(expected, picture.shape), rtol=1e-5)
 
 
 def test_a_sun_is_where_it_is_and_as_bright() -> None:

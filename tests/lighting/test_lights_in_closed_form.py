@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import places
 import pytest
 from glsl_call import Function
 from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, random, sampler, twin
 
 from viewer.kernels.records import LIGHT_SAMPLE
+from viewer.lighting.each_light import each_light
 from viewer.lighting.emitters import Emitters
 from viewer.lighting.environment import environment
-from viewer.lighting.lights import KIND, light_list
+from viewer.lighting.lights import KIND, LightList, light_list, scene_lights
 from viewer.lighting.photons import photon_modules
 from viewer.scene.environment import DARKNESS, ConstantEnvironment
-from viewer.scene.light import luminance
+from viewer.scene.light import Light, luminance
+from viewer.scene.material import Material
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Instance, Scene
 from viewer.scene.sky import sky
 
 
@@ -64,6 +69,7 @@ def a_sphere(side: float = 1.0) -> Emitters:
 
 
 ALONE = np.array([True])
+NONE = Emitters(np.zeros((0, 3, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
 
 
 def test_spheres_give_their_irradiance_and_densities_their_solid_angle(device) -> None:
@@ -91,6 +97,25 @@ def test_spheres_give_their_irradiance_and_densities_their_solid_angle(device) -
     assert not ok.any()  # behind its front
 
 
+def test_programs_that_ask_each_light_find_the_points_that_others_do(device) -> None:
+    """Of what shines by its surface; it is a kind of its own, and one of the two shines from both of its sides."""
+    lamps = [Material("lamp", emission=(2, 3, 4)), Material("globe", emission=(4, 3, 2), double_sided=True)]
+    sphere, triangle = Quadric.sphere((0, 2, 0), 0.5, material=1), places.flat(FACING, 0)
+    scene = Scene([sphere, triangle], [Instance(0), Instance(1)], lamps)
+    listed = scene_lights(scene)
+    modules = [environment(DARKNESS), listed.module(), each_light(scene)]
+    signature = "bool each_light_sample(int index, vec3 position, float choose, vec2 u, out LightSample found)"
+    each = Function(device, signature, modules=modules, records=[LIGHT_SAMPLE])
+    choose, u = random(4096)
+    position = np.tile([0.4, 0.1, -0.2], (len(u), 1))
+    found, expected = each(np.zeros(len(u)), position, choose, u), sampler(device, listed)(position, choose, u)
+    assert expected[0].mean() > 0.9
+    for one, other in zip(found, expected, strict=True):
+        assert one.tobytes() == other.tobytes()
+    colors = {tuple(np.argsort(weight)) for weight in expected[1]["weight"][expected[0]]}
+    assert len(colors) == 2  # both are asked
+
+
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_double_sided_spheres_shine_within_and_without(device, side: float) -> None:
     choose, u = random(40_000)
@@ -113,13 +138,63 @@ def test_double_sided_spheres_shine_within_and_without(device, side: float) -> N
             assert received.mean() == pytest.approx(irradiance, rel=0.05)
 
 
+def emitter(device, listed: LightList) -> Function:
+    """light_emit of (choose, place, way, aimed)."""
+    modules = [environment(DARKNESS), listed.module(), photon_modules(listed)[0]]
+    signature = "bool light_emit(float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, "
+    return Function(device, f"{signature}out vec3 direction, out vec3 flux)", modules=modules, records=[LIGHT_SAMPLE])
+
+
+TRIANGLE = Emitters(FACING, np.float32([[2, 3, 4]]), np.int32([0]))  # its area is 2
+INNER, OUTER = 0.3, 0.8  # radians
+# Of a spot the square of what rises evenly with the cosine from the outer angle to the inner one.
+CONE = 2 * math.pi * (1 - math.cos(INNER) + (math.cos(INNER) - math.cos(OUTER)) / 3)
+SENT = {
+    "triangle": (light_list(TRIANGLE, materials=1), 2 * math.pi),
+    "triangle of both sides": (light_list(TRIANGLE._replace(both=ALONE), materials=1), 4 * math.pi),
+    "sphere of both sides": (light_list(a_sphere()._replace(both=ALONE), materials=1), 2 * math.pi**2),
+    "point": (light_list(NONE, [Light("point", "p", (1, 2, 3), intensity=(2, 3, 4))]), 4 * math.pi),
+    "spot": (light_list(NONE, [Light("spot", "s", (0, 1, 0), (0.6, -0.8, 0), (2, 3, 4), INNER, OUTER)]), CONE),
+    "directional": (
+        light_list(NONE, [Light("directional", "d", direction=(1, -2, 0.5), intensity=(2, 3, 4))], bounds=BOUNDS),
+        math.pi * 27,  # through the scene's bounding sphere
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SENT)
+def test_photons_leave_every_light_with_its_power(device, kind: str) -> None:
+    """In the mean of evenly spaced numbers, of what shines alike into all of its directions by each."""
+    listed, power = SENT[kind]
+    side = 64
+    low, high = np.divmod(np.arange(side * side), side)
+    way = (np.stack([high, low], axis=1) + 0.5) / side
+    choose, place = random(len(way))
+    emit = emitter(device, listed)
+    middle, radius = np.array([0.5, -1.0, 2.0]), math.sqrt(27)
+    emit.set({"emit_middle": tuple(middle), "emit_radius": radius})
+    sent, origin, normal, direction, flux = emit(choose, place, way, np.zeros(len(way), bool))
+    flux = flux.astype(float) * sent[:, None]
+    expected = power * np.array([2.0, 3.0, 4.0])
+    np.testing.assert_allclose(flux.mean(axis=0), expected, rtol=1e-4 if kind == "spot" else 1e-5)
+    if kind != "spot":
+        np.testing.assert_allclose(flux[sent], np.broadcast_to(expected, flux.shape)[sent], rtol=1e-5)
+        assert sent.all()
+    else:
+        assert ((direction @ (0.6, -0.8, 0)) > math.cos(OUTER) - 1e-6).all()
+    if kind.startswith(("triangle", "sphere")):
+        assert ((direction * normal).sum(axis=1) > 0).all()
+    if kind == "directional":
+        np.testing.assert_allclose((origin - middle) @ direction[0], -radius, rtol=1e-5)  # before all of the scene
+    if kind.startswith("triangle"):
+        assert (normal[:, 1] < 0).mean() == (0.5 if "both" in kind else 1.0)
+
+
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_photons_leave_a_sphere_with_its_power(device, side: float) -> None:
     """4 pi r^2 pi L, evenly over the surface and by the cosine over directions, from the side that shines."""
     listed = light_list(a_sphere(side), materials=1)
-    modules = [environment(DARKNESS), listed.module(), photon_modules(listed)[0]]
-    signature = "bool light_emit(float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, "
-    emit = Function(device, f"{signature}out vec3 direction, out vec3 flux)", modules=modules, records=[LIGHT_SAMPLE])
+    emit = emitter(device, listed)
     choose, place = random(20_000)
     sent, origin, normal, direction, flux = emit(choose, place, random(len(place), 2)[1], np.zeros(len(place), bool))
     assert sent.mean() > 0.999

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import glsl_call
 import numpy as np
 import places
 import pytest
 
 from viewer.cli.shader_check import layered
+from viewer.kernels.records import HIT
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
@@ -183,6 +185,32 @@ def test_tangents_follow_from_texture_coordinates(device):
     np.testing.assert_allclose(objects, given, atol=1e-4)
     turned = np.tile(np.array([0, 1, 0, 1], np.float32), (4, 1))
     assert np.abs(shown(device, plate(metal, [map_], tangents=turned), 8, **sky) - given).max() > 0.05
+
+
+@pytest.mark.parametrize("tangents", [None, np.tile(np.array([0.6, 0.8, 0, -1], np.float32), (4, 1))])
+def test_tangents_of_mirrored_instances_are_those_of_the_flattened_scene(device, tangents):
+    """By the modules of both: from the file, and from texture coordinates."""
+    bumpy = Material("bumpy", kind="principled", normal_texture=0)
+    scene = plate(bumpy, [flat_map((200, 128, 200, 255))], tangents=tangents)
+    turned = np.array([[0.6, -0.8, 0, 0], [0.8, 0.6, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    scene.instances = [Instance(0, turned @ np.diag([side, 2.0, 1.0, 1.0]), 0) for side in (-1.0, 1.0)]
+    hits = np.zeros(4, HIT.dtype)
+    hits["barycentric"], hits["triangle"], hits["instance"] = (0.25, 0.5), (0, 1, 0, 1), (0, 0, 1, 1)
+    text = "vec4 tangent_at(Hit hit) { return detail_at(hit).tangent; }"
+    found = []
+    for accel in ("two-level-bvh", "bvh"):
+        modules = [
+            each
+            for each in prepare(scene, accel=accel).modules()
+            if {"object_ray", "geometry_at", "detail_at"} & {*each.provides}
+        ]
+        function = glsl_call.Function(device, "vec4 tangent_at(Hit hit)", modules=modules, records=[HIT], text=text)
+        (tangent,) = function(hits)
+        tangent[:, :3] /= np.linalg.norm(tangent[:, :3], axis=1, keepdims=True)
+        found.append(tangent)
+        hits["triangle"], hits["instance"] = np.arange(4), 0
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+    assert (found[0][:2, 3] == -found[0][2:, 3]).all()
 
 
 def test_second_coordinates(device):

@@ -27,6 +27,8 @@ def test_shadow_rays_of_a_surface_are_those_of_as_many_samples(program: str) -> 
     renderer.update(light_samples=16)
     one = renderer.render((12, 12), spp=1).linear
     np.testing.assert_allclose(one, many, rtol=1e-5, atol=1e-6)
+    renderer.update(light_samples=4)
+    np.testing.assert_allclose(renderer.render((12, 12), spp=4).linear, many, rtol=1e-5, atol=1e-6)
     assert np.abs(few - one).mean() > 100 * np.abs(many - one).mean()
 
 

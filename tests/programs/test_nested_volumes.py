@@ -34,7 +34,17 @@ def volume(name: str, ior: float, color: tuple[float, float, float], priority: i
 
 GLASS = volume("glass", 1.5, (0.5, 0.9, 0.5), 2)
 WINE = volume("wine", 1.33, (0.8, 0.2, 0.3), 1)
-PLASTIC = Material("plastic", (0.0, 0.0, 0.0, 1.0), kind="principled", roughness=0.0, ior=1.6)
+# Opaque, and none of the media: what its volume would absorb is behind its front, where no light comes.
+PLASTIC = Material(
+    "plastic",
+    (0.0, 0.0, 0.0, 1.0),
+    kind="principled",
+    roughness=0.0,
+    ior=1.6,
+    thickness=1.0,
+    attenuation_color=(0.1, 0.2, 0.3),
+    attenuation_distance=1.0,
+)
 
 
 @dataclass

@@ -55,6 +55,33 @@ def camera_ray(device):
     )
 
 
+UV_SIGNATURES = (
+    "vec3 uv_place(vec2 a, vec2 b, vec2 c, vec3 weights, vec3 ab, vec3 ac)",
+    "float uv_ratio(vec2 across, vec2 down, vec2 across_1, vec2 down_1)",
+)
+
+
+@pytest.mark.parametrize("size", [1e-25, 1.0, 1e25])  # no square of which is within float32
+def test_how_fast_texture_coordinates_change(device, size):
+    """The root of the areas' ratio, in powers of two; of the second coordinates, by that of the first."""
+    place, ratio = (glsl_call.Function(device, each, ["lib/triangle_point.glsl"]) for each in UV_SIGNATURES)
+    rng = np.random.default_rng(5)
+    uvs, uvs_1 = rng.uniform(-2, 3, (2, 200, 3, 2)).astype(np.float32)
+    sides = (size * rng.normal(size=(200, 2, 3))).astype(np.float32)
+    weights = rng.dirichlet([1, 1, 1], 200).astype(np.float32)
+
+    def area(corners: NDArray) -> NDArray:
+        across, down = np.moveaxis(corners[:, 1:].astype(float) - corners[:, :1], 1, 0)
+        return np.abs(across[:, 0] * down[:, 1] - across[:, 1] * down[:, 0])
+
+    (found,) = place(*np.moveaxis(uvs, 1, 0), weights, *np.moveaxis(sides, 1, 0))
+    np.testing.assert_allclose(found[:, :2], np.einsum("nk,nkx->nx", weights, uvs.astype(float)), atol=1e-5)
+    wide = np.linalg.norm(np.cross(sides[:, 0].astype(float), sides[:, 1]), axis=1)
+    np.testing.assert_allclose(found[:, 2], 0.5 * np.log2(area(uvs) / wide), rtol=1e-6, atol=2e-4)  # slivers
+    (found,) = ratio(*(each[:, k] - each[:, 0] for each in (uvs, uvs_1) for k in (1, 2)))
+    np.testing.assert_allclose(found, 0.5 * np.log2(area(uvs_1) / area(uvs)), atol=2e-4)
+
+
 # -- triangles -------------------------------------------------------------------------------------------------------
 
 _TEST_ONE = """

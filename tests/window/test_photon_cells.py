@@ -86,3 +86,10 @@ def growing_on_a_canvas(device: Any, inspector: Inspector, running: np.ndarray) 
     assert searching.any() and not searching.all() and running[searching].any()
     expected = np.where(searching[..., None], light + weight * running, before)
     np.testing.assert_allclose(canvas.linear(), expected, rtol=1e-6)  # roundings of a quotient and a sum
+    film = machine.streams["film"].read()  # and of the samples before it, the mean of all
+    film["sum"], film["count"] = (0.5, 1.0, 2.0), 3.0
+    machine.streams["film"].write(film)
+    canvas.begin((width, height), False)
+    assert canvas.grow(Tile(slice(0, height), slice(0, width), machine))
+    expected = np.where(searching[..., None], (light + weight * running + (0.5, 1.0, 2.0)) / 4.0, before)
+    np.testing.assert_allclose(canvas.linear(), expected, rtol=1e-6)

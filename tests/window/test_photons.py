@@ -102,6 +102,29 @@ def test_photons_are_points_where_they_are(mapped: Hands) -> None:
     np.testing.assert_array_equal(mapped.pixels(), without)
 
 
+@pytest.mark.parametrize("channel", [0, 1, 2])
+def test_photons_have_the_colour_of_their_power(mapped: Hands, channel: int) -> None:
+    """Their strongest channel full, whichever it is, and the others in proportion."""
+    view, stream = mapped.app.view, mapped.app.view.renderer.photon_map.streams["photons"]
+    kept = stream.read()
+    changed = kept.copy()
+    power = np.roll((1.0, 0.5, 0.25), channel).astype(np.float32)
+    changed["power"] = power * np.float32(1e-3)
+    mapped.quietly("shift+5")
+    try:
+        stream.write(changed)
+        mapped.until(lambda: not view.compiling)
+        mapped.turn(4)
+        drawn = mapped.pixels().astype(int)
+    finally:
+        stream.write(kept)
+        mapped.quietly("shift+5")
+    places, before = project_points(view.controller.camera, SIZE, kept["position"][kept["stored"] > 0])
+    inside = before & (places > 2).all(axis=1) & (places < np.array(SIZE) - 2).all(axis=1)
+    columns, rows = places[inside].astype(int).T
+    assert (np.abs(drawn[rows, columns] - 255 * power) <= 1).all(axis=1).sum() > 20
+
+
 def test_cells_are_drawn_as_wires(mapped: Hands) -> None:
     without = mapped.pixels().astype(int)
     mapped.quietly("ctrl+5")
