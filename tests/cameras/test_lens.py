@@ -34,6 +34,20 @@ def test_samples_are_the_twin_s(device, name) -> None:
     np.testing.assert_allclose(np.linalg.norm(found[1], axis=1), 1, atol=3e-7)
 
 
+@pytest.mark.parametrize("aperture", [0.0, 0.25])
+def test_the_lens_is_as_wide_as_its_aperture(aperture: float) -> None:
+    """Its axes are the camera's, times the radius; sharp at the focus distance, where there is a lens."""
+    camera = CAMERA.with_lens(aperture, 4.0)
+    right, up, _ = camera.basis()
+    uniforms = lens_uniforms(camera, (64, 48), "tent")
+    np.testing.assert_array_equal(uniforms["camera_lens_right"], right * aperture)
+    np.testing.assert_array_equal(uniforms["camera_lens_up"], up * aperture)
+    assert uniforms["camera_nearness"] == (0.25 if aperture else 0.0) and uniforms["camera_filter"] == 1
+    slope = math.tan(math.radians(25))
+    np.testing.assert_allclose(uniforms["camera_right"], right * slope * 64 / 48, rtol=1e-14)
+    np.testing.assert_allclose(uniforms["camera_up"], up * slope, rtol=1e-14)
+
+
 def test_without_an_aperture_the_middle_is_the_pixel_s_centre_to_the_bit(device) -> None:
     size = (33, 17)
     pixels = np.stack(np.meshgrid(np.arange(33), np.arange(17)), -1).reshape(-1, 2)

@@ -14,7 +14,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.paths import assets
 from viewer.formats import load
 from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.patches import tessellated
+from viewer.formats.bsp.patches import counts, tessellated
 
 
 def written(folder: Path, data: bytes) -> Path:
@@ -81,6 +81,20 @@ def test_colours_of_vertices_are_opaque(tmp_path: Path) -> None:
     np.testing.assert_allclose(scene.meshes[2].colors[0], (1, 0, 0.2, 1), rtol=1e-6)
 
 
+def test_colours_of_curves_are_rounded(tmp_path: Path) -> None:
+    """From 0 to 255 in eight steps across, as bytes: 255 k / 8 to the nearest, and 0.5 / 255 off at most."""
+    parts = level_lumps()
+    faces = np.frombuffer(parts["faces"], bsp.FACE).copy()
+    faces["lightmap"][1] = -1  # so that its vertices' colours are seen
+    vertices = np.frombuffer(parts["vertices"], bsp.VERTEX).copy()
+    vertices["color"][4:13] = np.tile([[0], [127], [255]], (3, 4))
+    scene = load(written(tmp_path, bsp.join(parts | {"faces": faces.tobytes(), "vertices": vertices.tobytes()})))
+    t = np.arange(9) / 8
+    want = np.rint(2 * t * (1 - t) * 127 + t * t * 255)
+    (row,) = np.unique(np.rint(scene.meshes[1].colors[:, 0].reshape(9, 9) * 255), axis=0)
+    np.testing.assert_array_equal(row, want)
+
+
 @pytest.mark.parametrize("flag", [0x80, 0x4], ids=["not drawn", "sky"])
 def test_faces_that_the_game_does_not_draw(flag: int, tmp_path: Path) -> None:
     parts = level_lumps()
@@ -105,6 +119,29 @@ def test_a_patch_passes_through_its_corners_and_lies_on_the_parabola() -> None:
     assert len(points) == 25 and len(triangles) == 32
     x = points[:, 0]
     np.testing.assert_allclose(points[:, 2], x * (2 - x) / 2, atol=1e-15)  # 2 t (1 - t), t = x / 2
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (5, 3), (3, 7), (5, 9)])
+def test_nets_are_patches_side_by_side(rows: int, columns: int) -> None:
+    """Biquadratic, each over 3 x 3 control points, of which it shares those of its edges; all nets at once."""
+    steps, nets = 4, np.random.default_rng(5).random((2, rows, columns, 3))
+    points, triangles = tessellated(nets, steps)
+    tall, wide = (rows - 1) // 2 * steps + 1, (columns - 1) // 2 * steps + 1
+    for y in range(tall):
+        for x in range(wide):
+            j, i = min(y // steps, rows // 2 - 1), min(x // steps, columns // 2 - 1)
+            v, u = y / steps - j, x / steps - i
+            across, down = ([(1 - t) ** 2, 2 * t * (1 - t), t * t] for t in (u, v))
+            want = np.einsum("r,c,nrca->na", down, across, nets[:, 2 * j : 2 * j + 3, 2 * i : 2 * i + 3])
+            np.testing.assert_allclose(points[:, y * wide + x], want, atol=1e-14)
+    # Two triangles of each cell, turned alike, which together are all of them.
+    places = np.stack(np.divmod(triangles, wide), axis=-1)
+    a, b, c = places.transpose(1, 2, 0)
+    (down, across), (below, beside) = b - a, c - a
+    np.testing.assert_array_equal(down * beside - across * below, 1)
+    assert len(np.unique(places.min(axis=1), axis=0)) == len(triangles) // 2
+    many, made = counts(np.array([[columns, rows], [rows, columns]]), steps)
+    assert many.tolist() == [tall * wide] * 2 and made.tolist() == [len(triangles)] * 2
 
 
 def test_the_level_that_is_shipped() -> None:

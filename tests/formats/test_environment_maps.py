@@ -32,6 +32,15 @@ def test_exr(tmp_path, kind, compression) -> None:
     np.testing.assert_array_equal(read_picture(tmp_path / "a.exr"), pixels.astype(np.float32))
 
 
+@pytest.mark.parametrize("corner", [(0, 0), (3, 5), (-7, -2)])
+def test_exr_whose_window_of_data_begins_elsewhere(tmp_path, corner) -> None:
+    """Its pixels are those of the window, whatever part of a larger picture it is."""
+    pixels, (left, top) = picture(6, 40), corner
+    window = np.array([left, top], np.int32), np.array([left + 5, top + 39], np.int32)
+    write_exr(tmp_path / "a.exr", {"RGB": pixels}, dataWindow=window)
+    np.testing.assert_array_equal(read_picture(tmp_path / "a.exr"), pixels)
+
+
 def test_exr_in_grey_and_with_more_channels(tmp_path) -> None:
     pixels = picture()
     write_exr(tmp_path / "grey.exr", {"Y": np.ascontiguousarray(pixels[..., 0])})

@@ -277,15 +277,16 @@ def test_cameras(tmp_path):
     ]
     half = math.sqrt(0.5)
     doc.json["nodes"] = [
-        {"children": [1, 2, 3, 4, 5]},
+        {"children": [1, 2, 3, 4, 5, 6]},
         {"name": "eye", "camera": 0, "translation": [1, 2, 3], "rotation": [0, half, 0, half], "scale": [3, 3, 3]},
         {"name": "eye", "camera": 0},
         {"camera": 1},
         {"camera": 2},
         {"name": "nothing", "camera": 0, "scale": [0, 0, 0]},
+        {"name": "eye", "camera": 0},
     ]
     scene = load(doc.write(tmp_path))
-    assert [camera.name for camera in scene.cameras] == ["eye", "eye 2"]
+    assert [camera.name for camera in scene.cameras] == ["eye", "eye 2", "eye 3"]
     camera = scene.cameras[0]
     assert np.allclose(camera.origin, (1, 2, 3))
     assert np.allclose(camera.target, (0, 2, 3))  # a quarter turn to the left, one unit ahead

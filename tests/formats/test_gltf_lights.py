@@ -62,8 +62,9 @@ def test_lights_follow_their_nodes_but_for_scale() -> None:
 
 
 def test_one_light_on_many_nodes_has_many_names() -> None:
-    found, _ = read([{"type": "point", "name": "bulb"}], [on(0), on(0, name="a"), on(0, name="a"), on(0)])
-    assert [light.name for light in found] == ["bulb", "a", "a 2", "bulb 2"]
+    nodes = [on(0), *[on(0, name="a") for _ in range(3)], on(0, name="a 2"), on(0), on(0)]
+    found, _ = read([{"type": "point", "name": "bulb"}], nodes)
+    assert [light.name for light in found] == ["bulb", "a", "a 2", "a 3", "a 2 2", "bulb 2", "bulb 3"]
     tree, held = document([{"type": "point"}], [{}, on(0), {}, on(0)]), []
     read_lights(tree, scene_nodes(tree, []), [], held)
     assert held == [1, 3]

@@ -45,6 +45,14 @@ def test_variants(tmp_path):
         assert shown(chosen.with_variant(None)) == shown(scene) == ["sole"] * 4
 
 
+def test_variants_of_one_name_are_numbered(tmp_path):
+    doc = shoe()
+    given = ["day", "day", "", "day", "day 2", "variant 2", "day"]
+    doc.json["extensions"] = {NAME: {"variants": [{"name": name} if name else {} for name in given]}}
+    names = list(load(doc.write(tmp_path)).variants)
+    assert names == ["day", "day 2", "variant 2", "day 3", "day 2 2", "variant 2 2", "day 4"]
+
+
 def test_a_variant_chosen_when_it_is_loaded(tmp_path):
     path = shoe().write(tmp_path)
     assert shown(viewer.load(path, variant="day")) == ["sole", "red"] * 2

@@ -65,6 +65,25 @@ def test_special_cases(text, value):
     assert parse(text, small=False)[0] == value
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.5000000000000000000000000", 0.5),
+        ("0.00000000000000000025", 2.5e-19),
+        ("12.50000000000000000000", 12.5),
+        ("12500000000000000000000", 1.25e22),
+        ("12500000000000000000000.0", 1.25e22),
+        ("1250000000000000000000.0000e-20", 12.5),
+        ("1.25000000000000000000000e2", 125.0),
+        ("-0.12500000000000000000000E+1", -1.25),
+        ("000000000000000000000.5", 0.5),
+    ],
+)
+def test_digits_beyond_the_eighteenth_count_as_places(text, value):
+    """Before and behind the point, with an exponent, too; zeros before the first of another value are none of them."""
+    assert parse(text) == (value, len(text))
+
+
 def test_nan():
     assert math.isnan(parse("nan")[0])
     assert math.isnan(parse("-NaN")[0])

@@ -17,7 +17,7 @@ from viewer.lighting.each_light import each_light, turned
 from viewer.lighting.environment import environment
 from viewer.lighting.lights import scene_lights
 from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
-from viewer.scene.light import luminance
+from viewer.scene.light import Light, luminance
 from viewer.scene.sky import sky
 
 NOTHING = Scene.from_triangles(np.zeros((0, 3)), np.zeros((0, 3), int))
@@ -157,6 +157,27 @@ def test_turned_by_a_written_matrix() -> None:
     fresh, moved = each_light(NOTHING, there), turned(each_light(NOTHING, here), there)
     np.testing.assert_array_equal(moved.memories[0].data, fresh.memories[0].data)
     assert moved.uniforms == fresh.uniforms != each_light(NOTHING, here).uniforms
+
+
+def test_turned_beside_lamps() -> None:
+    """Lamps stand still, before the suns and behind them; a dark one is left out."""
+    scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    scene.materials[0].emission = (1.0, 2.0, 3.0)
+    scene.lights = [
+        Light("point", "near", (1, 2, 3), intensity=(4, 5, 6)),
+        Light("point", "dark", (1, 2, 3), intensity=(0, 0, 0)),
+        Light("directional", "far", direction=(0, 0, 1), intensity=(7, 8, 9)),
+    ]
+    given, here = sky(128), ambient(sky(128))
+    there, suns = in_world(here, given.rotated(30)), len(here.towards)
+    fresh, moved, before = each_light(scene, there), turned(each_light(scene, here), there), each_light(scene, here)
+    assert suns and fresh.uniforms["each_punctual"] == ("int", 2 + suns)
+    rows, old = moved.memories[0].data, before.memories[0].data
+    np.testing.assert_array_equal(rows, fresh.memories[0].data)
+    np.testing.assert_array_equal(rows["along"][2 : 2 + suns], there.towards.astype(np.float32))
+    others = np.delete(np.arange(len(rows)), np.arange(2, 2 + suns))
+    np.testing.assert_array_equal(rows[others], old[others])
+    np.testing.assert_array_equal(rows["power"][: 2 + suns], np.float32([(4, 5, 6), (7, 8, 9), *here.irradiance]))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 2), (40, 30), (300, 200), (1000, 2), (5, 500)])

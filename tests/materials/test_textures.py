@@ -140,7 +140,7 @@ def test_levels_and_filters(device):
     where = places(uv, texels - 0.5 * np.log2(40 * 21))
     got = lookups(device, found, np.repeat(np.arange(len(found)), count), np.tile(where, (len(found), 1)))
     for number, texture in enumerate(found):
-        nearest, mipmaps, _ = MINIFICATIONS[texture.minification]
+        nearest, mipmaps = MINIFICATIONS[texture.minification]
         level = np.clip(np.floor(texels), 0, len(chain) - 1).astype(int) * mipmaps
         for chosen in range(len(chain)):
             for small in (False, True):

@@ -105,6 +105,53 @@ def test_what_is_not_stored_is_not_sorted(device: Any) -> None:
         each.release()
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "resolution", "cell"),
+    [
+        ((-1, 0, 2), (3, 0, 7), (5, 1, 9), (0.8, 7e-6, 5 / 9)),  # flat: a millionth of the largest coordinate
+        ((-8, 1, 2), (-8, 1, 2), (2, 1, 4), (4e-6, 8e-6, 2e-6)),
+        ((0, 0, 0), (0, 0, 0), (1, 1, 1), (1e-36, 1e-36, 1e-36)),
+        ((1, 2, 3), (2, 4, 6), (10, 4, 1), (0.1, 0.5, 3)),
+    ],
+)
+def test_cells_over_a_box(low: Any, high: Any, resolution: Any, cell: Any) -> None:
+    for kinds in (1, 2):
+        grid = PhotonGrid.over(low, high, resolution, kinds)
+        np.testing.assert_array_equal(grid.cell, np.float32(cell))
+        assert grid.low == low and grid.resolution == resolution
+        assert grid.cells == kinds * np.prod(resolution)
+        assert grid.uniforms == {
+            "photon_grid_low": low,
+            "photon_grid_cell": grid.cell,
+            "photon_grid_resolution": resolution,
+            "photon_grid_buckets": 0,
+            "photon_grid_kinds": kinds,
+        }
+
+
+def test_cells_of_each_kind_count() -> None:
+    """Numbers of cells stay below 2^24, those of both kinds of photons."""
+    box = (0, 0, 0), (1, 1, 1)
+    assert PhotonGrid.over(*box, (256, 256, 255)).cells == (1 << 24) - (1 << 16)
+    assert PhotonGrid.over(*box, (256, 256, 127), 2).cells == (1 << 24) - (1 << 17)
+    with pytest.raises(ViewerError, match="one to 8,388,607 cells in all"):
+        PhotonGrid.over(*box, (256, 256, 128), 2)
+    hashed = PhotonGrid.hashed((1, 2, 3), 0.25, 16, 2)
+    assert (hashed.low, hashed.cell, hashed.resolution) == ((1, 2, 3), (0.25, 0.25, 0.25), (1, 1, 1))
+    assert hashed.cells == 32 and hashed.uniforms["photon_grid_buckets"] == 16
+
+
+def test_positions_are_in_their_cells() -> None:
+    """Clamped to a box, and counted on beyond it by a hash."""
+    at = np.array([(-1, 0, 2), (-0.2, 5, 7), (3, -5, 6.44), (9, 0, -9)])
+    box, cells = PhotonGrid.over((-1, 0, 2), (3, 1, 7), (5, 2, 9)), [(0, 0, 0), (1, 1, 8), (4, 0, 7), (4, 0, 0)]
+    at[1, 0] = -0.1
+    np.testing.assert_array_equal(box.cells_of(at), cells)
+    np.testing.assert_array_equal(box.numbers(at), [0, 86, 74, 4])
+    hashed = PhotonGrid.hashed((-1, 0, 2), 0.5, 16)
+    np.testing.assert_array_equal(hashed.cells_of(at), [(0, 0, 0), (1, 10, 10), (8, -10, 8), (20, 0, -22)])
+
+
 @pytest.mark.parametrize("resolution", [(0, 1, 1), (256, 256, 256), (-1, 2, 2), (1, 1)])
 def test_grids_that_cannot_be(resolution: tuple[int, ...]) -> None:
     with pytest.raises(ViewerError, match=r"photon grid: .* cells"):

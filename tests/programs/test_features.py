@@ -14,7 +14,9 @@ import viewer
 from viewer.cameras.lens import lens_rays
 from viewer.film import device_film as buffers
 from viewer.film.device_film import Buffer
+from viewer.film.layers import LAYERS
 from viewer.kernels.records import FEATURES
+from viewer.renderer.layers import feature_layers
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
@@ -212,3 +214,21 @@ def test_progress_is_told_and_samples_of_the_picture_stay(make):
     after = renderer.render(SIZE, spp=2).film
     assert before is not None and after is not None
     assert before.records().tobytes() == after.records().tobytes()
+
+
+def test_layers_are_averages_over_what_is_hit_or_over_all(device):
+    """Depth is the mean of the samples that hit, infinite without one; normal and albedo have 0 of misses."""
+    records = np.zeros((1, 4), FEATURES.dtype)
+    records["count"], records["hits"] = [[4, 4, 4, 0]], [[4, 1, 0, 0]]
+    records["depth"] = [[10, 3, 0, 0]]
+    records["normal"][0, :2] = (4, -2, 1), (0, 0.5, -1)
+    records["albedo"][0, :2] = (1, 2, 3), (0.25, 0.5, 1)
+    buffer = Buffer(device, FEATURES, (4, 1))
+    buffer.write(records)
+    layers = {name: LAYERS[name].empty(1, 4) for name in ("depth", "normal", "albedo")}
+    feature_layers(buffer, layers)
+    buffer.release()
+    zero = (0, 0, 0)
+    np.testing.assert_array_equal(layers["depth"], [[2.5, 3, np.inf, np.inf]])
+    np.testing.assert_array_equal(layers["normal"], [[(1, -0.5, 0.25), (0, 0.125, -0.25), zero, zero]])
+    np.testing.assert_array_equal(layers["albedo"], [[(0.25, 0.5, 0.75), (0.0625, 0.125, 0.25), zero, zero]])

@@ -16,7 +16,8 @@ from viewer.scene.scene import Scene
 
 
 @pytest.mark.parametrize(
-    ("inner", "outer"), [(0, math.pi / 4), (0.3, 0.9), (0.5, 0.5001), (0, math.pi / 2), (1.2, 1.5)]
+    ("inner", "outer"),
+    [(0, math.pi / 4), (0.3, 0.9), (0.5, 0.5001), (0, math.pi / 2), (1.2, 1.5), (0, 0.02), (0.03, 0.04), (0, 0.0447)],
 )
 def test_a_spot_s_flux_is_the_integral_of_its_falloff(inner, outer) -> None:
     spot = Light("spot", inner=inner, outer=outer)

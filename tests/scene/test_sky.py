@@ -10,7 +10,7 @@ import pytest
 import viewer
 from viewer.scene.edits.alone import is_single_object
 from viewer.scene.light import luminance
-from viewer.scene.sky import _dome, sky, studio, sunlight
+from viewer.scene.sky import ALBEDO, SCALE, _dome, sky, studio, sunlight
 
 # By Hosek and Wilkie's own C code (version 1.4a, linear sRGB), turbidity 2.5, ground albedo 0.5: the sun's elevation,
 # the direction's angle to the zenith and to the sun, degrees.
@@ -51,6 +51,23 @@ def test_the_sun_is_where_it_is_asked_for(sun) -> None:
 def test_the_sun_at_the_horizon_is_no_fault() -> None:
     low = sky(64, (0, 0))
     assert np.isfinite(low.pixels).all() and 0 < low.flux < 0.2 * sky(64).flux
+
+
+@pytest.mark.parametrize("width", [8, 16, 64, 256])
+@pytest.mark.parametrize("place", [(40, 60), (37, 11), (12, -75)])
+def test_maps_of_every_size_hold_the_whole_sun(width, place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over the horizon a sun adds its light to a sky without one, and no more; below it lights up the ground."""
+    make = sky.__wrapped__
+    found = make(width, place).pixels.astype(float)
+    monkeypatch.setattr("viewer.scene.sky.sunlight", lambda _: np.zeros(3))
+    dark = make(width, place)
+    angles, above = dark.solid_angles(), slice(0, width // 4)
+    added = np.einsum("hwc,h->c", (found - dark.pixels)[above], angles[above])
+    np.testing.assert_allclose(added, sunlight(math.radians(place[0])) * SCALE, rtol=1e-6)
+    # Straight down there is no haze: the albedo's share of the light that comes to level ground.
+    polar = (np.arange(width // 2) + 0.5) * 2 * np.pi / width
+    light = np.einsum("hwc,h->c", found[above], (np.cos(polar) * angles)[above])
+    np.testing.assert_allclose(found[-1], ALBEDO / math.pi * luminance(light), rtol=1e-6)
 
 
 def test_the_studio_is_neutral_and_lights_a_level_plane_like_the_sky() -> None:

@@ -86,6 +86,26 @@ def test_materials_vertex_colours_and_textures_are_seen(device: Any) -> None:
     np.testing.assert_allclose(found[24, 42, :3], (0.5, 0.3, 0.1), atol=0.05)
 
 
+@pytest.mark.parametrize(
+    ("texel", "linear"),
+    [
+        (np.uint8([51, 255, 0, 255]), (0.2**2.2, 1, 0)),
+        (np.uint16([13107, 65535, 0, 65535]), (0.2**2.2, 1, 0)),  # a fifth, and all
+        (np.float16([0.25, 1, 0, 1]), (0.25, 1, 0)),
+    ],
+    ids=["uint8", "uint16", "float16"],
+)
+def test_textures_of_every_type_are_as_bright(texel: Any, linear: tuple[float, ...]) -> None:
+    mesh = places.flat(places.box())
+    mesh.uvs = np.zeros((36, 2), np.float32)
+    image = Image(np.broadcast_to(texel, (2, 2, 4)))
+    scene = Scene(
+        [mesh], [Instance(0)], [Material(base_color=(1.0, 0.5, 1.0, 1.0), texture=0)], textures=[Texture(image)]
+    )
+    (made,) = headlight_scene(scene).groups.meshes
+    np.testing.assert_allclose(made.attributes["tint"], np.tile(np.multiply(linear, (1, 0.5, 1)), (36, 1)), rtol=1e-6)
+
+
 def test_it_is_displayed_alike_at_every_exposure(device: Any) -> None:
     scene = Scene([places.flat(places.box())], [Instance(0)])
     plain, darker = (drawn(device, scene, places.FRONT, stops) for stops in (0.0, -3.0))

@@ -131,7 +131,7 @@ def _fill(texels: NDArray[np.uint8], places: Sequence[int], image: Image, conten
 
 
 def _flags(texture: Texture) -> int:
-    nearest, mipmaps, _ = MINIFICATIONS[texture.minification or ""]
+    nearest, mipmaps = MINIFICATIONS[texture.minification or ""]
     kind = texture.image.texels.dtype
     bits = {
         "TEXTURE_NEAREST": texture.nearest,

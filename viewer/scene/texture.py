@@ -13,14 +13,15 @@ from viewer.base.errors import ViewerError
 # Wrap modes of coordinates beyond 0 .. 1; the numbers are those of the record Texture.
 WRAPS = {"repeat": 0, "mirrored": 1, "clamp": 2}
 
-# Minification filters by OpenGL's names: (nearest texel, mip levels, nearest mip level).
+# Minification filters by OpenGL's names: (nearest texel, mip levels). A random number chooses between two levels, for
+# "_mipmap_nearest", too.
 MINIFICATIONS = {
-    "nearest": (True, False, False),
-    "linear": (False, False, False),
-    "nearest_mipmap_nearest": (True, True, True),
-    "linear_mipmap_nearest": (False, True, True),
-    "nearest_mipmap_linear": (True, True, False),
-    "linear_mipmap_linear": (False, True, False),
+    "nearest": (True, False),
+    "linear": (False, False),
+    "nearest_mipmap_nearest": (True, True),
+    "linear_mipmap_nearest": (False, True),
+    "nearest_mipmap_linear": (True, True),
+    "linear_mipmap_linear": (False, True),
 }
 
 # Contents of texels: colours, with sRGB-encoded red, green and blue for integers; plain values; or unit vectors v as (v
