@@ -11,9 +11,10 @@ import viewer
 from viewer.cli.main import USER_ERROR, main
 from viewer.farm import work
 from viewer.farm.build import Build, check_builds
-from viewer.farm.cluster import check_cluster
+from viewer.farm.cluster import check_cluster, processes
 from viewer.farm.pictures import render_on
-from viewer.farm.units import sample_units, tile_side, tile_units
+from viewer.farm.units import Unit, sample_units, tile_side, tile_units
+from viewer.film.film import Film
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,40 @@ def test_builds_that_differ() -> None:
     check_builds({"a": one, "b": other}, mixed=True)
     with pytest.raises(viewer.ViewerError, match=r"radeonsi on b.*mix_builds"):
         check_builds({"a": one, "b": other}, mixed=False)
+
+
+def test_builds_are_listed_with_their_workers() -> None:
+    """One by its address, the others by their number."""
+    one, other = Build("1", "aa", "llvmpipe"), Build("2", "bb", "radeonsi")
+    listed = "raystream 1 (aa), llvmpipe on a{}; raystream 2 (bb), radeonsi on d "
+    for workers, more in (("ad", ""), ("abd", " and 1 more"), ("abcd", " and 2 more")):
+        with pytest.raises(viewer.ViewerError) as caught:
+            check_builds({name: other if name == "d" else one for name in workers}, mixed=False)
+        assert listed.format(more) in str(caught.value)
+
+
+def test_the_environment_of_processes_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread each, unless their user has said otherwise."""
+    import distributed
+
+    class Begun(Exception):
+        pass
+
+    given: dict[str, Any] = {}
+
+    def begin(**options: Any) -> None:
+        given.update(options)
+        raise Begun
+
+    monkeypatch.setattr(distributed, "LocalCluster", begin)
+    monkeypatch.setenv("LP_NUM_THREADS", "3")
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    monkeypatch.delenv("DASK_LOGGING__DISTRIBUTED", raising=False)
+    with pytest.raises(Begun), processes(2):
+        pass
+    wanted = {"LP_NUM_THREADS": "3", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"}
+    assert given["env"] == wanted
+    assert (given["threads_per_worker"], given["host"], given["memory_limit"]) == (1, "127.0.0.1", None)
 
 
 def test_workers_without_this_program(scheduler: str, monkeypatch: Any) -> None:
@@ -122,3 +157,22 @@ def test_units_cover_the_picture_once() -> None:
     ]
     assert len(covered) == len(set(covered)) == 100 * 70
     assert [(u.first, u.samples) for u in sample_units((4, 4), 5, 20, 8)] == [(5, 3), (8, 8), (16, 4)]
+
+
+def test_units_of_a_picture_that_has_begun() -> None:
+    """Complete tiles are left out; one that has begun goes on from its film, and costs the rest."""
+    film = Film(96, 32)
+    film.count[:, :32], film.count[:, 32:33] = 4, 4
+    found = list(tile_units((96, 32), 4, 32, film))
+    assert [(unit.left, unit.width, unit.film is None, unit.cost) for unit in found] == [
+        (32, 32, False, 31 * 32 * 4),
+        (64, 32, True, 32 * 32 * 4),
+    ]
+    film.count[:] = 4
+    assert not list(tile_units((96, 32), 4, 32, film)) and len(list(tile_units((96, 32), 5, 32, film))) == 3
+
+
+def test_units_by_their_names() -> None:
+    unit = Unit(3, 5, 7, 11, 13, first=17)
+    assert str(unit) == "7 x 11 pixels at 3, 5, 13 samples from 17" and unit.cost == 7 * 11 * 13
+    assert unit.region == (slice(5, 16), slice(3, 10))

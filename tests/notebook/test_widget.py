@@ -270,6 +270,12 @@ def test_where_it_runs(monkeypatch: pytest.MonkeyPatch, shell: Any, found: bool)
     assert show.in_notebook() is found
 
 
+def test_spyder_shows_no_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel(monkeypatch, SimpleNamespace(kernel=object()))
+    monkeypatch.setitem(sys.modules, "spyder_kernels", SimpleNamespace())  # type: ignore[arg-type]
+    assert not show.in_notebook()
+
+
 def test_ipython_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
     assert not show.in_notebook() and "IPython" not in sys.modules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viewer.base.errors import ViewerError
+from viewer.options import values
 from viewer.options.docs import markdown_table
 from viewer.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, most_samples
 from viewer.options.values import LARGEST_SIDE, PolicyChoice, Unroll
+
+# Readers of numbers whose range has its ends, whole ones first.
+CLOSED = (
+    *(values.read_integer, values.read_optional_integer, values.read_integer_or_auto),
+    *(values.read_real, values.read_real_or_auto, values.read_optional_closed_real),
+)
 
 
 @dataclass
@@ -77,6 +85,15 @@ GOOD = [
     ("roulette", "7", 7),
     ("sun", "20,-90", (20.0, -90.0)),
     ("sun", np.array([90, 0]), (90.0, 0.0)),
+    ("sun", "0,-360", (0.0, -360.0)),
+    ("sun", (90, 360), (90.0, 360.0)),
+    ("environment", "0,0,1e30", (0.0, 0.0, 1e30)),
+    ("ground", "0.01x10000", (0.01, 10000.0)),
+    ("animation", 0, 0),
+    ("roulette", "None", None),
+    ("frames", "0-0", range(1)),
+    ("frames", "9999999", range(9_999_999, 10_000_000)),
+    ("frames", range(9_999_999, 10_000_000), range(9_999_999, 10_000_000)),
     ("light", "lamp=1,2,-3", (("lamp", (1.0, 2.0, -3.0)),)),
     ("light", {"a": (1, 2, 3), "b": "4,5,6"}, (("a", (1.0, 2.0, 3.0)), ("b", (4.0, 5.0, 6.0)))),
     ("light", ["a=1,2,3", "b=1,2,3", "a=4,5,6"], (("a", (4.0, 5.0, 6.0)), ("b", (1.0, 2.0, 3.0)))),
@@ -169,6 +186,7 @@ BAD = [
     *(("pixel_filter", v) for v in ("", "bxo", None)),
     *(("environment", v) for v in ("", "-1,0,0", (1, 2), (1, 2, 1e31), 3, "a\0b")),
     *(("environment_rotation", v) for v in ("", "north", "361", float("inf"), None)),
+    *(("sun", v) for v in ("", "40", "-0.1,0", "90.1,0", "0,360.1", "0,-360.1", "1,2,3", "up,0", 3, (1, True))),
     *(("light", v) for v in ("", "lamp", "lamp=", "=1,2,3", "lamp=1,2", "lamp=1,2,nan", 3)),
     *(("mask", v) for v in ("", "stencils", None)),
     *(("grid", v) for v in ("", "0", "1025", "1.5", "-4", "automatic", 0, 2.5, True, np.zeros(2))),
@@ -218,6 +236,21 @@ def test_bad_value_is_named_with_what_is_expected(name, value):
     assert line == typed if OPTIONS[name].scope == "command" else line.startswith(f"{name}={shown}"[:38])
     assert "expected " in line
     assert "\n" not in line and len(line) < 250
+
+
+@pytest.mark.parametrize(
+    "option",
+    [each for each in OPTIONS.values() if each.read in CLOSED],
+    ids=lambda option: option.name,
+)
+def test_both_ends_of_a_range_belong_to_it(option):
+    """And the next number beyond each does not."""
+    whole = option.read in CLOSED[:3]
+    for end, beyond in ((option.low, -math.inf), (option.high, math.inf)):
+        assert check(option.name, str(end)) == check(option.name, end) == end
+        outside = end + math.copysign(1, beyond) if whole else math.nextafter(end, beyond)
+        with pytest.raises(ViewerError):
+            check(option.name, outside)
 
 
 def test_choices_are_handed_in():

@@ -11,6 +11,7 @@ from PIL import Image
 import viewer
 from viewer.cli import main as cli
 from viewer.renderer.sampling.darkness import BLACK, darkness
+from viewer.renderer.sampling.picture import Picture
 from viewer.scene.light import Light
 
 SMALL = ("--size", "12x8", "--spp", "1", "--depth", "1", "--machine", "singlepass")
@@ -61,6 +62,21 @@ def test_a_scene_whose_lights_show_nothing_stands_under_the_sky(capsys) -> None:
         assert ("show nothing here" in capsys.readouterr().err) == filled
     with Image.open("a.png") as filled, Image.open("b.png") as black:
         assert np.asarray(filled).mean() > 60 and not np.asarray(black).any()
+
+
+@pytest.mark.usefixtures("device", "dim")
+@pytest.mark.parametrize("told", [("dark", "dark"), ("dark", ""), ("", "dark"), ("", "")])
+def test_frames_that_fade_are_meant_to(told, capsys, monkeypatch) -> None:
+    """What all of them are is said once, of the first."""
+    left = [[f"{word} frame {k}"] if word else [] for k, word in enumerate(told)]
+
+    def remarks(picture: Picture, exposure: float | str | None = None) -> list[str]:
+        return [] if exposure is None else left.pop(0)  # without one for developers
+
+    monkeypatch.setattr(Picture, "remarks", remarks)
+    assert cli.main(("render", "dim", *SMALL, "--frames", "0-1", "--turntable", "-o", "%d.png")) == 0
+    err = capsys.readouterr().err
+    assert ("dark frame 0" in err) == all(told) and "dark frame 1" not in err and not left
 
 
 def test_what_is_nearly_black() -> None:

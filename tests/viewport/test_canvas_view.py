@@ -163,6 +163,32 @@ def test_a_camera_is_copied_and_comes_back(view: CanvasView) -> None:
     assert np.allclose(view.view.controller.camera.origin, camera.origin) and view.clipboard
 
 
+def test_the_first_of_a_scene_s_cameras_comes_first(view: CanvasView) -> None:
+    """However far another scene's, or its own before it was opened anew, had come; and round."""
+    cameras = view.view.scene.cameras
+    for _ in range(2):
+        view.scene_loader.open(view.view.path)
+        rest(view)
+        for number in (*range(len(cameras)), 0):
+            view.perform("camera.next")
+            assert view.scene_loader.camera_number == number
+            assert view.view.message == f"camera: {cameras[number].name}"
+
+
+def test_exposure_by_steps(view: CanvasView) -> None:
+    """Of a quarter of a stop, from what is on show; back to auto it is the picture's own."""
+    for name, stops in (("up", 0.25), ("up", 0.5), ("down", 0.25)):
+        view.perform(f"exposure.{name}")
+        assert view.view.exposure == view.view.stops == stops
+        assert view.view.message == f"exposure {stops:+.2f} stops"
+    view.perform("exposure.auto")
+    rest(view)
+    metered = view.view.metered
+    assert view.view.exposure == "auto" and view.view.stops == metered != 0
+    view.perform("exposure.down")
+    assert view.view.exposure == metered - 0.25
+
+
 def test_another_size(view: CanvasView) -> None:
     """Events are in logical pixels, bitmaps in the screen's."""
     view.handle({"event_type": "resize", "width": 10, "height": 8, "pixel_ratio": 2.0})

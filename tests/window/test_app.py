@@ -121,8 +121,11 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
 
     hands = opened()
     assert hands.app.view.exposure == "auto"
-    hands.key("plus", "z", "Tab")
+    hands.key("plus", "z", "Tab", "ctrl+b", "t")
     assert hands.app.view.exposure != "auto"
+    controller = hands.app.view.controller
+    controller.speed = 2 * controller.natural_speed
+    hands.app.session.stop_at(77, 0.125)
     assert not hands.app.window.closing
     hands.key("ctrl+q")
     assert hands.app.window.closing
@@ -130,7 +133,10 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
     type(hands.app).release(hands.app)
     saved = Preferences.load()
     assert (saved.exposure, saved.statistics, saved.mode) == ("auto", True, "fly")
-    assert saved.size == (320, 240)
+    assert (saved.size, saved.full_screen) == ((320, 240), False)
+    assert controller.natural_speed != 1 and saved.speed == 2, "a factor on what suits the scene"
+    assert (saved.samples, saved.noise) == (77, 0.125)
+    assert (saved.panels, saved.tonemap) == (True, hands.app.view.tonemap) and saved.tonemap != "agx"
     hands.app.release = lambda: None
 
 

@@ -159,6 +159,14 @@ def test_unchanged_settings_are_not_written(path) -> None:
     assert path.stat().st_mtime == 1
 
 
+def test_settings_whose_file_was_removed_meanwhile_are_all_written(path) -> None:
+    settings = Preferences.load(written(path, "panels = true\nspeed = 2.0\n"))
+    path.unlink()
+    settings.statistics = True
+    settings.save()
+    assert Preferences.load(path) == settings and (settings.panels, settings.speed) == (True, 2.0)
+
+
 def test_what_another_window_wrote_meanwhile_stays(path) -> None:
     written(path, "exposure = 1.0\n")
     one, two = Preferences.load(path), Preferences.load(path)

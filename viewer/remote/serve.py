@@ -48,8 +48,7 @@ class Remote:
         self.socket = _listening(host, port)
         self.port: int = self.socket.getsockname()[1]
         self.token = secrets.token_urlsafe(TOKEN)
-        shown = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
-        self.address = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/{self.token}/"
+        self.address = address(host, self.port, self.token)
         from viewer.remote.canvas import RemoteCanvas
 
         try:
@@ -68,6 +67,12 @@ class Remote:
         finally:
             self.canvas.close()
             self.socket.close()
+
+
+def address(host: str, port: int, token: str) -> str:
+    """Where a browser on this machine finds the page."""
+    shown = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/{token}/"
 
 
 def _listening(host: str, port: int | str) -> socket.socket:

@@ -31,6 +31,14 @@ class Listener(Protocol):
     def on_scale(self, scale: float) -> None: ...
 
 
+def overlap(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> int:
+    """The area common to two rectangles (left, top, width, height)."""
+    wide, tall = (
+        min(one[axis] + one[axis + 2], other[axis] + other[axis + 2]) - max(one[axis], other[axis]) for axis in (0, 1)
+    )
+    return max(0, wide) * max(0, tall)
+
+
 class Window:
     """Opens the window. Raises ViewerError without a display, DeviceError where it has no OpenGL 3.3."""
 
@@ -139,13 +147,10 @@ class Window:
         glfw.set_window_monitor(self.handle, monitor, 0, 0, mode.size.width, mode.size.height, mode.refresh_rate)
 
     def _covered(self, monitor: Any) -> int:
-        """How many units of the screen the window covers."""
-        left, top = glfw.get_monitor_pos(monitor)
+        """The area of the screen under the window, screen coordinates squared."""
         mode = glfw.get_video_mode(monitor)
-        (x, y), (width, height) = glfw.get_window_pos(self.handle), self.size
-        wide = min(x + width, left + mode.size.width) - max(x, left)
-        tall = min(y + height, top + mode.size.height) - max(y, top)
-        return max(0, wide) * max(0, tall)
+        screen = (*glfw.get_monitor_pos(monitor), mode.size.width, mode.size.height)
+        return overlap((*glfw.get_window_pos(self.handle), *self.size), screen)
 
     @property
     def full_screen(self) -> bool:
