@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -245,3 +246,9 @@ def test_private_parts_stay_private():
             if (private and not module.startswith(MACHINES)) or node.attr == "__dict__":
                 reached.add(module)
     assert not reached
+
+
+def test_no_two_files_of_tests_share_a_name():
+    """Folders of tests are no packages: a process that has read one takes the other for it, and stops."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
