@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests import golden
+
 # Where this is set, as in continuous integration, a test that skips for want of one of these fails.
 REQUIRED = bool(os.environ.get("RAYSTREAM_TEST_REQUIRE"))
 REQUIREMENTS = ("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree", "glfw", "imgui-bundle", "imageio-ffmpeg")
@@ -59,9 +61,26 @@ LONGEST = (
 STATUS = Path("/proc/self/status")  # of a process, on Linux
 MEMORY = 1536  # MiB that a process may take, or the run fails
 GROWN = 64  # MiB that a process takes more than after it gave back what was free: it does so again
+VARYING = "raystream_varying"
 PEAK = "raystream_peak"  # in what a process of the tests leaves to the one that started it
 kept = {"now": 0, "whole": 0}  # MiB of this process after it gave back what was free, and when it last looked at all
 peaks: dict[str, tuple[int, str]] = {}  # by process: the most MiB that it has taken, and the file in which it did
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--golden", choices=("check", "record", "again", "off"), default="check", help="see golden.py")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    golden.configure(config.getoption("--golden"))
+
+
+@pytest.fixture(autouse=True)
+def _golden(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What the test meets is held to what it was."""
+    golden.enter(request.node.nodeid, hasattr(getattr(request.node, "obj", None), "hypothesis"))
+    yield
+    golden.leave()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -122,7 +141,9 @@ def _give_back() -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """A process of xdist's ends, and tells what it has taken."""
-    peaks.update(getattr(node, "workeroutput", {}).get(PEAK, {}))
+    left = getattr(node, "workeroutput", {})
+    peaks.update(left.get(PEAK, {}))
+    golden.varying.update(left.get(VARYING, ()))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -130,7 +151,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output[PEAK] = dict(peaks)
-    elif any(most > MEMORY for most, _ in peaks.values()):
+        output[VARYING] = sorted(golden.varying)
+    golden.finish(first=output is None)
+    if output is None and any(most > MEMORY for most, _ in peaks.values()):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

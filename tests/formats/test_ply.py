@@ -201,3 +201,21 @@ def test_every_truncation_is_refused(encoding, tmp_path):
     for length in range(4, len(data) - (2 if encoding == "ascii" else 0)):
         with pytest.raises(ViewerError):
             read(tmp_path, data[:length])
+
+
+INDICES = {"uchar": "B", "uint8": "B", "short": "h", "int16": "h", "ushort": "H", "uint16": "H", "uint": "I"}
+
+
+@pytest.mark.parametrize("kind", INDICES)
+@pytest.mark.parametrize("order", "<>")
+def test_indices_of_every_type_to_its_end(kind: str, order: str, tmp_path) -> None:
+    code = INDICES[kind]
+    last = min(2 ** (8 * struct.calcsize(code) - (code == "h")) - 1, 70_000)
+    encoding = "binary_little_endian" if order == "<" else "binary_big_endian"
+    lines = ["ply", f"format {encoding} 1.0", f"element vertex {last + 1}"]
+    lines += [*(f"property float {axis}" for axis in "xyz"), "element face 1"]
+    lines += [f"property list uchar {kind} vertex_indices", "end_header", ""]
+    points = np.arange(3 * (last + 1), dtype=f"{order}f4").tobytes()
+    face = struct.pack(f"{order}B3{code}", 3, last, 0, last - 1)
+    mesh = read(tmp_path, "\n".join(lines).encode() + points + face).meshes[0]
+    np.testing.assert_array_equal(mesh.positions[mesh.triangles[0], 0], [3 * last, 0, 3 * (last - 1)])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, cached_by_pixels
+from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, cached_by_pixels, check_pixels
 from viewer.scene.light import luminance
 from viewer.scene.sky import sky
 
@@ -87,3 +87,12 @@ def test_a_rotation_is_checked_and_keeps_the_flux() -> None:
     assert sky().rotated(30).rotated(5).flux == sky().flux and sky().rotated(30).rotated(5).rotation == 5
     with pytest.raises(ViewerError, match="rotation of nan"):
         sky().rotated(float("nan"))
+
+
+def test_a_bad_pixel_s_place_is_the_picture_s() -> None:
+    """Also of a band that begins further down."""
+    band = np.ones((2, 4, 3), np.float32)
+    band[1, 2, 0] = -1
+    for first in (0, 5):
+        with pytest.raises(ViewerError, match=rf"pixel \(2, {first + 1}\) is negative: -1, 1, 1"):
+            check_pixels(band, "map.hdr", first)

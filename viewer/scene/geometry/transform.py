@@ -10,9 +10,11 @@ from viewer.scene.mesh import Float
 
 def transform_points(points: Float, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
     """(N, V, 3): points (V, 3), or (N, V, 3), under the maps (N, 4, 4); under identities the points themselves."""
+    same = (matrices == np.eye(4)).all(axis=(1, 2))
+    if same.all():  # most scenes: no work for millions of vertices
+        return np.broadcast_to(points.astype(np.float64, copy=False), (len(matrices), *points.shape[-2:]))
     with np.errstate(all="ignore"):  # non-finite vertices pass through, and are reported by the caller
         moved = points.astype(np.float64) @ matrices[:, :3, :3].transpose(0, 2, 1) + matrices[:, None, :3, 3]
-        same = (matrices == np.eye(4)).all(axis=(1, 2))
         moved[same] = np.broadcast_to(points, moved.shape)[same]
     return moved
 
@@ -21,6 +23,9 @@ def transform_normals(normals: Float, matrices: NDArray[np.float64]) -> Float:
     """(N, V, 3): unit normals (V, 3), or (N, V, 3), under the maps (N, 4, 4), by the cofactor matrix: the inverse
     transpose times the determinant, defined for singular maps too."""
     linear = matrices[:, :3, :3]
+    same = (linear == np.eye(3)).all(axis=(1, 2))
+    if same.all():
+        return np.broadcast_to(normals, (len(matrices), *normals.shape[-2:]))
     x, y, z = linear[:, 0], linear[:, 1], linear[:, 2]
     cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
     cofactor[np.linalg.det(linear) < 0] *= -1.0
@@ -28,7 +33,6 @@ def transform_normals(normals: Float, matrices: NDArray[np.float64]) -> Float:
         turned = normals.astype(np.float64) @ cofactor.transpose(0, 2, 1)
         length = np.linalg.norm(turned, axis=2, keepdims=True)
         unit = np.where(length > 0, turned / np.where(length > 0, length, 1), normals)
-    same = (linear == np.eye(3)).all(axis=(1, 2))
     unit[same] = np.broadcast_to(normals, unit.shape)[same]
     return unit.astype(np.float32)
 

@@ -87,7 +87,7 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
         step = max(1, TOGETHER // max(size, faces, 1))
         for part in (every[at : at + step] for at in range(0, len(every) if size or faces else 0, step)):
             own, maps = _Stack.of(complete, which[part]), transforms[part]
-            rows = ranges(vertices[part], np.full(len(part), size))
+            rows = _rows(vertices[part], size)
             moved = transform_points(own.positions, maps)
             with np.errstate(invalid="ignore"):
                 too_far[part] = (np.isfinite(moved) & (np.abs(moved) > LARGEST_COORDINATE)).any(axis=(1, 2))
@@ -101,7 +101,7 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
                 uvs[rows] = np.broadcast_to(own.uvs, (len(part), size, 2)).reshape(-1, 2)
             mirrored = np.linalg.det(maps[:, :3, :3]) < 0  # keep front faces in front
             corners = np.where(mirrored[:, None, None], own.triangles[..., [0, 2, 1]], own.triangles)
-            places = ranges(starts[part], np.full(len(part), faces))
+            places = _rows(starts[part], faces)
             triangles[places] = (corners + vertices[part][:, None, None]).reshape(-1, 3)
             materials[places] = np.where(chosen[part][:, None] >= 0, chosen[part][:, None], own.materials).ravel()
     if too_far.any():
@@ -124,6 +124,13 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
     flat.tangents = tangents(complete, which, transforms)
     flat.opacities = opacities(complete, which)
     return flat
+
+
+def _rows(starts: NDArray[np.intp], size: int) -> NDArray[np.intp] | slice:
+    """The rows of runs of equal size: of one run a slice, which NumPy copies without looking up each."""
+    if len(starts) == 1:
+        return slice(int(starts[0]), int(starts[0]) + size)
+    return ranges(starts, np.full(len(starts), size))
 
 
 class _Stack(NamedTuple):

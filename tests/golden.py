@@ -1,0 +1,189 @@
+"""Golden values: what every picture, stream and scene that a test meets was when it was last looked at.
+
+Most tests compare two ways to one result, or a result with an oracle, each at the place that it is about. A fault that
+both ways share, or beside that place, would pass. So all that a test reads from the device, renders or loads is held,
+besides, to a digest of what it was: of each array 16 averages, whole as they are in ``golden/``, a file for each file
+of tests. Nothing is said of when or how often, so that any choice of tests may run alone.
+
+``tools/test --golden record [FILE ...]`` writes them; with ``--golden again`` the same tests run once more, and those
+whose values depend on the moment (by time, by random numbers) go into golden/varying.txt, and are left alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import zlib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+FOLDER = Path(__file__).with_name("golden")
+VARYING = FOLDER / "varying.txt"
+# Folders of tests whose values do not depend on time. (Sessions and windows show what they have at the moment.)
+FOLDERS = ("accel", "cameras", "denoise", "film", "formats", "lighting", "materials", "photons", "programs", "repro")
+FOLDERS += ("renderer", "scene", "statistics", "stream")
+
+PARTS = 16  # averages of an array
+LARGE = 1 << 16  # numbers, beyond which an array is looked at here and there: tests measure memory, too
+STEPS = 1024  # of a digest to 1: a change of all values by one in 1,000 is a step
+NEAR = 4  # steps that rounding may take: processors differ in the last place of what they fuse
+ASTRAY = 2  # averages that may differ: where rounding turns a decision, a path goes another way
+
+mode = "check"
+test = ""  # that runs
+known: dict[str, NDArray[np.uint16]] = {}  # by file of tests: (n, 2 + PARTS) digests
+seen: dict[str, dict[bytes, str]] = {}  # by file of tests: digests, and the first test that met each
+varying: set[str] = set()
+
+
+def digest(label: str, values: NDArray[Any]) -> NDArray[np.uint16]:
+    """(2 + PARTS,) of an array of numbers: a sum of its name and size, and averages of as many parts of it, each of a
+    logarithm that is linear below 0.001."""
+    told, size = zlib.crc32(f"{label} {values.size}".encode()), values.size
+    for axis, length in enumerate(values.shape):  # of many numbers each so manieth, rows first
+        if size > LARGE:
+            every = min(length, -(-size // LARGE))
+            values, size = values[(slice(None),) * axis + (slice(None, None, every),)], size // every
+    flat = values.astype(np.float64).ravel()
+    kept = np.where(np.isfinite(flat), flat, 1e9)
+    parts = np.array_split(np.arcsinh(1000 * kept), PARTS)
+    averages = [float(part.mean()) if part.size else 0.0 for part in parts]
+    steps = np.rint(np.array(averages) * STEPS).astype(np.int64) & 0xFFFF
+    return np.array([told & 0xFFFF, told >> 16, *steps], np.uint16)
+
+
+def near(rows: NDArray[np.uint16], row: NDArray[np.uint16]) -> bool:
+    """Whether one of the rows (n, 2 + PARTS) is that row, but for rounding."""
+    rows = rows[(rows[:, :2] == row[:2]).all(axis=1), 2:]
+    off = np.abs((rows - row[2:]).view(np.int16)) > NEAR
+    return bool((off.sum(axis=1) <= ASTRAY).any())
+
+
+def met(label: str, values: Any) -> None:
+    """A test met an array: remembered, or compared."""
+    if not test or test in varying:
+        return
+    file, found = test.partition("::")[0], np.asarray(values)
+    if not found.size or found.dtype.kind not in "fiub":
+        return
+    row = digest(label, found)
+    if mode == "record":
+        seen.setdefault(file, {}).setdefault(row.tobytes(), test)
+    elif file in known and not near(known[file], row):
+        if mode == "again":
+            varying.add(test)
+        else:
+            pytest.fail(f"{label} is not what it was: if that is meant, look at it, and record {file} (golden.py)")
+
+
+def numbers(value: Any, depth: int = 0) -> Iterator[NDArray[Any]]:
+    """All numbers of an object that is made of dataclasses, lists, tuples, dictionaries and arrays, in their order."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "fiub":
+            yield value.ravel()
+    elif isinstance(value, bool | int | float):
+        yield np.array([value], np.float64)
+    elif isinstance(value, str):
+        yield np.array([len(value)], np.float64)
+    elif dataclasses.is_dataclass(value) and depth < 12:
+        for field in dataclasses.fields(value):
+            if field.name not in ("source", "warnings") and not field.name.startswith("_"):
+                yield from numbers(getattr(value, field.name, None), depth + 1)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from numbers(each, depth + 1)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from numbers(each, depth + 1)
+
+
+def of_scene(scene: Any) -> NDArray[np.float64]:
+    """A few numbers of each array of a scene: its mean, and another that knows the order."""
+    found: list[float] = []
+    for leaf in numbers(scene):
+        values = leaf.astype(np.float64, copy=False)
+        values = np.where(np.isfinite(values), values, 1e9)
+        if values.size:
+            found += [float(values.mean()), float((values * np.cos(np.arange(values.size))).mean())]
+    return np.array(found)
+
+
+def watch(owner: Any, name: str, report: Callable[[Any, Any], None]) -> None:
+    """What a function returns is reported, with its first argument."""
+    whole = getattr(owner, name)
+
+    @functools.wraps(whole)
+    def watched(*given: Any, **named: Any) -> Any:
+        result = whole(*given, **named)
+        report(given[0] if given else None, result)
+        return result
+
+    setattr(owner, name, watched)
+
+
+@functools.cache
+def begin() -> bool:
+    """Watch the three places through which values come: streams read back, pictures rendered, files of scenes. False
+    where the driver is another than the one whose values are kept."""
+    from viewer.base.errors import DeviceError
+    from viewer.formats import FORMATS
+    from viewer.renderer.sampling.picture import Picture
+    from viewer.stream.gl.device import shared_device
+    from viewer.stream.gl.stream import Stream
+
+    try:
+        if "llvmpipe" not in shared_device().name:
+            return False
+    except DeviceError:
+        return False
+
+    def fields(_: Any, found: dict[str, NDArray[np.float32]]) -> None:
+        for name, values in found.items():
+            met(f"stream {name}", values)
+
+    watch(Stream, "fields", fields)
+    watch(Picture, "__init__", lambda picture, _: met("picture", picture.linear))
+    for name in FORMATS:
+        watch(import_module(name), "read", lambda _, scene: met("scene", of_scene(scene)))
+    return True
+
+
+def configure(chosen: str) -> None:
+    """How this process takes values: check, record or again."""
+    global mode
+    mode = chosen
+    if VARYING.exists():
+        varying.update(VARYING.read_text(encoding="utf-8").split("\n"))
+    if mode != "record":
+        for file in FOLDER.rglob("*.npy"):
+            known[f"tests/{file.relative_to(FOLDER).with_suffix('.py').as_posix()}"] = np.load(file)
+
+
+def enter(name: str, random: bool) -> None:
+    """A test begins; of one with random examples nothing is compared."""
+    global test
+    if mode != "off" and name.split("/")[1] in FOLDERS and not random and begin():
+        test = name
+
+
+def leave() -> None:
+    """A test ends."""
+    global test
+    test = ""
+
+
+def finish(first: bool) -> None:
+    """The process ends, and leaves what it recorded. first: it is the one that started the others."""
+    if mode == "record":
+        for file, rows in seen.items():
+            target = (FOLDER / Path(file).relative_to("tests")).with_suffix(".npy")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            np.save(target, np.frombuffer(b"".join(sorted(rows)), np.uint16).reshape(-1, 2 + PARTS))
+    elif mode == "again" and first:
+        VARYING.write_text("".join(f"{name}\n" for name in sorted(varying - {""})), encoding="utf-8")
