@@ -30,7 +30,8 @@ FOLDERS = ("accel", "cameras", "denoise", "film", "formats", "lighting", "materi
 FOLDERS += ("renderer", "scene", "statistics", "stream")
 
 PARTS = 16  # averages of an array
-LARGE = 1 << 16  # numbers, beyond which an array is looked at here and there: tests measure memory, too
+LARGE = 1 << 16  # numbers, beyond which an array is looked at here and there
+MANY = 64  # parts of a scene of one kind, beyond which they are looked at here and there
 STEPS = 1024  # of a digest to 1: a change of all values by one in 1,000 is a step
 NEAR = 4  # steps that rounding may take: processors differ in the last place of what they fuse
 ASTRAY = 2  # averages that may differ: where rounding turns a decision, a path goes another way
@@ -46,16 +47,19 @@ def digest(label: str, values: NDArray[Any]) -> NDArray[np.uint16]:
     """(2 + PARTS,) of an array of numbers: a sum of its name and size, and averages of as many parts of it, each of a
     logarithm that is linear below 0.001."""
     told, size = zlib.crc32(f"{label} {values.size}".encode()), values.size
-    for axis, length in enumerate(values.shape):  # of many numbers each so manieth, rows first
+    for axis, length in enumerate(values.shape):  # of many numbers every second, third ..., rows first
         if size > LARGE:
             every = min(length, -(-size // LARGE))
             values, size = values[(slice(None),) * axis + (slice(None, None, every),)], size // every
-    flat = values.astype(np.float64).ravel()
-    kept = np.where(np.isfinite(flat), flat, 1e9)
-    parts = np.array_split(np.arcsinh(1000 * kept), PARTS)
-    averages = [float(part.mean()) if part.size else 0.0 for part in parts]
+    averages = [_average(part) for part in np.array_split(values.ravel(), PARTS)]
     steps = np.rint(np.array(averages) * STEPS).astype(np.int64) & 0xFFFF
     return np.array([told & 0xFFFF, told >> 16, *steps], np.uint16)
+
+
+def _average(part: NDArray[Any]) -> float:
+    """Of the logarithms of numbers; 0 of none. (Bit by bit: tests measure memory, too.)"""
+    wide = part.astype(np.float64)
+    return float(np.arcsinh(1000 * np.where(np.isfinite(wide), wide, 1e9)).mean()) if part.size else 0.0
 
 
 def near(rows: NDArray[np.uint16], row: NDArray[np.uint16]) -> bool:
@@ -95,11 +99,9 @@ def numbers(value: Any, depth: int = 0) -> Iterator[NDArray[Any]]:
         for field in dataclasses.fields(value):
             if field.name not in ("source", "warnings") and not field.name.startswith("_"):
                 yield from numbers(getattr(value, field.name, None), depth + 1)
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from numbers(each, depth + 1)
-    elif isinstance(value, list | tuple):
-        for each in value:
+    elif isinstance(value, dict | list | tuple):
+        items = [*value.values()] if isinstance(value, dict) else value
+        for each in items[:: -(-len(items) // MANY) or 1]:
             yield from numbers(each, depth + 1)
 
 
