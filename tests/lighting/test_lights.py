@@ -145,6 +145,13 @@ def test_what_cannot_shine_is_left_out_with_one_line() -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["point", "spot", "directional"])
+@pytest.mark.parametrize("color", [(2, 0, 0), (0, 2, 0), (0, 0, 2), (2, 2, 0), (0, 2, 2), (2, 0, 2)])
+def test_a_lamp_of_a_pure_color_shines(kind: str, color: tuple[float, float, float]) -> None:
+    listed = light_list(some_emitters(0), [Light(kind, "lamp", intensity=color)], DARKNESS, BOUNDS)
+    assert listed.count == 1 and listed.probability == [1.0] and not listed.warnings
+
+
 def test_too_many_lights(monkeypatch) -> None:
     monkeypatch.setattr("viewer.lighting.lights.MOST_LIGHTS", 11)
     with pytest.raises(ViewerError, match="12 triangles and lights; 11 can be told apart"):
