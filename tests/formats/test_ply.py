@@ -80,6 +80,18 @@ def test_colors_normals_and_coordinates(encoding, loops, tmp_path):
     assert np.allclose(mesh.colors[:, 3], [0, 1, 0.2, 0])
 
 
+@pytest.mark.parametrize(("kind", "most"), [("uchar", 255), ("ushort", 65535), ("uint", 2**32 - 1), ("short", 32767)])
+def test_whole_colors_are_shares_of_their_type_s_most(kind: str, most: int, tmp_path) -> None:
+    """As sRGB, opacity linear; below zero there is no light."""
+    shares = [0.0, 0.2, 1.0]
+    given = {name: (kind, [round(share * most) for share in shares]) for name in ("red", "green", "blue", "alpha")}
+    if kind == "short":
+        given["red"] = (kind, [-5, *given["red"][1][1:]])
+    mesh = read(tmp_path, ply("binary_little_endian", {**vertices(SQUARE[:3]), **given}, [[0, 1, 2]])).meshes[0]
+    assert mesh.colors[:, 0] == pytest.approx([0.0, 0.0331, 1.0], abs=1e-4)  # 0.2 of sRGB
+    assert mesh.colors[:, 3] == pytest.approx(shares, abs=1e-4)
+
+
 def test_float_colors_are_linear(encoding, tmp_path):
     vertex = {**vertices(SQUARE), **dict.fromkeys(("red", "green", "blue"), ("float", [0.0, 0.5, 1.0, 2.5]))}
     mesh = read(tmp_path, ply(encoding, vertex, [[0, 1, 2]])).meshes[0]
