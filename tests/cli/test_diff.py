@@ -92,3 +92,11 @@ def test_renders(files, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["kind"] == "displayed" and told["pictures"][1] == f"render of {SMALL} --seed 1"
     run("diff", "a.exr", "--render", SMALL.replace("8x8", "6x4"), "--layer", "depth", "--quiet")
+
+
+def test_a_moment_of_an_animation(files, capsys):
+    """The picture of a moment is the one rendered for it, and no other."""
+    command = "balls --size 8x8 --program cast --machine singlepass"
+    run("render", *command.split(), "--moment", "0.5", "-o", "m.exr", "--quiet")
+    run("diff", "m.exr", "--render", f"{command} --moment 0.5", *LIMITED[:-1], "0", "--quiet")
+    run("diff", "m.exr", "--render", command, *LIMITED[:-1], "0", "--quiet", code=1)

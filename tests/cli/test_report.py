@@ -13,6 +13,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture
 
 DEVICE: dict[str, Any] = {
     "index": 0,
@@ -70,3 +71,13 @@ def test_materials_lights_lenses_and_long_lists(monkeypatch) -> None:
         "a remark",
     ):
         assert part in text, (part, text)
+
+
+def test_an_image_that_textures_share_counts_once(monkeypatch) -> None:
+    scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    shared, own = Image(np.zeros((4, 8, 4), np.uint8), "shared"), Image(np.zeros((2, 2, 4), np.uint8), "own")
+    scene.textures = [Texture(shared), Texture(shared, nearest=True), Texture(own)]
+    monkeypatch.setattr("viewer.renderer.renderer.Renderer.info", lambda renderer: {})
+    told = report.describe(scene, "cast")
+    assert told["texture_bytes"] == 4 * 8 * 4 + 2 * 2 * 4
+    assert [each["bytes"] for each in told["textures"]] == [128, 128, 16]

@@ -297,6 +297,7 @@ def test_show_gives_the_widget(run: Callable[..., None], monkeypatch: pytest.Mon
     async def body() -> None:
         made = viewer.show((np.eye(3), [[0, 1, 2]]), **CHOSEN)
         assert isinstance(made, Widget)
+        assert (made._css_width, made._css_height) == tuple(f"{float(side)}px" for side in SIZE)  # of the cell's output
         made.close()
         with pytest.raises(viewer.ViewerError, match="nowhere"):
             viewer.show("nowhere.ply")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tests.window.conftest import Hands, xdotool
 from tests.window.test_files import SMALL_TRIANGLE
 from viewer.film.files import image
 from viewer.scene.environment import ImageEnvironment
+from viewer.viewport.folder import Folder
+from viewer.window.panels import file_list
 from viewer.window.panels.file_list import FileList
 
 
@@ -206,3 +209,41 @@ def test_long_folders_do_not_stall(hands: Hands, scenes: Path) -> None:
     hands.turn(3)
     assert rows(found)[36] == "*00036.ply*" and (hands.pixels() != above).any()
     typed(hands, "9999", ["*09999.ply*"])
+
+
+def test_a_folder_that_answers_late_stays_away(hands: Hands, scenes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are those of the folder that was entered last."""
+    asked, go_on, answered, read = threading.Event(), threading.Event(), threading.Event(), file_list.read_folder
+
+    def slowly(path: Path) -> Folder:
+        found = read(path)
+        if path.name == "more":
+            asked.set()
+            go_on.wait(60)
+            answered.set()
+        return found
+
+    found = opened(hands, scenes)
+    monkeypatch.setattr(file_list, "read_folder", slowly)
+    hands.key("Return")
+    assert asked.wait(60)
+    hands.key("BackSpace")
+    hands.until(lambda: "*more*" in rows(found), "the folder above")
+    before = rows(found)
+    go_on.set()
+    assert answered.wait(60)
+    time.sleep(0.05)  # it has answered, and would be taken
+    hands.turn(3)
+    assert rows(found) == before and found._shown.path == scenes
+
+
+def test_a_key_of_flight_is_let_go_under_the_list(hands: Hands, scenes: Path) -> None:
+    import glfw
+
+    hands.rest()
+    view, events = hands.app.view, hands.app.events
+    events.on_key(glfw.KEY_W, 25, glfw.PRESS, 0)
+    assert view.controller.moving
+    opened(hands, scenes)
+    events.on_key(glfw.KEY_W, 25, glfw.RELEASE, 0)
+    hands.until(lambda: not view.controller.moving, "rest")
