@@ -1,10 +1,9 @@
 // A clear varnish of index 1.5: GGX, isotropic, compensated for several reflections. For KHR_materials_clearcoat, in the
-// frame of the coat's own normal; what lies below it is scaled by clearcoat_scaling.
+// frame of the coat's own normal; what lies below it is scaled by what clearcoat_albedo leaves.
 //
 //   float clearcoat_value(vec3 wo, vec3 wi, vec2 alpha, float albedo, out float pdf)
 //   vec3 clearcoat_sample(vec3 wo, vec2 u, vec2 alpha)          zero: absorbed
 //   float clearcoat_albedo(float albedo, float rise)
-//   float clearcoat_scaling(float clearcoat, float albedo, float rise)
 //
 // Directions as in ggx.glsl. albedo: ggx_albedo(wo.z, alpha); rise: rise_albedo(wo.z, alpha, CLEARCOAT_INDEX), both by
 // the coat's own roughness.
@@ -24,8 +23,4 @@ vec3 clearcoat_sample(vec3 wo, vec2 u, vec2 alpha) {
 // The directional albedo of a whole coat.
 float clearcoat_albedo(float albedo, float rise) {
     return specular_albedo(vec3(0.04), vec3(1.0), albedo, rise).x;
-}
-
-float clearcoat_scaling(float clearcoat, float albedo, float rise) {
-    return 1.0 - clearcoat * clearcoat_albedo(albedo, rise);
 }

@@ -18,7 +18,7 @@ vec3 coated_sampled(vec3 wo, vec3 u, vec2 alpha, out vec3 weight, out float pdf)
     float e = ggx_albedo(wo.z, alpha), s = rise_albedo(wo.z, alpha, CLEARCOAT_INDEX), coat, base;
     vec3 wi = u.z < 0.5 ? clearcoat_sample(wo, u.xy, alpha) : diffuse_sample(u, vec3(1.0), vec3(0.0));
     weight = vec3(clearcoat_value(wo, wi, alpha, e, coat));
-    weight += clearcoat_scaling(1.0, e, s) * diffuse_value(wi, vec3(1.0), vec3(0.0), base);
+    weight += (1.0 - clearcoat_albedo(e, s)) * diffuse_value(wi, vec3(1.0), vec3(0.0), base);
     pdf = 0.5 * (coat + base);
     weight /= max(pdf, 1e-30);
     return wi;

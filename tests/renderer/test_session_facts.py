@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import count
 from types import SimpleNamespace
@@ -134,3 +135,13 @@ def test_narrow_tiles_are_higher() -> None:
     found = list(tiles((300, 100), (256, 128), lambda: 10))
     assert [(r.start, r.stop) for r, c in found if c.start == 0] == [(k, k + 10) for k in range(0, 100, 10)]
     assert [(r.start, r.stop, c.start, c.stop) for r, c in found if c.start] == [(0, 58, 256, 300), (58, 100, 256, 300)]
+
+
+def test_another_picture_s_seconds_begin_anew(renderer: Renderer) -> None:
+    """A limit of time is of each picture."""
+    session = Session(renderer, (4, 4))
+    time.sleep(0.05)
+    assert session.convergence.elapsed >= 0.05
+    session.convergence.begin()
+    assert session.convergence.elapsed < 0.05
+    session.release()
