@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-client = pytest.importorskip("websockets.sync.client", reason="websockets is not installed")
+pytest.importorskip("websockets", reason="websockets is not installed")
+
+from websockets.sync import client
 
 from viewer.base.interrupts import Terminated
 from viewer.remote import server as module
@@ -135,7 +137,9 @@ def test_a_request_in_time(cycle: str, protocol: str, aborted: int) -> None:
 
 def test_settings_of_the_server(server: Server) -> None:
     config = server.config
-    assert config.app is app and config.http is _Connection and (config.lifespan, config.log_level) == ("on", "critical")
+    assert (
+        config.app is app and config.http is _Connection and (config.lifespan, config.log_level) == ("on", "critical")
+    )
     assert (config.ws_max_size, config.ws_per_message_deflate, config.timeout_graceful_shutdown) == (65536, False, 1)
 
 
