@@ -310,8 +310,9 @@ def test_downloads(canvas: RemoteCanvas, tmp_path: Path, monkeypatch: pytest.Mon
     woken: list[int] = []
     monkeypatch.setattr(canvas.drive, "wake", lambda: woken.append(1))
     canvas.view.wait()
-    canvas.change("exposure", "1")
+    canvas.change("exposure", "auto")
     canvas.change("tonemap", "none")
+    monkeypatch.setattr(canvas.view.view, "metered", 1.0)
     png = asyncio.run(canvas.files()["picture.png"]())  # type: ignore[operator,arg-type]
     exr = asyncio.run(canvas.files()["picture.exr"]())  # type: ignore[operator,arg-type]
     assert (png.kind, png.status, exr.kind, exr.status) == ("image/png", 200, "image/x-exr", 200)
