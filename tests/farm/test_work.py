@@ -378,8 +378,9 @@ def ready(client: Told, **options: Any) -> Work:
     return made
 
 
-def test_looks_at_the_workers(clock: Clock) -> None:
+def test_looks_at_the_workers(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice a second, whatever happens; new ones are taken, and those that went are counted."""
+    monkeypatch.setattr(work, "LOOK", 0.5)
     client = Told("a", unit=lambda *_: DONE)
     notes: list[str] = []
     made = Work(client, notify=notes.append)
