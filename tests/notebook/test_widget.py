@@ -264,15 +264,17 @@ def parking(widget: Any) -> float | None:
 
 def test_when_it_is_given_back(run: Callable[..., None]) -> None:
     """Three seconds without an output, five minutes out of sight, never in sight; from the last use on."""
+    from viewer.notebook import widget as module
 
     async def body(widget: Any) -> None:
         def planned() -> str:
             left = parking(widget)
             if left is None:
                 return "never"
-            return "soon" if 2.0 < left <= 3.0 else "late" if 299.0 < left <= 300.0 else str(left)
+            return "soon" if left <= 3.0 else "late" if 270.0 < left <= 300.0 else str(left)
 
         assert planned() == "soon", "nobody has shown it yet"
+        assert (module.GONE, module.UNSEEN) == (3.0, 300.0)
         page = Page(widget)
         assert planned() == "never"
         page.send("views", count=1)
