@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.farm.collect import ranges, tiles
-from viewer.farm.units import sample_units, tile_units
+from viewer.farm.collect import _whole, ranges, tiles
+from viewer.farm.units import Unit, sample_units, tile_units
+from viewer.film.error.convergence import Halves
 from viewer.film.film import Film
 
 SIZE, SAMPLES = (80, 48), 16
@@ -93,3 +94,58 @@ def test_errors_of_tiles_add_as_independent_ones(samples: np.ndarray) -> None:
         ]
         assert made.halves.variances[level] == pytest.approx(variance, rel=1e-12)
         assert error == pytest.approx(sum(squares) ** 0.5 / variance, rel=1e-12)
+
+
+def part(left: int, width: int, count: float, *levels: dict[int, float]) -> tuple[Unit, Halves]:
+    """A tile of a picture 4 pixels wide and 2 high. levels : differences, variances, relative standard errors."""
+    shape = 2, width
+    held = Halves(np.full(shape, 10.0 + left, np.float32), np.full(shape, count, np.float32), *levels)
+    return Unit(left, 0, width, 2, 4), held
+
+
+def halves(*parts: tuple[Unit, Halves], count: float = 4) -> Halves | None:
+    made = Film(4, 2)
+    made.count[:] = count
+    return _whole(made, list(parts))
+
+
+def test_halves_by_hand() -> None:
+    """Means over the pixels, of the levels that all tiles have; errors as the roots of their squares' sums."""
+    one = part(0, 1, 4, {0: 9.0, 1: 2.0, 2: 4.0}, {1: 8.0, 2: 4.0}, {1: 0.5, 2: 0.25})
+    other = part(1, 3, 4, {1: 6.0, 2: 0.0, 3: 9.0}, {1: 8.0, 2: 12.0, 3: 1.0}, {2: 0.5, 3: 1.0})
+    for parts in ((one, other), (other, one)):
+        found = halves(*parts)
+        assert found is not None
+        assert found.differences == {1: 0.25 * 2 + 0.75 * 6, 2: 0.25 * 4} == {1: 5.0, 2: 1.0}
+        assert found.variances == {1: 8.0, 2: 0.25 * 4 + 0.75 * 12} == {1: 8.0, 2: 10.0}
+        # (0.25 * 4 * 0.25, 0.75 * 12 * 0.5) = (0.25, 4.5)
+        assert found.relative_std_errors == {2: pytest.approx((0.0625 + 20.25) ** 0.5 / 10, rel=1e-12)}
+        np.testing.assert_array_equal(found.sum, np.float32([[10, 11, 11, 11]] * 2))
+        np.testing.assert_array_equal(found.count, np.float32([[4, 4, 4, 4]] * 2))
+
+
+def test_halves_without_noise() -> None:
+    found = halves(*(part(left, 2, 4, {1: 0.0}, {1: 0.0}, {1: 0.5}) for left in (0, 2)))
+    assert found is not None
+    assert (found.differences, found.variances, found.relative_std_errors) == ({1: 0.0}, {1: 0.0}, {1: 0.0})
+
+
+def test_halves_that_do_not_fit() -> None:
+    """Of some tiles alone, of other samples, or of a picture whose pixels differ: they tell nothing of it."""
+    left, right = part(0, 2, 4, {1: 1.0}), part(2, 2, 4, {1: 1.0})
+    assert halves(left, right) is not None and halves(left, part(2, 2, 4, {2: 1.0})) is not None
+    assert halves(left) is None and halves(right) is None and halves() is None
+    assert halves(left, part(2, 2, 2, {1: 1.0})) is None and halves(part(0, 2, 2, {1: 1.0}), right) is None
+    made = Film(4, 2)
+    made.count[:] = 4
+    made.count[0, 3] = 5
+    assert _whole(made, [left, right]) is None
+
+
+def test_a_picture_without_tiles_keeps_no_halves(samples: np.ndarray) -> None:
+    """Nothing came: it is no error, and says nothing."""
+    made = filled(samples)
+    collected = tiles(made)
+    next(collected)
+    collected.close()
+    assert made.halves is None and made.count.min() == SAMPLES

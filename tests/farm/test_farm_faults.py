@@ -172,6 +172,15 @@ def test_units_of_a_picture_that_has_begun() -> None:
     assert not list(tile_units((96, 32), 4, 32, film)) and len(list(tile_units((96, 32), 5, 32, film))) == 3
 
 
+def test_pixels_with_more_samples_than_asked_for() -> None:
+    """As a render to an error leaves them: they cost nothing, and take nothing off what the others cost."""
+    film = Film(4, 2)
+    film.count[:] = [[9, 9, 1, 0], [3, 4, 5, 9]]
+    (unit,) = tile_units((4, 2), 4, 32, film)
+    assert unit.cost == (3 + 4) + 1 and Unit(0, 0, 4, 2, 1, film=film).cost == 1
+    assert Unit(0, 0, 4, 2, 0, film=film).cost == 0 and isinstance(unit.cost, float)
+
+
 def test_units_by_their_names() -> None:
     unit = Unit(3, 5, 7, 11, 13, first=17)
     assert str(unit) == "7 x 11 pixels at 3, 5, 13 samples from 17" and unit.cost == 7 * 11 * 13

@@ -1,85 +1,21 @@
-"""The assignment of units, with a client that answers as it is told: with real workers it takes luck to see."""
+"""The assignment of units, and what is repeated where workers are lost, with a client that answers as it is told."""
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import pkgutil
-from collections.abc import Callable
+from collections import deque
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import viewer
+from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
 from viewer.farm import work, worker
 from viewer.farm.build import Build, sources
 from viewer.farm.work import Task, Work
-
-Answer = tuple[str, Any]  # status of a future, and its result or error
-DONE = ("finished", "made")
-KINDS = {pkgutil.resolve_name: "code", worker.build: "build", worker.hold: "scene"}
-
-
-class Reply:
-    """A future that is done at once, or as `end` says."""
-
-    def __init__(self, status: str, value: Any) -> None:
-        self.status, self.value = status, value
-        self.call: Callable[[Reply], None] | None = None
-
-    def add_done_callback(self, call: Callable[[Reply], None]) -> None:
-        self.call = call
-        if self.status != "pending":
-            call(self)
-
-    def end(self, status: str, value: Any) -> None:
-        self.status, self.value = status, value
-        assert self.call is not None
-        self.call(self)
-
-    def result(self, timeout: float | None = None) -> Any:
-        if isinstance(self.value, BaseException):
-            raise self.value
-        return self.value
-
-    def exception(self, timeout: float | None = None) -> Any:
-        return self.value
-
-    def cancel(self, force: bool = False) -> None:
-        pass
-
-    def release(self) -> None:
-        pass
-
-
-class Told:
-    """A client. unit : (address, task's number) -> the answer of a unit. scattered : of the scene, in turn."""
-
-    def __init__(self, *addresses: str, unit: Callable[[str, int], Answer], scattered: list[Any] | None = None) -> None:
-        self.there, self.unit = dict.fromkeys(addresses, 1), unit
-        self.scattered = scattered or []
-        self.given: list[tuple[str, str]] = []  # (address, kind)
-        self.futures: list[Reply] = []
-
-    def nthreads(self) -> dict[str, int]:
-        return dict(self.there)
-
-    def submit(self, function: Any, *call: Any, workers: list[str], **_: Any) -> Reply:
-        kind = KINDS.get(function, "unit")
-        self.given.append((workers[0], kind))
-        if kind == "unit":
-            self.futures.append(Reply(*self.unit(workers[0], call[0])))
-            return self.futures[-1]
-        return Reply("finished", Build("1", sources(), "driver") if kind == "build" else None)
-
-    def scatter(self, data: Any, hash: bool) -> Reply:
-        found = self.scattered.pop(0) if self.scattered else "finished"
-        if isinstance(found, BaseException):
-            raise found
-        return Reply(found, None)
-
-
-def tasks(*costs: float) -> list[Task]:
-    return [Task(k, f"unit {k}", worker.trace, (k,), cost) for k, cost in enumerate(costs)]
 
 
 @pytest.fixture(scope="module")
@@ -241,3 +177,90 @@ def test_a_cluster_may_be_empty_now_and_then(scene: viewer.Scene, monkeypatch: p
     with pytest.raises(viewer.ViewerError, match="no worker for 60 seconds"):
         list(made.run(tasks(1), made.hold(scene)))
     assert looks == [{"a": 1}], "the third look is more than a minute after the first"
+
+
+# -- what workers are given --------------------------------------------------------------------------------------------
+
+
+def test_what_a_worker_is_given(scene: viewer.Scene) -> None:
+    """First the program, by a built-in function; then its build is asked for, and it gets the scene; then units. All of
+    it is for that worker alone, and is done however often the same was asked for."""
+    client = Told("a", unit=lambda *_: DONE)
+    made = Work(client)
+    digest = made.hold(scene)
+    given = tasks(1, 2)
+    assert list(made.run(given, digest)) == [(given[0], "made"), (given[1], "made")]
+    data = pickle.dumps((scene, None), pickle.HIGHEST_PROTOCOL)
+    assert digest == hashlib.blake2b(data, digest_size=16).hexdigest() and len(digest) == 32
+    alone = {"workers": ["a"], "allow_other_workers": False, "pure": False}
+    code, build, scattered, (hold, name, payload, options), *units = client.calls
+    assert code == (pkgutil.resolve_name, "viewer.farm.worker:build", alone)
+    assert build == (worker.build, alone) and scattered == ("scatter", data, False)
+    assert (hold, name, options) == (worker.hold, digest, alone) and isinstance(payload, Reply)
+    assert units == [(worker.trace, 0, alone), (worker.trace, 1, alone)]
+    assert [(each.released, each.cancelled) for each in client.futures] == [(1, []), (1, [])]
+    assert pkgutil.resolve_name(work.CODE) is worker.build
+
+
+def test_what_a_worker_has_it_keeps(scene: viewer.Scene) -> None:
+    """From one picture to the next: of the same scene units alone are given."""
+    client = Told("a", unit=lambda *_: DONE)
+    made = Work(client)
+    for count in (2, 3):
+        assert len(list(made.run(tasks(*[1] * count), made.hold(scene)))) == count
+    assert [kind for _, kind in client.given] == ["code", "build", "scene", *["unit"] * 5]
+    assert made.sent == 1
+    other = made.hold(viewer.Scene(scene.name, scene.meshes, scene.instances, scene.materials), None)
+    assert other != made.hold(scene) and len(made._payloads) == 2
+
+
+def test_units_in_their_order(scene: viewer.Scene) -> None:
+    """A worker that is done has the next one before its result is fetched; each has one at a time."""
+    events: list[tuple[str, Any]] = []
+    client = Told("a", "b", unit=lambda address, number: events.append((address, number)) or ("pending", None))
+    made = Work(client)
+    queue, fetched = made._events, made._fetched
+
+    def fetch(address: str, future: Any) -> Any:
+        events.append((address, "fetched"))
+        return fetched(address, future)
+
+    def answered(timeout: float) -> Any:
+        if queue.empty():  # the one that was begun last is done first
+            [each for each in client.futures if each.status == "pending"][-1].end(*DONE)
+        return queue.get(timeout=timeout)
+
+    made._fetched = fetch  # type: ignore[method-assign]
+    made._events = SimpleNamespace(get=answered, put=queue.put)  # type: ignore[assignment]
+    done = [task.number for task, _ in made.run(tasks(1, 1, 1, 1), made.hold(scene))]
+    (first, _), (last, _) = events[:2]
+    assert {first, last} == {"a", "b"} and done == [1, 2, 3, 0]
+    quick = [(last, 1), (last, 2), (last, "fetched"), (last, 3), (last, "fetched"), (last, "fetched")]
+    assert events == [(first, 0), *quick, (first, "fetched")]
+
+
+def test_more_workers_than_units(scene: viewer.Scene) -> None:
+    """The others are prepared, in case that one is lost."""
+    client = Told("a", "b", "c", unit=lambda *_: DONE)
+    made = Work(client)
+    assert len(list(made.run(tasks(1), made.hold(scene)))) == 1
+    assert [kind for _, kind in client.given].count("unit") == 1 and not list(made.run([], made.hold(scene)))
+
+
+def test_drivers_of_the_samples() -> None:
+    """Each once, in the order in which they came, also of workers that went; not of those whose units were lost."""
+    drivers = {"d": "three", "b": "two", "a": "one", "c": "two"}
+    answers = {"d": ("lost", None), "a": DONE, "b": DONE, "c": DONE}
+    client = Told(*drivers, unit=lambda address, _: answers[address])
+    made, waiting = ready(client), deque(tasks(1, 1, 1, 1))
+    for address, driver in drivers.items():
+        made.workers[address].build = Build("1", sources(), driver)
+        made._give(address, made.workers[address], "digest", waiting)
+        task = made._take(address, client.futures[-1], waiting)
+        assert task is not None and (made._result(address, task, client.futures[-1], waiting) is None) == (
+            address == "d"
+        )
+    made.workers.clear()
+    assert made.drivers() == ["two", "one"] and len(waiting) == 1
+    made.drivers().append("more")
+    assert made.drivers() == ["two", "one"]

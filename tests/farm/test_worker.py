@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 
 import viewer
+from viewer.base.version import __version__
 from viewer.farm import worker
+from viewer.farm.build import Build, sources
 from viewer.farm.units import Unit
 from viewer.film.film import Film
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.renderer import Renderer
 from viewer.renderer.sequence import FrameSequence
+from viewer.scene.environment import ImageEnvironment
 
 SIZE = (8, 6)
 OPTIONS = {"machine": "singlepass", "depth": 1}
@@ -65,3 +70,125 @@ def test_the_cost_of_what_is_there_is_not_counted() -> None:
     film.add(np.ones((3, *SIZE[:1], 3), np.float32), 0, 0)
     assert Unit(0, 0, *SIZE, 5).cost == 5 * 48
     assert Unit(0, 0, *SIZE, 5, film=film).cost == 5 * 48 - 48 - 24
+
+
+@pytest.fixture
+def released(monkeypatch: pytest.MonkeyPatch) -> list[Renderer]:
+    """Renderers that are given back."""
+    found: list[Renderer] = []
+    release = Renderer.release
+
+    def gone(self: Renderer) -> None:
+        found.append(self)
+        release(self)
+
+    monkeypatch.setattr(Renderer, "release", gone)
+    return found
+
+
+def test_its_build(device: Any) -> None:
+    assert worker.build() == Build(__version__, sources(), device.driver)
+    assert str(Build("1", "aa", "GPU")) == "raystream 1 (aa), GPU"
+
+
+def test_scenes_that_are_held() -> None:
+    """Two; those that came or were asked for last. One that is there already stays the same object."""
+    scenes = {digest: (digest * 3, None) for digest in "abcd"}
+    payloads = {digest: np.frombuffer(pickle.dumps(scene), np.uint8) for digest, scene in scenes.items()}
+    kept = worker._PROCESS.scenes
+    for digest, there in (("a", "a"), ("b", "ab"), ("c", "bc"), ("b", "cb"), ("d", "bd"), ("d", "bd"), ("a", "da")):
+        before = kept.get(digest)
+        worker.hold(digest, payloads[digest])
+        assert "".join(kept) == there and kept[digest] == scenes[digest]
+        assert before is None or kept[digest] is before
+
+
+def test_a_scene_with_its_environment() -> None:
+    """The settings have it again; without one they are what was sent. A scene that is not there is told by its name."""
+    image = ImageEnvironment(np.ones((2, 4, 3), np.float32), "mine")
+    scene, settings = viewer.load("cornell"), Settings(environment="sky", **OPTIONS)
+    worker.hold("one", np.frombuffer(pickle.dumps((scene, image)), np.uint8))
+    worker.hold("two", np.frombuffer(pickle.dumps((scene, None)), np.uint8))
+    found, given = worker._given(worker.Recipe("one", settings))
+    assert found.name == "cornell" and given.environment.name == "mine"
+    assert given.replace(environment="sky") == settings
+    assert worker._given(worker.Recipe("two", settings))[1] is settings
+    with pytest.raises(worker.SceneMissing) as caught:
+        worker._given(worker.Recipe("three", settings))
+    assert caught.value.args == ("three",)
+
+
+def test_parts_of_a_picture(device: Any) -> None:
+    """The bits of the whole, for any rectangle and any samples; with what it took."""
+    scene = viewer.load("cornell")
+    recipe = held("a", scene)
+    alone = viewer.Renderer(scene, **OPTIONS)
+    whole = alone.render(SIZE, 3).film
+    alone.release()
+    assert whole is not None
+    made = worker.trace(recipe, SIZE, Unit(2, 1, 5, 4, 3))
+    for name, array in made.film.arrays.items():
+        np.testing.assert_array_equal(array, whole.arrays[name][1:5, 2:7], err_msg=name)
+    assert 0 < made.preparing < made.seconds and made.stats.kernel_passes > 0
+    first, rest = worker.trace(recipe, SIZE, Unit(0, 0, *SIZE, 1)), worker.trace(recipe, SIZE, Unit(0, 0, *SIZE, 2, 1))
+    joined = Film(*SIZE)
+    joined.join(first.film)
+    joined.join(rest.film)
+    np.testing.assert_allclose(joined.mean(), whole.mean(), rtol=1e-6)
+    more = worker.trace(recipe, SIZE, Unit(0, 0, *SIZE, 3, film=first.film))
+    for name, array in more.film.arrays.items():
+        np.testing.assert_array_equal(array, whole.arrays[name], err_msg=name)
+
+
+def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
+    """From one unit to the next of the same picture; another has its own, with its settings and its camera."""
+    scene, unit, process = viewer.load("cornell"), Unit(0, 0, *SIZE, 1), worker._PROCESS
+    recipe = held("a", scene)
+    films = [worker.trace(recipe, SIZE, unit).film for _ in range(2)]
+    first = process.renderer
+    assert first is not None and not released and process.recipe == recipe
+    np.testing.assert_array_equal(films[0].mean(), films[1].mean())
+    same = worker.Recipe("a", Settings(**OPTIONS))
+    worker.trace(same, SIZE, unit)
+    assert process.renderer is first, "equal ones are the same"
+    other = worker.Recipe("a", Settings(**OPTIONS).replace(shadows=False))
+    worker.trace(other, SIZE, unit)
+    assert released == [first] and process.renderer is not first and process.recipe == other
+    aside = viewer.Renderer(scene, camera="0.5,1,3 0,1,0", **OPTIONS)
+    looked = worker.trace(worker.Recipe("a", Settings(**OPTIONS), aside.camera), SIZE, unit)
+    np.testing.assert_array_equal(looked.film.mean(), aside.render(SIZE, 1).linear)
+    assert process.renderer is not None and process.renderer.camera == aside.camera and len(released) == 2
+    aside.release()
+    released.clear()
+    last = process.renderer
+    worker._forget()
+    worker._forget()
+    assert released == [last] and (process.renderer, process.recipe, process.staged) == (None, None, None)
+    assert list(process.scenes) == ["a"]
+
+
+def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frames of one scene have one renderer, and its ground once; a unit after them has its own."""
+    scene, asked, process = viewer.load("cornell"), {"size": SIZE, "spp": 1}, worker._PROCESS
+    recipe = held("a", scene)
+    motion = FrameSequence(scene, range(4, 8, 2), 10.0, True, None, OPTIONS, size=SIZE)
+    staged: list[Any] = []
+    stage = FrameSequence.staged
+    monkeypatch.setattr(FrameSequence, "staged", lambda self, given: staged.append(given) or stage(self, given))
+    made = [worker.frame(recipe, motion, asked, k, with_film) for k, with_film in ((1, True), (0, False))]
+    assert [(frame.number, frame.seconds) for frame in made] == [(6, 0.6), (4, 0.4)]
+    assert [frame.picture.film is None for frame in made] == [False, True]
+    assert len(staged) == 1 and not released and made[0].picture.metadata["frame"] == "6"
+    alone = list(viewer.render_frames(scene, range(4, 8, 2), 10.0, turntable=True, render=asked, **OPTIONS))
+    released.clear()
+    for frame, wanted in zip(made[::-1], alone, strict=True):
+        np.testing.assert_array_equal(frame.picture.linear, wanted.picture.linear)
+    frames = process.renderer
+    found = worker.trace(recipe, SIZE, Unit(0, 0, *SIZE, 1))
+    assert released == [frames] and process.staged is None
+    plain = viewer.render(scene, size=SIZE, spp=1, **OPTIONS)
+    np.testing.assert_array_equal(found.film.mean(), plain.linear)
+    worker.frame(recipe, motion, asked, 1, False)
+    assert process.staged is not None and staged[1:] and process.renderer is not frames
+    with pytest.raises(worker.SceneMissing):
+        worker.frame(held("b", scene) and worker.Recipe("c", recipe.settings), motion, asked, 0, False)

@@ -253,6 +253,198 @@ def test_keys_are_let_go_with_the_focus(run: Callable[..., None]) -> None:
     run(body)
 
 
+# -- when it is given back ---------------------------------------------------------------------------------------------
+
+
+def parking(widget: Any) -> float | None:
+    """Seconds until the widget gives back what it has on the device; None where that is not planned."""
+    timer = widget._parking
+    return None if timer is None else timer.when() - asyncio.get_running_loop().time()
+
+
+def test_when_it_is_given_back(run: Callable[..., None]) -> None:
+    """Three seconds without an output, five minutes out of sight, never in sight; from the last use on."""
+    from viewer.notebook import widget as module
+
+    async def body(widget: Any) -> None:
+        def planned() -> str:
+            left = parking(widget)
+            if left is None:
+                return "never"
+            return "soon" if left <= 3.0 else "late" if 270.0 < left <= 300.0 else str(left)
+
+        assert planned() == "soon", "nobody has shown it yet"
+        assert (module.GONE, module.UNSEEN) == (3.0, 300.0)
+        page = Page(widget)
+        assert planned() == "never"
+        page.send("views", count=1)
+        assert planned() == "never"
+        widget._has_visible_views = False
+        assert planned() == "late"
+        page.send("views", count=2)
+        assert planned() == "late"
+        page.send("views", count=0)
+        assert planned() == "soon"
+        first = widget._parking
+        await asyncio.sleep(0.05)
+        for use in (lambda: widget.update(exposure=1.0), widget.snapshot):
+            before = widget._parking
+            use()
+            assert planned() == "soon" and widget._parking is not before and before.cancelled()
+        assert first.cancelled()
+        widget._has_visible_views = True
+        assert planned() == "never"
+        widget.update(exposure=0.5)
+        page.send("nothing", count=0)
+        assert planned() == "never"
+        widget._has_visible_views = False
+        last = widget._parking
+        widget.close()
+        assert planned() == "never" and last.cancelled()
+        page.send("views", count=0)
+        widget.view.view.minimised = True
+        widget._has_visible_views = True
+        assert widget.view.view.minimised, "it is closed"
+        widget._has_visible_views = False
+        assert planned() == "never" and widget.view.closed
+
+    run(body)
+
+
+def test_it_is_given_back(run: Callable[..., None]) -> None:
+    """Then nothing is traced; with the page it is there again."""
+
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        await page.rest(1)
+        widget._has_visible_views = False
+        assert widget.view.visible, "for a while it goes on"
+        widget._park()
+        assert widget.view.parked and not widget.view.visible and widget.view.idle and widget._parking is None
+        frames = len(page.frames)
+        widget._has_visible_views = True
+        assert widget.view.visible
+        await page.rest(frames + 1)
+        assert not widget.view.parked and np.array_equal(page.frames[-1], page.frames[frames - 1])
+
+    run(body)
+
+
+def test_a_script_makes_one(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of any kernel nothing is planned; it has the size of a notebook's output, unless another is given."""
+    from viewer.notebook import widget as module
+
+    def none() -> None:
+        raise RuntimeError("no running event loop")
+
+    async def body() -> None:
+        for size, pixels in (({}, (640, 480)), ({"size": (30, 20)}, (30, 20))):
+            with monkeypatch.context() as patch:
+                patch.setattr(module, "asyncio", SimpleNamespace(get_running_loop=none))
+                made = module.Widget("cornell", program="cast", machine="singlepass", **size)
+            assert made.view.view.pixels == pixels and made._parking is None
+            assert (made._css_width, made._css_height) == tuple(f"{float(side)}px" for side in pixels)
+            made.close()
+            assert made.view.closed and made.get_closed()
+
+    run(body, count=0)
+
+
+def test_one_that_could_not_be_made(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from viewer.notebook.widget import Widget
+
+    made = Widget.__new__(Widget)
+    made.close()
+    with pytest.raises(viewer.ViewerError, match="speed"):
+        Widget("cornell", speed=3)
+
+
+# -- what goes to the page ---------------------------------------------------------------------------------------------
+
+
+def test_lines_above_the_picture(run: Callable[..., None]) -> None:
+    """The scene's name and what is told, whichever there is."""
+
+    async def body(widget: Any) -> None:
+        await Page(widget).rest(1)
+        widget._tell("3 samples")
+        assert widget._title == "cornell · 3 samples" and widget._has_titlebar
+        widget._tell("")
+        assert widget._title == "cornell"
+        view = widget.view
+        widget.view = SimpleNamespace(view=SimpleNamespace(scene=None))
+        try:
+            widget._tell("loading")
+            assert widget._title == "loading"
+            widget._tell("")
+            assert widget._title == "" and not widget._has_titlebar
+        finally:
+            widget.view = view
+
+    run(body)
+
+
+def test_frames_as_good_as_the_picture(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """JPEG of the quality that the view asks for; a lossless one follows only where nothing better comes."""
+    from rendercanvas.anywidget import AnywidgetRenderCanvas as Above
+
+    async def body(widget: Any) -> None:
+        await Page(widget).rest(1)
+        drawn: list[Any] = []
+        monkeypatch.setattr(Above, "_rc_present_bitmap", lambda self, **bitmap: drawn.append((self._quality, bitmap)))
+        monkeypatch.setattr(Above, "_rfb_schedule_lossless_draw", lambda self, *given: drawn.append(given))
+        view, shown = widget.view, SimpleNamespace(quality=80, at_rest=False)
+        widget.view = shown
+        try:
+            widget._rc_present_bitmap(data=1, format="rgba-u8")
+            shown.quality = 92
+            widget._rc_present_bitmap(data=2, format="rgba-u8")
+            assert drawn == [(80, {"data": 1, "format": "rgba-u8"}), (92, {"data": 2, "format": "rgba-u8"})]
+            drawn.clear()
+            widget._rfb_schedule_lossless_draw("one")
+            shown.at_rest = True
+            widget._rfb_schedule_lossless_draw("two")
+            widget._rfb_schedule_lossless_draw("three", 0.1)
+            assert drawn == [("two", 0.3), ("three", 0.1)]
+        finally:
+            widget.view = view
+            monkeypatch.undo()
+
+    run(body)
+
+
+def test_frames_on_their_way_to_a_page_that_is_gone(run: Callable[..., None]) -> None:
+    """Are counted as come, by the last one that was confirmed; as are none of a page that has confirmed none."""
+
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        await page.rest(1)
+        for feedback, index in (({"index": 3, "timestamp": 0.0, "localtime": 0.0}, 3), ({}, 0)):
+            widget._has_visible_views = False
+            widget._rfb_frame_index, widget._frame_feedback = 7, feedback
+            widget._on_seen({"new": False})
+            assert widget._rfb_frame_index == 7
+            widget._on_seen({"new": True})
+            assert widget._rfb_frame_index == index
+
+    run(body)
+
+
+def test_the_camera_that_is_shown(run: Callable[..., None]) -> None:
+    """As the options take it."""
+
+    async def body(widget: Any) -> None:
+        widget.update(camera="0.5,2,8 0,1,0", fov=60)
+        await Page(widget).rest(1)
+        assert widget.fov == pytest.approx(60) and widget.camera == widget.view.camera.text()
+        assert widget.camera.startswith("0.5,2.0,8.0 ")
+        with pytest.raises(viewer.ViewerError, match="fov"):
+            widget.update(fov=-1, exposure=3.0)
+        assert widget.fov == pytest.approx(60) and widget.view.view.exposure == 0.0
+
+    run(body)
+
+
 # -- viewer.show -------------------------------------------------------------------------------------------------------
 
 
@@ -304,3 +496,33 @@ def test_show_gives_the_widget(run: Callable[..., None], monkeypatch: pytest.Mon
 
     kernel(monkeypatch, SimpleNamespace(kernel=object()))
     run(body, count=0)
+
+
+@pytest.mark.parametrize(
+    ("missing", "listed"),
+    [(("anywidget",), "anywidget"), (("rendercanvas",), "rendercanvas"), ((), "")],
+)
+def test_a_part_of_the_extra_is_missing(monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], listed: str) -> None:
+    from viewer.notebook import widget as module
+
+    kernel(monkeypatch, SimpleNamespace(kernel=object()))
+    monkeypatch.setattr(show, "find_spec", lambda name: None if name in missing else object())
+    monkeypatch.setattr(module, "Widget", lambda scene, **options: (scene, options))
+    if missing:
+        with pytest.raises(viewer.ViewerError) as fault:
+            viewer.show("cornell", spp=3)
+        assert str(fault.value) == f"notebook: the widget needs {listed} (%pip install 'raystream[notebook]')"
+    else:
+        assert viewer.show("cornell", spp=3) == ("cornell", {"spp": 3})
+
+
+def test_elsewhere_it_is_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any part of the extra, and with the same options."""
+    import viewer.window.show as window
+
+    opened: list[Any] = []
+    monkeypatch.setattr(window, "show", lambda scene, **options: opened.append((scene, options)) or 3)
+    monkeypatch.setattr(show, "in_notebook", lambda: False)
+    monkeypatch.setattr(show, "find_spec", lambda name: None)
+    assert viewer.show("cornell", spp=3, size=(8, 6)) is None
+    assert opened == [("cornell", {"spp": 3, "size": (8, 6)})]

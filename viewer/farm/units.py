@@ -39,9 +39,10 @@ class Unit:
 
     @property
     def cost(self) -> float:
-        """Number of samples."""
-        there = 0.0 if self.film is None else float(self.film.count.sum(dtype=np.float64))
-        return self.width * self.height * self.samples - there
+        """Number of missing samples."""
+        if self.film is None:
+            return float(self.width * self.height * self.samples)
+        return float(np.maximum(self.samples - self.film.count, 0).sum(dtype=np.float64))  # some pixels may have more
 
     def __str__(self) -> str:
         return (

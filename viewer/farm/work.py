@@ -250,8 +250,6 @@ class Work:
         if busy.kind == "unit":
             assert busy.task is not None
             self.seconds[busy.task.number] = time.monotonic() - busy.since
-            if each.build is not None:
-                self._drivers[each.build.driver] = None
             return busy.task
         if future.status != "finished":
             if busy.kind == "code" and future.status == "error":
@@ -291,6 +289,8 @@ class Work:
             finally:
                 future.release()
             self._rate = max(self._rate, self.seconds[task.number] / max(task.cost, 1e-9))
+            if (build := self.workers[address].build) is not None:
+                self._drivers[build.driver] = None
             return (result,)
         self._failed(future, task, waiting, address)
         return None

@@ -1,0 +1,496 @@
+"""Pictures and frames of a farm whose workers are in this process: what is given to them, told, kept and put together.
+And the build by which workers are told apart."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer.farm import build as build_module
+from viewer.farm import pictures, worker
+from viewer.farm.build import Build, check_builds, sources
+from viewer.farm.pictures import render_frames, render_on, travelling
+from viewer.farm.units import Unit, tile_side, tile_units
+from viewer.farm.work import Task, Work
+from viewer.film.film import Film
+from viewer.formats.image.environment_maps import environment_of
+from viewer.renderer.inputs.settings import Settings
+from viewer.scene.environment import ImageEnvironment
+
+SIZE, SPP = (80, 40), 3
+OPTIONS = {"machine": "singlepass", "depth": 2}
+
+
+class Done:
+    """A future that is done, by a function of `viewer.farm.worker`."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        try:
+            self.status, self.value = "finished", call()
+        except Exception as error:
+            self.status, self.value = "error", error
+
+    def add_done_callback(self, call: Callable[[Done], None]) -> None:
+        call(self)
+
+    def result(self, timeout: float | None = None) -> Any:
+        return self.value
+
+    exception = result
+
+    def cancel(self, force: bool = False) -> None:
+        pass
+
+    release = cancel
+
+
+class Here:
+    """A client of workers that all are this process. drivers : that they say to have, by their addresses."""
+
+    def __init__(self, drivers: dict[str, str]) -> None:
+        self.drivers = drivers
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(self.drivers, 1)
+
+    def scatter(self, data: Any, hash: bool) -> Done:
+        return Done(lambda: data)
+
+    def submit(self, function: Any, *call: Any, workers: list[str], **_: Any) -> Done:
+        if function is worker.build:
+            return Done(lambda: Build("1", sources(), self.drivers[workers[0]]))
+        return Done(lambda: function(*(each.value if isinstance(each, Done) else each for each in call)))
+
+
+@pytest.fixture(scope="module")
+def renderer(device: Any) -> Iterator[viewer.Renderer]:
+    found = viewer.Renderer("cornell", **OPTIONS)
+    yield found
+    found.release()
+
+
+@pytest.fixture(scope="module")
+def alone(renderer: viewer.Renderer) -> viewer.Picture:
+    return renderer.render(SIZE, SPP)
+
+
+@pytest.fixture
+def farm(device: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """drivers : of the workers. asked : the clusters. works : what has run. order : of the results as they come."""
+    found = SimpleNamespace(drivers={"a": device.driver}, asked=[], works=[], ended=0, order=iter)
+
+    @contextmanager
+    def connected(cluster: str) -> Iterator[Here]:
+        found.asked.append(cluster)
+        try:
+            yield Here(found.drivers)
+        finally:
+            found.ended += 1
+
+    class Watched(Work):
+        def __init__(self, client: Any, **options: Any) -> None:
+            super().__init__(client, **options)
+            self.options, self.tasks = options, []
+            found.works.append(self)
+
+        def run(self, tasks: Any, scene: str) -> Iterator[tuple[Task, Any]]:
+            self.tasks += tasks
+            yield from found.order(super().run(tasks, scene))
+
+    monkeypatch.setattr(pictures, "connected", connected)
+    monkeypatch.setattr(pictures, "Work", Watched)
+    monkeypatch.setattr(worker, "_PROCESS", worker._Process())
+    yield found
+    worker._forget()
+
+
+def backwards(results: Iterator[Any]) -> Iterator[Any]:
+    return reversed(list(results))
+
+
+def same(one: Film | None, other: Film | None) -> None:
+    assert one is not None and other is not None
+    for name, array in one.arrays.items():
+        np.testing.assert_array_equal(array, other.arrays[name], err_msg=name)
+
+
+# -- a picture ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: viewer.Renderer, alone: viewer.Picture) -> None:
+    """Each with its cost; it is told how far it is by the samples that are done."""
+    told: list[Any] = []
+    seen: list[Any] = []
+    picture = render_on(
+        renderer,
+        "tcp://head:8786",
+        size=SIZE,
+        spp=SPP,
+        progress=lambda *what: told.append(what),
+        seen=lambda *what: seen.append(what),
+    )
+    same(picture.film, alone.film)
+    assert farm.asked == ["tcp://head:8786"] and farm.ended == 1
+    (work,) = farm.works
+    units = list(tile_units(SIZE, SPP, tile_side(SIZE, 1)))
+    assert [unit for unit, _, _ in seen] == units and len(units) == 6
+    assert [(task.number, task.name, task.cost) for task in work.tasks] == [
+        (k, str(unit), 27 * 20 * 3.0 if unit.left < 54 else 26 * 20 * 3.0) for k, unit in enumerate(units)
+    ]
+    for number, (unit, traced, seconds) in enumerate(seen):
+        assert traced.film.count.shape == (unit.height, unit.width) and seconds == work.seconds[number]
+        assert 0 <= traced.preparing < traced.seconds
+    costs = np.cumsum([unit.cost for unit in units])
+    wanted = [(cost / costs[-1], f"{k} of 6 tiles, 1 workers") for k, cost in enumerate(costs, 1)]
+    assert told[0] == (None, "starting workers") and told[1:7] == wanted and told[6][0] == 1.0
+    passes = sum(traced.stats.kernel_passes for _, traced, _ in seen)
+    assert picture.stats.kernel_passes >= passes > 0 and picture.metadata["driver"] == renderer.device.driver
+
+
+def test_a_picture_by_ranges(farm: SimpleNamespace, renderer: viewer.Renderer) -> None:
+    """Of sixteen samples, or as many as are given; the texts count them."""
+    told: list[str] = []
+    seen: list[Unit] = []
+    watched = {"progress": lambda _, text: told.append(text), "seen": lambda unit, *_: seen.append(unit)}
+    picture = render_on(renderer, "local", "samples", size=(8, 4), spp=20, **watched)
+    same(picture.film, renderer.render((8, 4), 20, sample_range=16).film)
+    assert [(unit.first, unit.samples) for unit in seen] == [(0, 16), (16, 4)]
+    assert all((unit.left, unit.top, unit.width, unit.height) == (0, 0, 8, 4) for unit in seen)
+    assert told[1:3] == ["2 of 2 ranges, 1 workers"] * 2, "of twenty samples sixteen are nearly all"
+    seen.clear()
+    farm.order = backwards
+    picture = render_on(renderer, "local", "samples", size=(8, 4), spp=7, sample_range=3, **watched)
+    same(picture.film, renderer.render((8, 4), 7, sample_range=3).film)
+    assert [(unit.first, unit.samples) for unit in seen] == [(6, 1), (3, 3), (0, 3)]
+    assert picture.film is not None and picture.film.halves is None and picture.film.count.min() == 7
+
+
+@pytest.mark.parametrize(("workers", "tiles"), [(1, 6), (2, 6), (0, None)])
+def test_tiles_for_each_worker(
+    farm: SimpleNamespace, renderer: viewer.Renderer, workers: int, tiles: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides: list[tuple[Any, int]] = []
+    monkeypatch.setattr(pictures, "tile_side", lambda size, count: sides.append((size, count)) or 40)
+    farm.drivers = dict.fromkeys("ab"[:workers], "driver")
+    if tiles is None:  # they are on their way
+        monkeypatch.setattr(Work, "run", lambda *_: iter(()))
+    render_on(renderer, "local", size=(40, 40), spp=1)
+    assert sides == [((40, 40), max(1, workers))] and len(farm.works[0].tasks) == 1
+
+
+def test_the_options_of_the_work(farm: SimpleNamespace, renderer: viewer.Renderer) -> None:
+    note: Callable[[str], None] = lambda text: None  # noqa: E731
+    render_on(renderer, "local", size=(8, 4), spp=1)
+    render_on(renderer, "local", "tiles", True, size=(8, 4), spp=1, notify=note)
+    assert [work.options for work in farm.works] == [{"mixed": False, "notify": None}, {"mixed": True, "notify": note}]
+
+
+def test_a_scene_by_its_name(farm: SimpleNamespace, alone: viewer.Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With options of the renderer and of the picture, which is given back at the end, whatever happens."""
+    released: list[Any] = []
+    release = viewer.Renderer.release
+
+    def gone(self: viewer.Renderer) -> None:
+        released.append(self)
+        release(self)
+
+    monkeypatch.setattr(viewer.Renderer, "release", gone)
+    told: list[Any] = []
+    picture = pictures.render(
+        "cornell",
+        "local:3",
+        "tiles",
+        size=SIZE,
+        spp=SPP,
+        progress=lambda *w: told.append(w),
+        **OPTIONS,
+    )
+    same(picture.film, alone.film)
+    assert farm.asked == ["local:3"] and len(released) == 1 and told[0] == (None, "starting workers")
+    assert farm.works[0].options["mixed"] is False
+    pictures.render("cornell", "local", mix_builds=True, size=(8, 4), spp=1, **OPTIONS)
+    assert farm.works[1].options["mixed"] is True and len(released) == 2 + (worker._PROCESS.renderer in released)
+    with pytest.raises(viewer.ViewerError, match="units are tiles"):
+        pictures.render("cornell", sample_range=3, size=(8, 4), **OPTIONS)
+    assert len(released) >= 3 and len(farm.asked) == 2
+    with pytest.raises(viewer.ViewerError, match="speed"):
+        pictures.render("cornell", speed=3, **OPTIONS)
+
+
+def test_drivers_of_the_picture(farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path) -> None:
+    """Those of before, but for this machine's, and those of the cluster; each once."""
+    farm.drivers = {"a": "one"}
+    own = renderer.device.driver
+    first = render_on(renderer, "local", size=(8, 4), spp=1)
+    assert first.metadata["driver"] == "one"
+    for before, drivers, wanted in (
+        ("old; one", "one", "old; one"),
+        ("old", "one", "old; one"),
+        ("two; old", "one", "two; old; one"),
+        (f"old; {own}", "one", "old; one"),
+        (own, own, own),
+    ):
+        first.metadata["driver"] = before
+        first.save(path := tmp_path / "first.exr")
+        farm.drivers = {"a": drivers}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = render_on(renderer, "local", size=(8, 4), spp=2, resume=str(path))
+        assert found.metadata["driver"] == wanted
+
+
+def test_a_picture_that_is_complete(farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path) -> None:
+    """Needs no workers; more samples are added to it, of which its estimate of the error knows nothing."""
+    picture = renderer.render((40, 40), 3)
+    picture.metadata["driver"] = renderer.device.driver
+    picture.save(path := tmp_path / "whole.exr")
+    told: list[Any] = []
+    found = render_on(renderer, "local", size=(40, 40), spp=3, resume=str(path), progress=lambda *w: told.append(w))
+    same(found.film, picture.film)
+    assert not farm.asked and (None, "starting workers") not in told
+    assert found.metadata["driver"] == renderer.device.driver and found.film is not None
+    for unit in ("tiles", "samples"):
+        more = render_on(renderer, "local", unit, size=(40, 40), spp=4, resume=str(path))
+        assert more.film is not None and more.film.count.min() == 4 == more.film.count.max()
+        assert more.film.halves is None and more.film.sample_budget is None
+    assert [task.arguments[2].first for task in farm.works[1].tasks] == [3]
+    assert [task.cost for task in farm.works[0].tasks] == [20 * 20 * 1.0] * 4 and len(farm.asked) == 2
+    less = render_on(renderer, "local", size=(40, 40), spp=2, resume=str(path))
+    same(less.film, picture.film)
+
+
+def test_a_picture_of_uneven_samples_goes_on(farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path) -> None:
+    """Half of its pixels have more samples than all are to have, half fewer."""
+    picture = renderer.render((8, 4), 2)
+    more = renderer.render((8, 4), 6).film
+    assert picture.film is not None and more is not None
+    picture.film.store(more.part(4, 0, 4, 4).records(), 4, 0)
+    picture.film.halves = picture.film.sample_budget = None
+    picture.save(path := tmp_path / "uneven.exr")
+    told: list[Any] = []
+    found = render_on(renderer, "local", size=(8, 4), spp=4, resume=str(path), progress=lambda *w: told.append(w))
+    assert found.film is not None and told[1] == (1.0, "1 of 1 tiles, 1 workers")
+    np.testing.assert_array_equal(found.film.count, np.float32([[4] * 4 + [6] * 4] * 4))
+    assert farm.works[0].tasks[0].cost == 4 * 4 * 2
+
+
+# -- states ------------------------------------------------------------------------------------------------------------
+
+
+class State:
+    """In place of a state's file: how many samples it had each time. dues : whether it is time to, in turn."""
+
+    def __init__(self, path: Path, dues: list[bool]) -> None:
+        self.path, self.dues = path / "a picture.state.exr", dues
+        self.saved: list[int] = []
+
+    def due(self) -> bool:
+        return self.dues.pop(0) if self.dues else False
+
+    def worth(self, size: tuple[int, int]) -> bool:
+        return True
+
+    def save(self, film: Film, *_: Any) -> None:
+        self.saved.append(int(film.count.sum()))
+
+
+def test_states_that_are_due(farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path) -> None:
+    """After each unit they are asked for; a film that has nothing yet is none."""
+    state: Any = State(tmp_path, [False, True, False, True])
+    render_on(renderer, "local", size=SIZE, spp=1, state=state)
+    costs = np.cumsum([task.cost for task in farm.works[0].tasks])
+    assert state.saved == [costs[1], costs[3]] and not state.dues
+    state = State(tmp_path, [True, True, True])
+    farm.order = backwards
+    render_on(renderer, "local", "samples", size=(8, 4), spp=3, sample_range=1, state=state)
+    assert state.saved == [8 * 4 * 3], "the others wait for the first range"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), viewer.ViewerError("--cluster", "it is gone", "start it")])
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_states_of_a_picture_that_is_stopped(
+    farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path, error: BaseException, after: int
+) -> None:
+    """What is there is kept, and the line tells where; without anything it is the fault alone."""
+
+    def order(results: Iterator[Any]) -> Iterator[Any]:
+        for k, each in enumerate(results):
+            if k == after:
+                raise error
+            yield each
+
+    farm.order = order
+    for given in (State(tmp_path, []), None):
+        state: Any = given
+        with pytest.raises(type(error)) as caught:
+            render_on(renderer, "local", size=SIZE, spp=1, state=state)
+        kept = state is not None and after > 0
+        if isinstance(error, viewer.ViewerError) and kept:
+            hint = f"start it; then go on with --resume '{tmp_path}/a picture.state.exr'"
+            assert caught.value.typed == f"--cluster: it is gone ({hint})" and caught.value.__cause__ is error
+        else:
+            assert caught.value is error
+        if state is not None:
+            costs = np.cumsum([task.cost for task in farm.works[0].tasks])
+            assert state.saved == ([costs[after - 1]] if kept else [])
+
+
+# -- what travels ------------------------------------------------------------------------------------------------------
+
+
+def test_environments_that_travel(tmp_path: Path, renderer: viewer.Renderer) -> None:
+    """A picture goes with the scene, once, whether it was named or given; what every machine makes itself is named."""
+    image = ImageEnvironment(np.full((2, 4, 3), 0.5, np.float32), "mine")
+    for value in (None, "none", "sky", "studio", (0.5, 0.25, 1.0), "0.5,0.25,1"):
+        settings = Settings(environment=value, **OPTIONS)
+        assert travelling(settings) == (settings, None)
+    settings = Settings(environment=image, **OPTIONS)
+    left, found = travelling(settings)
+    assert found is image and left == settings.replace(environment=None) and left.environment is None
+    from viewer.film.files.image import save
+
+    save(path := tmp_path / "sky.exr", np.full((2, 4, 3), 0.25, np.float32), {}, {})
+    left, found = travelling(Settings(environment=str(path), **OPTIONS))
+    named = environment_of(str(path))[0]
+    assert isinstance(found, ImageEnvironment) and isinstance(named, ImageEnvironment) and left.environment is None
+    np.testing.assert_array_equal(found.pixels, named.pixels)
+
+
+def test_a_scene_goes_with_its_environment(farm: SimpleNamespace) -> None:
+    """And with its camera, as the renderer has it by now."""
+
+    def order(results: Iterator[Any]) -> Iterator[Any]:
+        raise KeyboardInterrupt
+
+    farm.order = order
+    image = ImageEnvironment(np.random.default_rng(0).random((4, 8, 3), np.float32), "mine")
+    mine = viewer.Renderer("cornell", environment=image, camera="0,1,4 0,1,0", **OPTIONS)
+    with pytest.raises(KeyboardInterrupt):
+        render_on(mine, "local", size=(16, 12), spp=1)
+    mine.release()
+    (task,) = farm.works[0].tasks
+    recipe, size, unit = task.arguments
+    assert task.function is worker.trace and size == (16, 12) and unit == Unit(0, 0, 16, 12, 1)
+    assert recipe.settings == mine.settings.replace(environment=None) and recipe.camera == mine.camera
+    ((digest, (data, _)),) = farm.works[0]._payloads.items()
+    scene, environment = pickle.loads(data.tobytes())
+    assert digest == recipe.scene and scene.name == "cornell"
+    np.testing.assert_array_equal(environment.pixels, image.pixels)
+
+
+# -- frames ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("films", [False, True])
+def test_frames_in_their_order(farm: SimpleNamespace, films: bool) -> None:
+    """Whichever is done first; those that are done early are told, and wait."""
+    scene, told = viewer.load("cornell"), []
+    asked = {"size": (12, 10), "spp": 1}
+    frames = range(6, 1, -2)
+    notes: Callable[[str], None] = told.append
+    given = {"turntable": True, "render": asked, "cluster": "local:2", "films": films, "notify": notes, **OPTIONS}
+    alone = list(viewer.render_frames(scene, frames, 10.0, turntable=True, render=asked, **OPTIONS))
+    for order, mixed in ((iter, False), (backwards, True)):
+        told.clear()
+        farm.order = order
+        came = render_frames(scene, frames, 10.0, progress=lambda *w: told.append(w), mix_builds=mixed, **given)
+        first = next(came)
+        texts = [
+            (1 / 3, "1 of 3 frames, 1 workers"),
+            (2 / 3, "2 of 3 frames, 1 workers"),
+            (1.0, "3 of 3 frames, 1 workers"),
+        ]
+        assert told == [(None, "starting workers"), *texts[: 1 if order is iter else 3]]
+        found = [first, *came]
+        assert told[1:] == texts
+        for one, other in zip(found, alone, strict=True):
+            assert (one.number, one.seconds) == (other.number, other.seconds)
+            np.testing.assert_array_equal(one.picture.linear, other.picture.linear)
+            assert (one.picture.film is not None) == films
+        work = farm.works[-1]
+        assert work.options == {"mixed": mixed, "notify": notes}
+        assert [(task.number, task.name, task.cost) for task in work.tasks] == [
+            (0, "frame 6", 1.0),
+            (1, "frame 4", 1.0),
+            (2, "frame 2", 1.0),
+        ]
+    assert farm.asked == ["local:2"] * 2 and farm.ended == 2
+    assert [(one.number, one.seconds) for one in alone] == [(6, 0.6), (4, 0.4), (2, 0.2)]
+
+
+def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:
+    with pytest.raises(viewer.ViewerError, match="nothing moves in it"):
+        next(render_frames(viewer.load("cornell"), range(2), cluster="local"))
+    assert not farm.asked
+
+
+# -- builds ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all files by their names, but for the farm's own; it tells any change."""
+    code, glsl = tmp_path / "viewer", tmp_path / "shaders"
+    texts = {
+        code / "__init__.py": b"1",
+        code / "a" / "b.py": b"2",
+        code / "a" / "note.txt": b"not code",
+        code / "farm" / "work.py": b"not of the samples",
+        glsl / "kernel.glsl": b"3",
+        glsl / "kernel.py": b"not a shader",
+    }
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    monkeypatch.setattr(viewer, "__file__", str(code / "__init__.py"))
+    monkeypatch.setattr(build_module, "shaders", lambda: glsl)
+
+    def found() -> str:
+        return build_module.sources.__wrapped__()
+
+    def digest(text: bytes) -> str:
+        return hashlib.blake2b(text, digest_size=4).hexdigest()
+
+    first = found()
+    assert first == digest(b"__init__.py\x001\x00a/b.py\x002\x00kernel.glsl\x003\x00") and len(first) == 8
+    for name in (code / "a" / "note.txt", code / "farm" / "work.py", glsl / "kernel.py"):
+        name.write_bytes(b"changed")
+        assert found() == first
+    (glsl / "kernel.glsl").write_bytes(b"4")
+    assert found() == digest(b"__init__.py\x001\x00a/b.py\x002\x00kernel.glsl\x004\x00")
+    (code / "a" / "b.py").rename(code / "a" / "c.py")
+    assert found() == digest(b"__init__.py\x001\x00a/c.py\x002\x00kernel.glsl\x004\x00")
+
+
+def test_builds_of_workers() -> None:
+    """All the same, or allowed to differ; of three kinds each is told."""
+    one, two, three = Build("1", "aa", "x"), Build("1", "ab", "x"), Build("2", "aa", "x")
+    for builds in ({}, {"a": one}, {"a": one, "b": Build("1", "aa", "x")}):
+        check_builds(builds, False)
+    for other in (two, three, Build("1", "aa", "y")):
+        check_builds({"a": one, "b": other}, True)
+        with pytest.raises(viewer.ViewerError):
+            check_builds({"a": one, "b": other}, False)
+    with pytest.raises(viewer.ViewerError) as caught:
+        check_builds({"a": one, "b": two, "c": one, "d": three, "e": one}, False)
+    listing = "raystream 1 (aa), x on a and 2 more; raystream 1 (ab), x on b; raystream 2 (aa), x on d"
+    what = f"its workers would give different bits: {listing}"
+    assert caught.value.typed == f"--cluster: {what} (--mix-builds takes them all)"
+
+
+def test_names_of_the_package() -> None:
+    import viewer.farm
+
+    assert viewer.farm.render is pictures.render and viewer.farm.render_frames is render_frames
+    assert viewer.farm.__all__ == ["render", "render_frames"]
+    with pytest.raises(AttributeError, match=r"module 'viewer\.farm' has no attribute 'travelling'"):
+        _ = viewer.farm.travelling
