@@ -399,13 +399,17 @@ def test_the_wheel_goes_to_the_point_under_the_cursor_as_that_moves(controller: 
 
 
 def test_a_hand_ends_what_the_wheel_began(controller: CameraController) -> None:
-    for gesture in ("orbit", "look"):
-        controller.set_camera(START)
-        controller.update(0)
-        controller.wheel(4)
-        getattr(controller, gesture)(0, 0)
-        assert controller.update(0) and not controller.moving
-        at(controller, (0, 0, 5), (0, 0, 0))
+    gestures: dict[str, tuple] = {"orbit": (0, 0), "look": (0, 0), "pan": (0, 0, 100), "dolly": (1.0,)}
+    gestures |= {"roll": (0.0,), "pinch": (1.0, FORWARD)}
+    for gesture, arguments in gestures.items():
+        for mode in ("orbit", "fly"):
+            controller.mode = "orbit"
+            controller.set_camera(START)
+            controller.wheel(4)
+            controller.mode = mode
+            getattr(controller, gesture)(*arguments)
+            assert controller.update(0) and not controller.moving, (gesture, mode)
+            at(controller, (0, 0, 5), (0, 0, 0))
 
 
 def test_the_wheel_ends_an_eased_way(controller: CameraController) -> None:
