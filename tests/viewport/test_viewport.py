@@ -94,9 +94,11 @@ def test_beside_panels(view: Viewport) -> None:
 
 
 def test_a_layout_as_it_was_begins_no_picture_anew(view: Viewport) -> None:
+    view.lay_out((200, 100), (200, 100), (0.0, 1.0))
+    assert view.session.sizes == []
     view.lay_out((400, 300), (800, 600), (0.25, 0.9))
-    sleeping(view)
     view.cursor = (3.0, 4.0)
+    sleeping(view)
     view.lay_out((400, 300), (800, 600), (0.25, 0.9))
     assert view.session.sizes == [(520, 600)] and view.cursor == (3.0, 4.0) and not view.awake
     view.lay_out((200, 150), (800, 600), (0.25, 0.9))  # a screen of another scale, and the same pixels
