@@ -103,7 +103,7 @@ def test_the_environment_turns_round(start: float, by: float, there: float) -> N
     assert made.scene_loader.requested.environment_rotation == there
 
 
-# -- what follows the mouse: seen from (0, 0, 5) at 90 degrees, in 200 x 100 pixels, a unit at the origin is 10 wide -----
+# -- what follows the mouse: seen from (0, 0, 5) at 90 degrees, in 200 x 100 pixels, a unit at the origin is 10 wide ---
 
 
 class Stage:
