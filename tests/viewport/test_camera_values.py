@@ -57,6 +57,12 @@ def test_directions_through_a_picture_of_200_by_100(controller: CameraController
     np.testing.assert_allclose(controller.direction(*place, 200, 100), np.array(way) / np.linalg.norm(way), atol=1e-15)
 
 
+def test_directions_of_a_narrower_view(controller: CameraController) -> None:
+    controller.set_fov(2 * math.degrees(math.atan(0.5)))
+    way = np.array([1.0, 0.25, -1.0])
+    np.testing.assert_allclose(controller.direction(200, 25, 200, 100), way / np.linalg.norm(way), atol=1e-15)
+
+
 def test_directions_of_a_picture_without_height(controller: CameraController) -> None:
     assert np.isfinite(controller.direction(0, 0, 0, 0)).all()
 
@@ -237,6 +243,18 @@ def test_drags_go_by_the_picture_s_axes_in_a_rolled_one(controller: CameraContro
             getattr(controller, gesture)(*drag)
             ways.append(controller.camera.basis()[2])
         np.testing.assert_allclose(*ways, atol=1e-12)
+
+
+def test_drags_in_a_picture_that_is_rolled_a_little(controller: CameraController) -> None:
+    """By 30 degrees: (dx, dy) is (dx cos - dy sin, dx sin + dy cos) along the horizon and down."""
+    for drag in ((100, 0), (0, 100), (-60, 35)):
+        controller.set_camera(START)
+        controller.roll(math.radians(-30))
+        controller.orbit(*drag)
+        yaw = math.radians(0.4) * (drag[0] * math.sqrt(0.75) - drag[1] * 0.5)
+        pitch = -math.radians(0.4) * (drag[0] * 0.5 + drag[1] * math.sqrt(0.75))
+        way = (math.cos(pitch) * math.sin(yaw), math.sin(pitch), -math.cos(pitch) * math.cos(yaw))
+        np.testing.assert_allclose(controller.camera.basis()[2], way, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from viewer.stream.declare.program import Call
 from viewer.stream.declare.record import Field, Record
 from viewer.viewport.studies import false_color
 from viewer.viewport.studies.channels import (
@@ -71,6 +72,9 @@ def test_a_channel_for_every_field() -> None:
         "hit.normal.z", "hit", "quantity", "unit length", "", "hit", "normal", component=2
     )
     assert "estimate.radiance" in channels(program, ["estimate"])
+    calling = linked(state("eye", again="eye"), state("walk", hit=Call("shade", "eye")), state("shade"))
+    assert list(channels(calling, [])) == ["state", "return", "calls.eye", "calls.walk", "calls.shade"]
+    assert channels(calling, [])["return"].field == "back" and channels(calling, [])["return"].kind == "state"
 
 
 def test_streams_whose_elements_are_no_rays() -> None:

@@ -64,7 +64,13 @@ def test_as_the_preferences_have_it(view: Viewport) -> None:
 
 def test_without_a_scene(view: Viewport) -> None:
     assert view.renderer is None and view.scene is None and view.environment is DARKNESS
-    for what in (view.shown, view.look, view.direction_under_cursor, lambda: view.take(Camera((0, 0, 1), (0, 0, 0)))):
+    for controller in (None, CameraController(Camera((0, 0, 5), (0, 0, 0)), BOX)):
+        view.controller = controller
+        with pytest.raises(ViewerError, match="none is loaded yet"):
+            view.shown()
+    view.look()  # of a scene that comes
+    view.controller = None
+    for what in (view.look, view.direction_under_cursor, lambda: view.take(Camera((0, 0, 1), (0, 0, 0)))):
         with pytest.raises(ViewerError, match="none is loaded yet"):
             what()
 
