@@ -18,7 +18,7 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.viewport.commands import file_stem, numbered_file, picture_handlers
 from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.controls.keymap import BY_NAME, Keymap
 from viewer.viewport.preferences import Preferences
 
 START = Camera((4, 3, 6), (1, 1, -0.5), fov=50)
@@ -90,6 +90,11 @@ class Desk:
 @pytest.fixture
 def desk() -> Desk:
     return Desk()
+
+
+def test_handlers_are_of_actions(desk: Desk) -> None:
+    assert BY_NAME.keys() >= desk.handlers.keys()
+    assert {f"{name}.next" for name in ("machine", "fuse", "policy", "mask", "accel", "unroll")} <= desk.handlers.keys()
 
 
 # -- options -----------------------------------------------------------------------------------------------------------
