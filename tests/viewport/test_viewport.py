@@ -54,7 +54,8 @@ def test_as_the_preferences_have_it(view: Viewport) -> None:
     assert (view.size, view.pixels, view.scale, view.left) == ((200, 100), (200, 100), 1.0, 0.0)
     assert (view.exposure, view.tonemap, view.stops) == (0.5, "aces", 0.5)
     assert not (view.panels_visible or view.stats_visible or view.help_visible or view.wires or view.paused)
-    assert not view.minimised and view.drag is None and view.cursor == (0, 0) and view.path == ""
+    assert not view.minimised and view.drag is None and view.cursor == (0, 0) and view.path == view.message == ""
+    assert not view.message_is_error and view.awake
     session: Any = Session()
     other = Viewport(session, Preferences(panels=True, statistics=False), Keymap())
     assert other.panels_visible and not other.stats_visible
