@@ -359,10 +359,11 @@ def test_no_map_without_a_scene(desk: Desk) -> None:
     for where, name in ((desk.view, "renderer"), (desk.view, "controller")):
         kept = getattr(where, name)
         setattr(where, name, None)
+        assert desk.views.busy and desk.views.counting == 0.0, name
         desk.views.advance(0.03)
         assert desk.views.heat_map is None and desk.views.counting == 0.0
         setattr(where, name, kept)
-    assert finish(desk) is not None
+        assert finish(desk) is not None
     desk.views.heat = None
     desk.views.advance(0.03)
     assert desk.views.heat_map is None and desk.views.counting is None
