@@ -127,7 +127,7 @@ def test_rounds_of_unrolling(desk: Desk) -> None:
 
 @pytest.mark.parametrize(("parts", "refused"), [(MOST_UNSORTED, False), (MOST_UNSORTED + 1, True)])
 def test_no_structure_at_all_is_left_out_in_large_scenes(desk: Desk, parts: int, refused: bool) -> None:
-    desk.renderer.prepared.starts = [0, parts]
+    desk.renderer.prepared.starts = [0, 3, parts]
     found = set()
     for _ in OPTIONS["accel"].choices:
         desk.do("accel.next")
