@@ -312,6 +312,18 @@ def test_parked_it_comes_back_as_it_was(device: Any) -> None:
         view.visible = True
         assert np.array_equal(view.snapshot().linear, before) and not view.parked
         assert view.view.exposure == 1.0 and view.camera == camera
+    view.handle({"event_type": "resize", "width": 12, "height": 8, "pixel_ratio": 2.0})
+    view.update(tonemap="aces", mode="fly", depth=3)
+    rest(view)
+    view.handle(event("key_down", key="p"))
+    view.park()
+    view.wait()
+    assert view.view.controller.mode == "fly"
+    assert (view.view.size, view.view.pixels) == ((12, 8), SIZE) and view.view.paused
+    assert view.view.tonemap == "aces" and view.value("depth") == 3
+    view.update(mode="orbit")
+    view.advance()
+    assert view.view.controller.mode == "orbit" and view.camera == camera, "what was chosen since stays"
     view.park()
     view.release()
     view.park()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.scene import Scene
 from viewer.viewport.light_markers import FAR_AWAY, LightMarkers
@@ -72,3 +74,89 @@ def test_one_after_the_other(markers: LightMarkers) -> None:
     markers.view.scene.lights = []
     markers.forget()
     assert markers.next() is None and markers.listed() == []
+
+
+def test_what_is_not_there(markers: LightMarkers) -> None:
+    view: Any = SimpleNamespace(scene=None, controller=None)
+    assert (
+        LightMarkers(view).listed() == [] and LightMarkers(view).markers() == [] and LightMarkers(view).next() is None
+    )
+    markers.visible = True
+    assert markers.markers() == [] and markers.under((0, 0)) is None, "no camera"
+
+
+def test_the_list_is_kept_until_the_scene_changes(markers: LightMarkers, scene: Scene) -> None:
+    before = markers.listed()
+    scene.lights = scene.lights[:1]
+    assert markers.listed() is before
+    markers.forget()
+    assert [light.name for light in markers.listed()] == ["bulb"]
+    sun = before[1]
+    assert markers.place(sun).tolist() == [13.0, 35.0, 36.0]
+    markers.view.scene = Scene.from_triangles([[0, 0, 0], [3, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+    assert markers.place(sun).tolist() == [13.0, 35.0, 36.0]
+    markers.forget()
+    assert markers.place(sun).tolist() == [1.5, 2.0 + FAR_AWAY * 5.0, 0.0]
+
+
+def test_a_scene_without_extent_has_directions_all_the_same(markers: LightMarkers) -> None:
+    sun = markers.listed()[1]
+    markers.view.scene = Scene.from_triangles([[1, 1, 1], [1, 1, 1], [1, 1, 1]], [[0, 1, 2]])
+    middle = markers.view.scene.bounds().mean(axis=0)
+    markers.forget()
+    assert np.linalg.norm(markers.place(sun) - middle) == FAR_AWAY
+
+
+@pytest.fixture
+def seen(scene: Scene) -> LightMarkers:
+    """Two lamps in a picture of 200 x 100 whose middle is (100, 50): a unit at their distance is 10 wide."""
+    scene.lights = [Light("point", name, position=place) for name, place in PLACES.items()]
+    controller = SimpleNamespace(camera=Camera((0, 0, 5), (0, 0, 0), fov=90.0))
+    view: Any = SimpleNamespace(scene=scene, controller=controller, size=(200, 100))
+    made = LightMarkers(view)
+    made.visible = True
+    return made
+
+
+PLACES = {"left": (-2.0, 0.0, 0.0), "behind": (0.0, 0.0, 6.0), "right": (1.0, 3.0, 0.0), "beside": (2.0, 3.0, 0.0)}
+
+
+def test_where_markers_are(seen: LightMarkers) -> None:
+    found = {light.name: place for light, place in seen.markers()}
+    assert list(found) == ["left", "right", "beside"], "not what is behind the camera"
+    for name, place in {"left": (80, 50), "right": (110, 20), "beside": (120, 20)}.items():
+        assert found[name] == pytest.approx(place, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cursor", "name"),
+    [
+        ((80, 50), "left"),
+        ((80 + 13.9, 50), "left"),
+        ((80, 50 - 13.9), "left"),
+        ((80 + 14.1, 50), None),
+        ((80 - 10, 50 - 10), None),  # by the distance, not along each axis
+        ((80 - 9.8, 50 + 9.8), "left"),
+        ((114, 20), "right"),
+        ((116, 20), "beside"),
+        ((100, 50), None),
+    ],
+)
+def test_the_nearest_marker_is_taken(seen: LightMarkers, cursor: tuple[float, float], name: str | None) -> None:
+    found = seen.under(cursor)
+    assert (found.name if found is not None else None) == name
+    seen.visible = False
+    assert seen.under(cursor) is None
+
+
+def test_moved_lights(scene: Scene, markers: LightMarkers) -> None:
+    """All else of the light stays, and so does the scene that it was moved in."""
+    bulb, sun, lamp = markers.listed()
+    moved = LightMarkers.moved(scene, sun, (1, 2, -3))
+    assert moved.lights[1] == replace(scene.lights[1], direction=(-1.0, -2.0, 3.0))
+    assert moved.lights[::2] == scene.lights[::2] and scene.lights[1].direction == (0, -1, 0)
+    moved = LightMarkers.moved(scene, lamp, np.array([7, 8, 9]))
+    assert moved.lights[2] == replace(scene.lights[2], position=(7.0, 8.0, 9.0))
+    assert moved.lights[:2] == scene.lights[:2] and moved.meshes == scene.meshes
+    assert LightMarkers.of_pose(scene, []).lights == [] and len(scene.lights) == 3
+    assert bulb.kind == "point"

@@ -1,15 +1,27 @@
-"""What moves by itself, turn by turn, in closed form: the animation's time, the turntable and the environment."""
+"""What moves by itself, turn by turn, in closed form: the animation's time, the turntable and the environment; and what
+follows the mouse."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import Settings
-from viewer.viewport.controls.camera_controller import ORBIT
+from viewer.scene.camera import Camera
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+from viewer.viewport import object_editing
+from viewer.viewport.controls.camera_controller import ORBIT, CameraController
+from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.light_markers import LightMarkers
 from viewer.viewport.object_editing import MOST_REBUILT, TURN_SECONDS, ObjectEditing
 
 
@@ -89,3 +101,400 @@ def test_the_environment_turns_round(start: float, by: float, there: float) -> N
     made.scene_loader.requested = Settings(environment_rotation=float(start))
     made.turn_environment(float(by))
     assert made.scene_loader.requested.environment_rotation == there
+
+
+# -- what follows the mouse: seen from (0, 0, 5) at 90 degrees, in 200 x 100 pixels, a unit at the origin is 10 wide ---
+
+
+class Stage:
+    """A scene of two triangles, one of them in two parts, and three lights; its view, whose edits are shown at once."""
+
+    def __init__(self, levels: int = 2) -> None:
+        mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], name="triangle")
+        glows = [Material(), Material(emission=(1.0, 1.0, 1.0))]
+        there = np.eye(4)
+        there[:3, 3] = 2.0, 0.0, 0.0
+        placed = [
+            Instance(0, name="pair"),
+            Instance(0, there),
+            Instance(0, name="pair"),
+            Instance(0, there, 1, "panel"),
+        ]
+        self.first = Scene([mesh], placed, glows)
+        self.first.lights = [
+            Light("point", "bulb", position=(-1, 1, 0)),
+            Light("directional", "sun", direction=(0, -1, 0)),
+        ]
+        self.said: list[str] = []
+        self.done: list[str] = []
+        self.updates: list[Any] = []
+        self.compiled: list[Callable[[], None]] = []
+        self.hit = SimpleNamespace(instance=np.array([0]), distance=np.array([5.0], np.float32))
+        self.ready = True
+        structure = SimpleNamespace(levels=levels, name="bvh" if levels == 1 else "two-level-bvh")
+        self.renderer = SimpleNamespace(scene=self.first, structure=structure, trace_ready=lambda: self.ready)
+        self.renderer.trace = self._trace
+        self.session: Any = SimpleNamespace(previewing=False, update=self._update)
+        self.controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=90.0), [[-1, -1, -1], [1, 1, 1]])
+        view: Any = SimpleNamespace(
+            session=self.session, controller=self.controller, renderer=self.renderer, paused=False, minimised=False
+        )
+        view.size, view.cursor, view.keymap, view.scene = (200, 100), (100.0, 50.0), Keymap(), self.first
+        view.shown = lambda: (self.renderer, self.controller)
+        view.direction_under_cursor = lambda: self.controller.direction(*view.cursor, *view.size)
+        view.say = self.said.append
+        view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
+        view.wake = lambda: self.done.append("wake")
+        view.attempt = lambda what: what()
+        view.compile = lambda what, work: (self.said.append(what), self.compiled.append(work))
+        self.view = view
+        self.loader: Any = SimpleNamespace(requested=Settings(accel="bvh"), asked=[])
+        self.loader.set = lambda **changes: self.loader.asked.append(changes)
+        debug: Any = SimpleNamespace(scene_changed=lambda: self.done.append("changed"))
+        self.markers = LightMarkers(view)
+        self.editing = ObjectEditing(view, self.loader, debug, self.markers)
+
+    @property
+    def scene(self) -> Scene:
+        return self.renderer.scene
+
+    def _trace(self, origins: Any, directions: Any, view: bool) -> Any:
+        assert origins == [self.controller.camera.origin] and view
+        np.testing.assert_array_equal(directions, [self.view.direction_under_cursor()])
+        return self.hit
+
+    def _update(self, scene: Scene | None = None, **changes: Any) -> None:
+        self.updates.append(changes if scene is None else scene)
+        if scene is not None:
+            self.renderer.scene = self.view.scene = scene
+
+    def places(self) -> list[tuple[float, ...]]:
+        """Of the instances."""
+        return [tuple(np.round(each.transform[:3, 3], 9).tolist()) for each in self.scene.instances]
+
+    def move(self, x: float, y: float) -> None:
+        """The cursor comes somewhere, and the loop has a turn."""
+        self.view.cursor = (x, y)
+        self.editing.follow()
+        self.editing.update(0.0)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+HOME = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
+TOLD = "X, Y, Z choose an axis, click or Enter ends, Esc undoes"
+
+
+def test_an_object_follows_the_cursor_with_all_its_parts(stage: Stage) -> None:
+    editing = stage.editing
+    editing.playing = True
+    editing.grab()
+    assert editing.grabbing and not editing.playing
+    assert stage.said == [f"pair follows the mouse in the plane of the view; {TOLD}"]
+    assert not editing.update(0.0) and stage.updates == [], "nothing has moved"
+    stage.move(120, 40)
+    assert stage.places() == [(2.0, 1.0, 0.0), HOME[1], (2.0, 1.0, 0.0), HOME[3]]
+    assert stage.done[-2:] == ["changed", "wake"] and editing.grabbing
+    stage.move(90, 50)
+    assert stage.places() == [(-1.0, 0.0, 0.0), HOME[1], (-1.0, 0.0, 0.0), HOME[3]]
+    assert len(stage.updates) == 2 and not editing.update(0.0) and len(stage.updates) == 2
+    editing.drop()
+    assert not editing.grabbing and stage.said[-1] == "" and len(stage.updates) == 2
+    stage.move(150, 50)
+    assert stage.places()[0] == (-1.0, 0.0, 0.0), "it stays"
+    assert [each.name for each in stage.scene.instances] == ["pair", "", "pair", "panel"]
+
+
+def test_axes_are_chosen_by_keys(stage: Stage) -> None:
+    editing = stage.editing
+    for text in ("X", "Enter", "Esc", "P"):
+        assert not editing.key(text)
+    editing.grab()
+    for text in ("P", "Ctrl+X", "Shift+W", "Space", "W"):
+        assert not editing.key(text)
+    assert editing.grabbing
+    for text, where, place in (
+        ("X", "along X", (2.0, 0.0, 0.0)),
+        ("Y", "along Y", (0.0, 1.0, 0.0)),
+        ("Shift+Z", "across Z", (2.0, 1.0, 0.0)),
+        ("Shift+Z", "in the plane of the view", (2.0, 1.0, 0.0)),
+    ):
+        stage.view.cursor = (120, 40)
+        assert editing.key(text)
+        assert stage.said[-1] == f"pair follows the mouse {where}; {TOLD}"
+        editing.update(0.0)
+        assert np.round(stage.places()[0], 6).tolist() == pytest.approx(place, abs=0.3), text
+        if text != "Shift+Z":
+            axis = "XYZ".index(text)
+            assert not np.delete(stage.places()[0], axis).any()
+
+
+@pytest.mark.parametrize(("key", "stays"), [("Enter", True), ("NumEnter", True), ("Esc", False)])
+def test_keys_that_end_it(stage: Stage, key: str, stays: bool) -> None:
+    stage.editing.grab()
+    stage.move(120, 50)
+    stage.view.cursor = (130, 50)
+    stage.editing.follow()  # since the last turn
+    assert stage.editing.key(key) and not stage.editing.grabbing
+    assert stage.places()[0] == ((3.0, 0.0, 0.0) if stays else HOME[0])
+    assert stage.said[-1] == ("" if stays else "put back")
+    assert not stage.editing.key(key)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_clicks_that_end_it(stage: Stage, left: bool) -> None:
+    assert not stage.editing.button(left)
+    stage.editing.grab()
+    stage.move(120, 50)
+    assert stage.editing.button(left) and not stage.editing.grabbing
+    assert stage.places()[0] == ((2.0, 0.0, 0.0) if left else HOME[0])
+
+
+def test_the_same_key_again_drops_it(stage: Stage) -> None:
+    stage.editing.grab()
+    stage.move(120, 50)
+    stage.editing.grab()
+    assert not stage.editing.grabbing and stage.places()[0] == (2.0, 0.0, 0.0)
+
+
+def test_objects_have_names_all_the_same(stage: Stage) -> None:
+    stage.hit.instance[0] = 1
+    stage.editing.grab()
+    assert stage.said[-1].startswith("triangle follows")
+    stage.editing.drop()
+    stage.first.meshes[0].name = ""
+    stage.editing.grab()
+    assert stage.said[-1].startswith("object 1 follows")
+
+
+def test_nothing_to_grab(stage: Stage) -> None:
+    stage.hit.instance[0] = -1
+    stage.editing.grab()
+    assert not stage.editing.grabbing and stage.said == ["nothing under the cursor to grab"]
+
+
+def test_rays_are_compiled_before(stage: Stage) -> None:
+    stage.ready = False
+    stage.editing.grab()
+    assert not stage.editing.grabbing and stage.said == ["the kernels for rays of their own"]
+    stage.compiled.pop()()
+    assert stage.editing.grabbing
+
+
+def test_the_light_of_a_marker_is_grabbed_before_what_is_behind_it(stage: Stage) -> None:
+    stage.view.cursor = (90, 40)
+    stage.editing.grab()
+    assert stage.said[-1].startswith("pair ")
+    stage.editing.drop()
+    stage.markers.visible = True
+    stage.editing.grab()
+    assert stage.said[-1].startswith("bulb follows") and stage.markers.chosen == (False, 0)
+    stage.move(110, 30)
+    assert stage.scene.lights[0].position == pytest.approx((1, 2, 0)) and stage.places() == HOME
+    stage.move(100, 50)
+    assert stage.scene.lights[0].position == pytest.approx((0, 0, 0))
+    stage.editing.undo()
+    assert stage.scene.lights == stage.first.lights
+
+
+def test_a_light_with_a_surface_moves_its_object(stage: Stage) -> None:
+    panel = stage.markers.listed()[2]
+    assert (panel.kind, panel.number, panel.position) == ("area", 3, (2.5, 0.5, 0.0))
+    stage.view.cursor = (125, 45)
+    stage.editing.grab_light(panel)
+    assert stage.markers.chosen == (True, 3) and stage.said[-1].startswith("panel follows")
+    stage.move(125, 55)
+    assert stage.places() == [*HOME[:3], (2.0, -1.0, 0.0)]
+
+
+def test_lights_are_put_somewhere(stage: Stage) -> None:
+    bulb, sun, panel = stage.markers.listed()
+    stage.editing.place_light(bulb, (4, 5, 6))
+    assert stage.scene.lights[0].position == (4, 5, 6)
+    stage.editing.place_light(sun, (1, 0, 0))
+    assert stage.scene.lights[1].direction == (-1, 0, 0) and stage.scene.lights[0].position == (4, 5, 6)
+    stage.editing.place_light(panel, (3.5, 2.5, -1.0))
+    assert stage.places() == [*HOME[:3], (3.0, 2.0, -1.0)] and stage.done[-2:] == ["changed", "wake"]
+
+
+def test_a_light_is_dragged_by_the_mouse_anywhere(stage: Stage) -> None:
+    """The selected one, or the first; until the button is up."""
+    editing = stage.editing
+    editing.drag_light()
+    assert stage.markers.visible and stage.markers.chosen == (False, 0)
+    assert stage.said[-1] == (
+        "bulb follows the mouse in the plane of the view; X, Y, Z choose an axis, releasing the button ends, Esc undoes"
+    )
+    stage.view.cursor = (110, 50)
+    editing.follow()
+    editing.end_drag()
+    assert not editing.grabbing and stage.scene.lights[0].position == pytest.approx((0, 1, 0))
+    stage.markers.chosen = (True, 3)
+    editing.drag_light()
+    assert stage.said[-1].startswith("panel follows") and "releasing the button" in stage.said[-1]
+    editing.end_drag()
+    editing.grab()
+    assert "click or Enter" in stage.said[-1]
+    editing.drop()
+    stage.first.lights, stage.markers.chosen = [], None
+    stage.renderer.scene = stage.view.scene = Scene(stage.first.meshes, stage.first.instances[:2])
+    stage.markers.forget()
+    with pytest.raises(ViewerError, match="has none of its own"):
+        editing.drag_light()
+
+
+def test_large_scenes_of_one_level_get_two_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was asked for comes once they are there; in another scene it does not."""
+    monkeypatch.setattr(object_editing, "MOST_REBUILT", 0)
+    stage = Stage(levels=1)
+    editing = stage.editing
+    for accel, kind in (("bvh", "two-level-bvh"), ("grid", "two-level-grid"), ("none", "two-level-bvh")):
+        stage.loader.requested = Settings(accel=accel)
+        editing.grab()
+        assert stage.loader.asked.pop() == {"accel": kind} and not editing.grabbing
+        assert stage.said[-1] == f"objects move under a structure of two levels: {kind} is built"
+    editing.shown(False)
+    editing.shown(True)
+    assert not editing.grabbing
+    editing.grab()
+    stage.renderer.structure.levels = 2
+    editing.shown(True)
+    assert editing.grabbing
+    editing.shown(True)
+    assert not editing.grabbing, "what was held is of the scene before"
+
+
+def test_a_button_that_is_up_before_the_structure_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_editing, "MOST_REBUILT", 0)
+    for up in (True, False):
+        stage = Stage(levels=1)
+        stage.markers.chosen = (True, 3)
+        stage.editing.drag_light()
+        if up:
+            stage.editing.end_drag()
+        stage.renderer.structure.levels = 2
+        stage.editing.shown(True)
+        assert stage.editing.grabbing is not up
+
+
+def test_pictures_under_way_are_finished_first(stage: Stage) -> None:
+    stage.editing.grab()
+    stage.session.previewing = True
+    stage.move(120, 50)
+    assert stage.places() == HOME and stage.editing.update(0.0), "it waits"
+    stage.session.previewing = False
+    assert stage.editing.update(0.0) and stage.places()[0] == (2.0, 0.0, 0.0) and not stage.editing.update(0.0)
+
+
+def test_the_environment_is_turned_once(stage: Stage) -> None:
+    stage.editing.turn_environment(30.0)
+    assert stage.done == ["wake"] and stage.updates == []
+    assert stage.editing.update(0.0) and stage.updates == [{"environment_rotation": 30.0}]
+    assert stage.done == ["wake", "changed", "wake"]
+    assert not stage.editing.update(0.0) and len(stage.updates) == 1
+
+
+def test_the_turntable_by_its_key(stage: Stage) -> None:
+    for on in (True, False):
+        stage.editing.turn()
+        assert stage.said[-1] == f"turntable {on}" and stage.editing.turning is on and stage.editing.active is on
+    stage.view.controller = None
+    stage.editing.turn()
+    assert not stage.editing.turning and stage.said[-1] == "turntable False"
+
+
+def test_a_camera_indoors_turns_about_what_it_sees(stage: Stage) -> None:
+    stage.controller.set_camera(Camera((0, 0, 0.5), (0, 0, -7), fov=90.0))
+    stage.hit.distance[0] = 1.25
+    stage.editing.turn()
+    np.testing.assert_allclose(stage.controller.camera.target, (0, 0, -0.75), atol=1e-12)
+
+
+def test_variants(stage: Stage) -> None:
+    stage.first.variants = {"dark": {0: 0}}
+    stage.editing.show_variant("dark")
+    assert stage.scene.variant == "dark" and stage.done[-2:] == ["changed", "wake"]
+    stage.editing.show_variant(None)
+    assert stage.scene.variant is None
+
+
+# -- an animation: the second triangle goes from x = 2 to x = 4 in two seconds, and the bulb with it
+
+
+class Animated(Stage):
+    """Its pose by hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lit = True
+        self.first.animations = [SimpleNamespace(duration=2.0, name="walk")]  # type: ignore[list-item]
+
+        def pose(scene: Scene, seconds: float) -> Any:
+            transforms = np.array([each.transform for each in scene.instances])
+            transforms[1, 0, 3] = 2.0 + seconds
+            bulb = replace(scene.lights[0], position=(seconds, 0, 0)) if self.lit else scene.lights[0]
+            return SimpleNamespace(transforms=transforms, lights=[bulb, *scene.lights[1:]])
+
+        self.pose = pose
+
+
+@pytest.fixture
+def animated(monkeypatch: pytest.MonkeyPatch) -> Animated:
+    made = Animated()
+    monkeypatch.setattr(Scene, "pose", made.pose)
+    return made
+
+
+def test_an_animation_is_shown_at_its_time(animated: Animated) -> None:
+    editing = animated.editing
+    editing.play()
+    assert editing.playing and editing.active and animated.said == ["animation plays"]
+    assert editing.update(0.5) and animated.places()[1] == (2.5, 0.0, 0.0)
+    assert animated.scene.lights[0].position == (0.5, 0, 0) and animated.scene.lights[1] == animated.first.lights[1]
+    assert animated.done[-2:] == ["changed", "wake"]
+    assert editing.update(1.75) and editing.seconds == 0.25 and animated.places()[1] == (2.25, 0.0, 0.0)
+    editing.play()
+    assert animated.said[-1] == "animation rests at 0.25 s" and not editing.active
+    assert not editing.update(0.5) and editing.seconds == 0.25
+
+
+def test_another_moment(animated: Animated) -> None:
+    animated.editing.seek(1.5)
+    assert animated.done == ["wake"] and animated.places() == HOME
+    assert animated.editing.update(0.0) and animated.places()[1] == (3.5, 0.0, 0.0)
+    assert not animated.editing.update(0.0) and len(animated.updates) == 1
+    animated.lit = False
+    animated.editing.seek(1.5)
+    assert animated.editing.update(0.0) and len(animated.updates) == 1, "nothing is elsewhere"
+    animated.editing.seek(0.0)
+    animated.editing.update(0.0)
+    assert animated.places() == HOME and animated.scene.lights[0].position == (1.5, 0, 0)
+
+
+def test_another_scene_begins_at_rest(animated: Animated) -> None:
+    editing = animated.editing
+    editing.play()
+    editing.update(0.5)
+    editing.shown(True)
+    assert editing.playing and editing.seconds == 0.5
+    editing.seek(1.0)
+    editing.shown(False)
+    assert not editing.playing and editing.seconds == 0.0 and not editing.update(0.0)
+
+
+def test_what_is_held_ends_where_the_animation_begins(animated: Animated) -> None:
+    animated.editing.grab()
+    animated.move(120, 50)
+    animated.editing.play()
+    assert not animated.editing.grabbing and animated.editing.playing and animated.places()[0] == (2.0, 0.0, 0.0)
+
+
+def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
+    for scene in (stage.first, None):
+        stage.view.scene = scene
+        with pytest.raises(ViewerError, match=r"nothing moves in this scene \(O turns it\)"):
+            stage.editing.play()
+    assert not stage.editing.playing

@@ -317,3 +317,79 @@ def test_readme_s_list_of_keys_is_the_program_s():
     readme = Path(__file__).resolve().parents[2] / "README.md"
     shown = readme.read_text(encoding="utf-8").split("<!-- keys -->")[1].split("<!-- /keys -->")[0]
     assert shown.strip() == Keymap().markdown_table().strip()
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+@needs_glfw
+def test_bits_and_names_are_glfw_s() -> None:
+    import glfw
+
+    bits = {"Ctrl": glfw.MOD_CONTROL, "Alt": glfw.MOD_ALT, "Shift": glfw.MOD_SHIFT, "Super": glfw.MOD_SUPER}
+    assert bits == MODIFIERS and list(MODIFIERS) == ["Ctrl", "Alt", "Shift", "Super"]
+    found = [getattr(glfw, f"KEY_{word}") for words in NAMED.values() for word in words]
+    assert len(set(found)) == len(found) == len(NAMED) + 4  # modifiers are there twice
+    for number in range(10):
+        assert key_text(getattr(glfw, f"KEY_KP_{number}")) == f"Num{number}"
+    for number in range(1, 26):
+        assert key_text(getattr(glfw, f"KEY_F{number}")) == f"F{number}"
+    for name in ("Tab", "Left", "Right", "Up", "Down", "Home", "End", "Insert", "Delete", "Menu", "Pause", "Backspace"):
+        assert key_text(getattr(glfw, f"KEY_{name.upper()}")) == name
+    for code in (32, 127, 161, 0, -1):
+        assert key_text(code) == ("Space" if code == 32 else "")
+    assert key_text(33) == "!" and key_text(126) == "~" and key_text(65, 0xF) == "Ctrl+Alt+Shift+Super+A"
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        *((alias, name) for alias, name in actions.ALIASES.items()),
+        *((f"ctrl+{alias}", f"Ctrl+{name}") for alias, name in actions.ALIASES.items() if name not in MODIFIERS),
+        ("option+command+win+a", "Alt+Super+A"),
+        ("super+shift+alt+ctrl+f1", "Ctrl+Alt+Shift+Super+F1"),
+        ("=", "="),
+        ("/", "/"),
+        ("shift++", "+"),
+        ("ctrl+shift+=", "Ctrl++"),
+        ("ctrl+?", "Ctrl+?"),
+        ("num=", "Num="),
+        ("shift+num+", "Shift+Num+"),
+        ("ctrl+shift", "Ctrl+Shift"),
+        ("ctrl+ctrl", "Ctrl"),
+        ("Ctrl + +", "Ctrl++"),
+    ],
+)
+def test_other_words_for_keys(typed: str, text: str) -> None:
+    assert parse_key(typed) == parse_key(typed.upper()) == text
+
+
+def test_what_keys_do_is_listed_by_group() -> None:
+    keymap = Keymap({"camera.focus": "", "help": ["F1", "F9"], "pause": "|"})
+    groups = keymap.help_lines()
+    assert [title for title, _ in groups] == [*dict.fromkeys(action.group for action in ACTIONS), "Mouse"]
+    for title, lines in groups[:-1]:
+        names = [action.name for action in ACTIONS if action.group == title and action.name != "camera.focus"]
+        assert [line.action.name for line in lines] == names
+        assert all((line.keys, line.help) == (keymap.text(line.action), line.action.help) for line in lines)
+    rows = keymap.markdown_table().splitlines()
+    assert rows[:3] == ["| key | what it does | name |", "|---|---|---|", "| **Program** | | |"]
+    assert "| `F1`, `F9` | this help | `help` |" in rows and "| `\\|` | pause rendering | `pause` |" in rows
+    assert rows[-1] == "| drop a file | open it; .hdr and .exr become the environment |  |"
+    assert len(rows) == 2 + len(groups) + len(ACTIONS) - 1 + len(MOUSE)
+
+
+def test_keys_of_an_action() -> None:
+    keymap = Keymap({"help": ["F7", "f7", " "], "pause": ["F8"], "quit": "  "})
+    assert keymap.keys("help") == keymap.keys(BY_NAME["help"]) == ("F7",)
+    assert [keymap.text(name) for name in ("help", "pause", "quit")] == ["F7", "F8", ""]
+    assert keymap.text("full_screen") == "F11 or Alt+Enter" and keymap.text(BY_NAME["exposure.auto"]) == "0 or Num0"
+
+
+def test_what_repeats_and_what_is_held() -> None:
+    repeated = {action.name for action in ACTIONS if action.repeat}
+    assert repeated == {
+        *("inspector.step", "fov.narrower", "fov.wider", "exposure.up", "exposure.down", "depth.less", "depth.more")
+    }
+    assert not any(action.repeat for action in ACTIONS if action.hold)
+    assert {action.group for action in ACTIONS if action.hold} == {"Flight"}

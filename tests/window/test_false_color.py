@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from viewer.base.errors import ViewerError
 from viewer.film.tonemap import decode
 from viewer.viewport.studies import false_color
 from viewer.viewport.studies.false_color import DONE, NONE, PALETTE, TEN, VIRIDIS, Label, ramp_colors
@@ -156,3 +157,171 @@ def test_names_and_identities_match_their_legends() -> None:
     assert first.text.startswith("77 ") and shown.picture[0, 0].tolist() == list(first.color)
     different = (shown.picture[1:, 1:] != shown.picture[1:, :-1]).any(axis=-1)
     assert different.mean() > 0.9  # of neighbours: one in thirty colours is the same by chance
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_palette() -> None:
+    """Ten published colours, then lighter, then darker ones; missing values are darker still."""
+    assert (false_color.NONE, false_color.DONE) == ((14, 14, 16), (58, 58, 64))
+    assert TEN[0].tolist() == [0x3F, 0x90, 0xDA] and TEN.shape == (10, 3) and PALETTE.shape == (30, 3)
+    assert PALETTE[0].tolist() == [63, 144, 218]
+    assert PALETTE[10].tolist() == [159, 200, 236]  # half of the way to white
+    assert PALETTE[20].tolist() == [35, 79, 120]  # 55 %
+    assert PALETTE.dtype == np.uint8 and PALETTE[9].tolist() == TEN[9].tolist()
+    assert false_color.state_colors(tuple("abc")) == {"a": (63, 144, 218), "b": (255, 169, 14), "c": (189, 31, 1)}
+    many = false_color.state_colors(tuple(str(k) for k in range(31)))
+    assert many["30"] == many["0"] and many["29"] == tuple(PALETTE[29].tolist())
+
+
+def test_names_that_are_not_valid_are_missing() -> None:
+    labels = [Label("a", (1, 1, 1)), Label("b", (2, 2, 2))]
+    numbers, valid = np.array([[0, 1, 2, -1, 1]]), np.array([[True, True, True, True, False]])
+    shown = false_color.names("t", numbers, labels, valid)
+    assert shown.picture[0].tolist() == [[1] * 3, [2] * 3, *[list(NONE)] * 3]
+    assert shown.legend == false_color.Legend("t", labels=(*labels, Label("none, or not written", NONE)))
+    assert false_color.names("t", numbers[:, :2], labels, valid[:, :2]).legend.labels == tuple(labels)
+
+
+@pytest.mark.parametrize("found", [1, 10, 11])
+def test_how_many_identities_are_listed(found: int) -> None:
+    """Ten, in their order, each of its own colour; of more the commonest, by the scattered palette."""
+    numbers = np.concatenate([np.arange(found) * 1000, [5000 if found > 5 else 0] * 2, [-1]])[None]
+    valid = np.ones(numbers.shape, bool)
+    valid[0, 0] = found == 1
+    shown = false_color.identities("t", numbers, valid)
+    *labels, nothing = shown.legend.labels
+    assert nothing == Label("none, or not written", NONE) and (shown.picture[0, -1] == NONE).all()
+    there = sorted({number for number, use in zip(numbers[0].tolist(), valid[0], strict=True) if use and number >= 0})
+    total = numbers.size
+    counts = {number: int(((numbers == number) & valid).sum()) for number in there}
+    assert [label.text for label in labels] == [f"{n} ({100 * counts[n] / total:.1f} %)" for n in there]
+    assert shown.legend.title == "t" and [label.color for label in labels] == [
+        tuple(PALETTE[k].tolist()) for k in range(len(there))
+    ]
+    for k, number in enumerate(there):
+        assert (shown.picture[(numbers == number) & valid] == PALETTE[k]).all()
+
+
+def test_identities_beyond_those_that_are_listed() -> None:
+    numbers = np.concatenate([np.arange(1200), [7, 7, 3]])[None]
+    shown = false_color.identities("t", numbers, whole(numbers.shape))
+    assert shown.legend.title == "t: the commonest of 1,200" and len(shown.legend.labels) == 10
+    assert [label.text.split()[0] for label in shown.legend.labels] == ["7", "3", *"012456", "8", "9"]
+    assert shown.legend.labels[0].text == f"7 ({300 / 1203:.1f} %)"
+    scattered = [PALETTE[((k * 2654435761) % 2**32 // 2**16) % 30].tolist() for k in range(1200)]  # Knuth's hash
+    assert shown.picture[0, :1200].tolist() == scattered
+    assert [list(label.color) for label in shown.legend.labels[:2]] == [scattered[7], scattered[3]]
+    eleven = false_color.identities("t", np.arange(11)[None], whole((1, 11)))
+    assert eleven.legend.title == "t: the commonest of 11" and len(eleven.legend.labels) == 10
+    large = np.array([[2**31 - 1, 2**33 + 5, *range(20)]])
+    picture = false_color.identities("t", large, whole(large.shape)).picture
+    hashed = [((k % 2**32 * 2654435761) % 2**32 // 2**16) % 30 for k in large[0].tolist()]
+    assert picture[0].tolist() == PALETTE[hashed].tolist()
+
+
+@pytest.mark.parametrize(
+    ("counts", "high", "clipped"),
+    [
+        ([], 1.0, False),
+        ([0, 0], 1.0, False),
+        ([-1, -1], 1.0, False),
+        ([-1, 3, 2], 3.0, False),
+        ([10] * 1000 + [30], 30.0, False),
+        ([10] * 1000 + [31], 10.0, True),
+        ([0] * 1000 + [31], 31.0, False),  # most are none: a cut would leave nothing
+        ([1] * 198 + [2, 2], 2.0, False),
+        ([70_000], 70_000.0, False),
+    ],
+)
+def test_the_brightest_count(counts: list[int], high: float, clipped: bool) -> None:
+    assert false_color.highest(np.array(counts, np.int64)) == (high, clipped)
+
+
+def test_a_cut_is_at_the_whole_count_above_the_percentile() -> None:
+    counts = np.array([10] * 994 + [13] * 5 + [1000])
+    assert np.percentile(counts, 99.5) == pytest.approx(13.0)
+    generator = np.random.default_rng(2)
+    for _ in range(20):
+        counts = generator.integers(0, 40, generator.integers(1, 300))
+        found = false_color._percentile(np.bincount(counts), 99.5)
+        assert found == pytest.approx(np.percentile(counts, 99.5), abs=1e-9)
+    counts = np.array([10] * 99 + [1000])  # 99.5 %: halfway between the two
+    assert false_color.highest(counts) == (1000.0, False) and false_color._percentile(np.zeros(3, int), 99.5) == 0.0
+    counts = np.array([10] * 199 + [12] + [1000])  # at the last but one: 12
+    assert np.percentile(counts, 99.5) == 12.0 and false_color.highest(counts) == (12.0, True)
+    counts = np.array([10] * 200 + [12] + [1000])  # 10 + 2 * 0.895
+    assert false_color.highest(counts) == (np.ceil(np.percentile(counts, 99.5)), True) == (12.0, True)
+
+
+def test_counts_and_their_colours() -> None:
+    counts, valid = np.array([[0, 1, 2, 4, -1, 3]]), np.array([[True] * 5 + [False]])
+    shown = false_color.count("tests per ray", counts, valid, "tests")
+    assert shown.picture[0, :4].tolist() == ramp_colors(np.array([0, 0.25, 0.5, 1])).tolist()
+    assert (shown.picture[0, 4:] == NONE).all()
+    (ramp,) = shown.legend.ramps
+    assert shown.legend.title == "tests per ray, 4 at most"
+    assert (ramp.text, ramp.low, ramp.high, ramp.unit, ramp.clipped) == ("", 0.0, 4.0, "tests", False)
+    np.testing.assert_array_equal(ramp.colors, ramp_colors(np.linspace(0, 1, 64)))
+    assert shown.legend.labels == (Label("none, or not written", NONE),)
+    for limit, clipped in ((3.0, True), (4.0, False), (8.0, False)):
+        shown = false_color.count("t", counts, valid, "tests", limit)
+        assert shown.picture[0, :4].tolist() == ramp_colors(np.array([0, 1, 2, 4]) / limit).tolist()
+        assert (shown.legend.ramps[0].high, shown.legend.ramps[0].clipped) == (limit, clipped)
+    shown = false_color.count("t", np.array([[1 << 16, 1 << 17, 0]]), whole((1, 3)), "", 2.0**18)
+    assert shown.legend.title == "t, 131,072 at most" and shown.legend.labels == ()
+    assert shown.picture[0].tolist() == ramp_colors(np.array([0.25, 0.25, 0])).tolist()
+
+
+def test_ranges_of_quantities() -> None:
+    values = np.linspace(0, 1, 1001)
+    for far, cut in ((48.0, False), (52.0, True), (-48.0, False), (-52.0, True)):
+        given = np.append(values, far)
+        low, high, clipped = false_color._range(given)
+        inner = tuple(np.percentile(given, (1, 99)))
+        assert clipped is cut and (low, high) == (inner if cut else (given.min(), given.max()))
+    assert false_color._range(np.array([])) == (0.0, 0.0, False)
+    assert false_color._range(np.array([3] * 200 + [900])) == (3.0, 900.0, False), "of one value there are no outliers"
+
+
+def test_quantities_over_an_extent() -> None:
+    values = np.array([[-2.0, -1.0, 0.0, 0.5, 3.0, 0.9e37, 1e37, -1e37]])
+    shown = false_color.quantity("t", values, whole(values.shape), "unit", (-1.0, 1.0))
+    assert shown.picture[0, :6].tolist() == ramp_colors(np.array([0, 0, 0.5, 0.75, 1, 1])).tolist()
+    assert (shown.picture[0, 6:] == NONE).all()
+    (ramp,) = shown.legend.ramps
+    assert (ramp.text, ramp.low, ramp.high, ramp.unit, ramp.clipped) == ("", -1.0, 1.0, "unit", False)
+    np.testing.assert_array_equal(ramp.colors, ramp_colors(np.linspace(0, 1, 64)))
+    whole_numbers = np.array([[2**40, 0, 2**39]])
+    shown = false_color.quantity("t", whole_numbers, whole((1, 3)), "")
+    assert shown.picture[0].tolist() == ramp_colors(np.array([1, 0, 0.5])).tolist() and shown.legend.labels == ()
+
+
+def test_vectors_over_their_own_ranges() -> None:
+    """Each component over its own; a part that is missing makes the whole missing, of a fourth nothing is shown."""
+    values = np.array([[[0.0, 10.0, 5.0, 7.0], [2.0, 10.0, 6.0, np.nan], [1.0, np.nan, 5.0, 0.0]]])
+    shown = false_color.vector("t", values, whole((1, 3)), "unit")
+    low = false_color.FLOOR
+    assert shown.picture[0].tolist() == [[round(255 * low)] * 3, [255, round(255 * low), 255], list(NONE)]
+    assert [(ramp.text, ramp.low, ramp.high, ramp.unit, ramp.clipped) for ramp in shown.legend.ramps] == [
+        ("x", 0.0, 2.0, "unit", False),
+        ("y", 10.0, 10.0, "unit", False),
+        ("z", 5.0, 6.0, "unit", False),
+    ]
+    for k, ramp in enumerate(shown.legend.ramps):
+        wanted = np.zeros((64, 3))
+        wanted[:, k] = 255 * np.linspace(0.15, 1, 64)
+        np.testing.assert_array_equal(ramp.colors, np.round(wanted))
+    assert shown.legend.labels == (Label("none, or not written", NONE),)
+    two = false_color.vector("t", np.array([[[0.0, 1.0], [1.0, 0.0]]]), whole((1, 2)), "")
+    assert two.picture[0].tolist() == [[38, 136, 255], [255, 157, 38]]
+    with pytest.raises(ViewerError, match="is not a vector"):
+        false_color.vector("t", np.zeros((1, 2, 1)), whole((1, 2)), "")
+
+
+def test_colours_are_as_a_picture_s() -> None:
+    values = np.array([[[0.0, 0.5, 1.0], [2.0, -1.0, 0.0]]])
+    shown = false_color.color("t", values, np.array([[True, False]]))
+    assert shown.picture[0].tolist() == [[0, 188, 255], list(NONE)]
+    assert shown.legend == false_color.Legend("t", labels=(Label("none, or not written", NONE),))

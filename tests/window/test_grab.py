@@ -120,3 +120,79 @@ def test_a_hand_that_rests_moves_nothing() -> None:
     forward = CAMERA.basis()[2]
     moved = [grab.follow(CAMERA.origin, ray((x + k, y)), forward) for k in (0, 0, 9, 9, 5)]
     assert moved[1:] == [False, True, False, True]
+
+
+# -- values: seen from (0, 0, 5) along -z ------------------------------------------------------------------------------
+
+EYE, VIEW = (0.0, 0.0, 5.0), (0.0, 0.0, -1.0)
+
+
+def held(*moves: tuple[float, float, float], axis: str = "", plane: bool = False, start=(0.0, 0.0, 0.0)) -> list:
+    """The shifts after rays in such directions, unit length or not; the first one grabs."""
+    grab, found = Grab(start), []
+    for number, way in enumerate(moves):
+        grab.follow(EYE, unit(*way), VIEW)
+        if number == 0 and axis:
+            grab.constrain(axis, plane)
+        found.append(np.round(grab.shift, 9).tolist())
+    return found[1:]
+
+
+def test_in_the_plane_of_the_view() -> None:
+    """Five units before the eye: a slope of 0.2 is a unit."""
+    assert held((0, 0, -1), (0.2, 0, -1), (0.2, -0.4, -1), (0, 0, -1)) == [[1, 0, 0], [1, -2, 0], [0, 0, 0]]
+    assert held((0.2, 0, -1), (0.6, 0, -1), start=(0, 0, 3)) == [[0.8, 0, 0]], "two units before it"
+
+
+def test_along_each_axis() -> None:
+    # The ray (0.2, 0.4, -1) t from the eye is nearest to the line (x, 0, 0) where 0.16 t t + (5 - t) (5 - t) is least.
+    assert held((0, 0, -1), (0.2, 0.4, -1), axis="X") == [[pytest.approx(1 / 1.16), 0, 0]]
+    assert held((0, 0, -1), (0.2, 0.4, -1), axis="Y") == [[0, pytest.approx(2 / 1.04), 0]]
+    # The ray (0.2, 0, -1) t from the eye and the line (1, 0, z) come nearest where they meet: t = 5, z = 0.
+    assert held((0.2, 0, -1), (0.2, 0, -1), axis="Z", start=(1, 0, 0)) == [[0, 0, 0]]
+    assert held((0.2, 0, -1), (0.25, 0, -1), axis="Z", start=(1, 0, 0)) == [[0, 0, 1.0]]
+    assert held((0.2, 0, -1), (0.1, 0, -1), axis="Z", start=(1, 0, 0)) == [[0, 0, -5.0]]
+
+
+def test_across_each_axis() -> None:
+    assert held((0, 0, -1), (0.2, 0.4, -1), axis="Z", plane=True) == [[1, 2, 0]]
+    # In the plane x = 1: the ray (0.25, 0.1, -1) meets it at t = 4.
+    assert held((0.2, 0, -1), (0.25, 0.1, -1), axis="X", plane=True, start=(1, 0, 0)) == [[0, 0.4, 1.0]]
+    assert held((0, -0.2, -1), (0.1, -0.25, -1), axis="Y", plane=True, start=(0, -1, 0)) == [[0.4, 0, 1.0]]
+
+
+def test_an_offset_is_kept_along_axes_too() -> None:
+    """Grabbed beside it, by (0.5, 1): that much beside it remains."""
+    assert held((0.1, 0.2, -1), (0.3, 0.2, -1), axis="X") == [[1.0, 0, 0]]
+    assert held((0.1, 0.2, -1), (0.1, 0.6, -1), axis="Y") == [[0, 2.0, 0]]
+
+
+@pytest.mark.parametrize(("sine", "moves"), [(0.9e-4, False), (1.1e-4, True)])
+def test_rays_that_are_nearly_parallel(sine: float, moves: bool) -> None:
+    """To the plane of the view, to an axis, to a plane across one."""
+    for axis, plane in (("", False), ("Z", False), ("X", True)):
+        grab = Grab((1.0, 0.0, 0.0))
+        grab.follow(EYE, unit(0.2, 0, -1), VIEW)
+        if axis:
+            grab.constrain(axis, plane)
+        way = (1.0, 0.0, -sine) if not axis else (sine, 0.0, -1.0)
+        assert grab.follow(EYE, unit(*way), VIEW) is moves, axis
+
+
+@pytest.mark.parametrize(("place", "moves"), [(5.0, False), (4.999, True), (5.001, False)])
+def test_what_is_behind_the_eye(place: float, moves: bool) -> None:
+    """Or in it: a plane through the eye, and a line at its side."""
+    for axis, plane in (("Z", True), ("X", False)):
+        grab = Grab((0.0, 0.0, place))
+        grab._offset = np.zeros(3)
+        grab.constrain(axis, plane)
+        assert grab.follow(EYE, unit(0.2, 0.0, -1.0), VIEW) is moves, (axis, plane)
+
+
+def test_axes_by_their_names() -> None:
+    grab = Grab(START)
+    for number, axis in enumerate("XYZ"):
+        for plane, where in ((False, f"along {axis}"), (True, f"across {axis}")):
+            grab.constrain(axis, plane)
+            assert (grab.axis, grab.plane, grab.text) == (number, plane, where)
+    assert not grab.shift.any()

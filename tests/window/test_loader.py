@@ -141,3 +141,73 @@ def test_a_scene_that_has_no_early_look_is_prepared_all_the_same() -> None:
     loader = LoadThread(str.upper, lambda scene, tell: scene, glance=fails)  # type: ignore[arg-type]
     loader.start("box")
     assert wait(loader) == ("box", "BOX") and loader.poll_early() is None
+
+
+def settled(loader: LoadThread) -> None:
+    """The worker has ended."""
+    assert loader._thread is not None
+    loader._thread.join(PATIENCE)
+    assert not loader._thread.is_alive()
+
+
+def test_what_a_worker_is_at() -> None:
+    gate, woken = threading.Event(), []
+
+    def build(scene: Any, tell: Any) -> Any:
+        tell(0.5, "building")
+        gate.wait(PATIENCE)
+        return scene
+
+    loader = LoadThread(lambda path: gate.wait(PATIENCE) and path, build, lambda: woken.append(1))  # type: ignore[arg-type, return-value, func-returns-value]
+    assert (loader.path, loader.step, loader.share, loader.busy) == ("", "", None, False)
+    loader.start("a")
+    assert (loader.path, loader.step, loader.share, loader.busy) == ("a", "loading", None, True)
+    gate.set()
+    assert wait(loader) == ("a", "a")
+    assert (loader.path, loader.step, loader.share, loader.busy) == ("", "building", 0.5, False)
+    settled(loader)
+    assert woken == [1]
+    gate.clear()
+    loader.start("b", "scene")  # type: ignore[arg-type]
+    assert loader.step == "building" and loader.share in (None, 0.5)
+    gate.set()
+    assert wait(loader) == ("b", "scene")
+
+
+def test_another_start_drops_what_was_not_polled() -> None:
+    loader = LoadThread(str.upper, lambda scene, tell: scene)  # type: ignore[arg-type]
+    loader.start("a")
+    settled(loader)
+    loader.start("b")
+    assert wait(loader) == ("b", "B")
+    loader.start("c")
+    settled(loader)
+    loader.cancel()
+    assert loader.poll() is None and not loader.busy
+
+
+def test_an_early_look_of_a_scene_that_is_not_wanted_is_none() -> None:
+    looked, gate = threading.Event(), threading.Event()
+
+    def glance(scene: Any) -> Any:
+        looked.set()
+        gate.wait(PATIENCE)
+        return scene
+
+    woken: list[int] = []
+    loader = LoadThread(str.upper, lambda scene, tell: scene, lambda: woken.append(1), glance)  # type: ignore[arg-type]
+    loader.start("a")
+    assert looked.wait(PATIENCE)
+    loader.cancel()
+    gate.set()
+    settled(loader)
+    assert loader.poll_early() is None and loader.poll() is None
+    loader.start("b", "scene")  # type: ignore[arg-type]
+    assert wait(loader) == ("b", "scene") and loader.poll_early() is None, "one that is there is not looked at first"
+    settled(loader)
+    loader.start("c")
+    while (early := loader.poll_early()) is None:
+        time.sleep(0.001)
+    assert early == ("c", "C") and loader.poll_early() is None
+    loader.proceed()
+    assert wait(loader) == ("c", "C")

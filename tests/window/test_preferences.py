@@ -371,3 +371,106 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read(path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"\xef\xbb\xbfexposure = 1.0\r\npanels = false\r\n")
     assert Preferences.load(path) == Preferences(exposure=1.0, panels=False)
+
+
+# Values at their borders
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("size = [1, 32768]", (1, 32768)),
+        ("size = [32768, 1]", (32768, 1)),
+        ("samples = 1", 1),
+        ("samples = 65536", 65536),
+        ("noise = 0", 0.0),
+        ("noise = 1", 1.0),
+        ("noise = 0.25", 0.25),
+        ("speed = 1e-4", 1e-4),
+        ("speed = 10_000", 1e4),
+        ("exposure = -32", -32.0),
+        ("exposure = 32.0", 32.0),
+        ("exposure = 'auto'", "auto"),
+        ("mode = 'fly'", "fly"),
+        ("mode = 'orbit'", "orbit"),
+        ("hint = false", False),
+        ("full_screen = true", True),
+        ("tonemap = 'mine'", "mine"),
+        ("recent = []", []),
+        ("recent = ['a', 'b', 'a', 'c']", ["a", "b", "c"]),
+        (f"recent = {[str(k) for k in range(12)]}", [str(k) for k in range(10)]),
+        ("keys = {}", {}),
+        ("keys = {help = ['H', 'F1'], quit = ''}", {"help": ["H", "F1"], "quit": ""}),
+    ],
+)
+def test_values_that_are_taken(path, line: str, value) -> None:
+    settings = Preferences.load(written(path, f"{line}\n"))
+    found = getattr(settings, line.partition(" ")[0])
+    assert found == value and type(found) is type(value)
+    others = [name for name in READERS if name != line.partition(" ")[0]]
+    assert all(getattr(settings, name) == getattr(Preferences(), name) for name in others)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("size = [32769, 5]", "size = [5, 32769]", "size = [5, 0]", "size = [5]", "size = [5.0, 5]", "size = '5x5'"),
+        *("size = [5, true]", "samples = 0", "samples = 65537", "samples = 1.0", "samples = true", "samples = '4'"),
+        *("noise = -0.001", "noise = 1.001", "noise = true", "noise = 'little'", "noise = nan"),
+        *("speed = 0.99e-4", "speed = 10_000.1", "exposure = 32.1", "exposure = -32.1", "exposure = '1'"),
+        *("mode = 1", "mode = ''", "hint = 0", "full_screen = 'yes'", "tonemap = 3", "recent = [['a']]"),
+        *("recent = {a = 'b'}", "keys = ['a']", "keys = {a = ['b', 3]}", "keys = {a = true}"),
+    ],
+)
+def test_values_that_are_refused(path, line: str) -> None:
+    with pytest.raises(ViewerError) as error:
+        Preferences.load(written(path, f"panels = true\n{line}\n"))
+    name = line.partition(" ")[0]
+    text = str(error.value)
+    assert text.startswith((f"{path}: line 2: {name} = ", f"{path}: line 2: [{name}] ")) and READERS[name][1] in text
+
+
+def test_the_defaults() -> None:
+    made = Preferences()
+    assert (made.size, made.full_screen, made.panels, made.statistics, made.hint) == ((960, 540), *[False] * 3, True)
+    assert (made.samples, made.noise, made.exposure, made.tonemap) == (1024, 0.01, "auto", "agx")
+    assert (made.mode, made.speed, made.recent, made.keys, made.unknown) == ("orbit", 1.0, [], {}, [])
+
+
+def test_long_values_are_cut_in_messages(path) -> None:
+    for length, whole in ((70, True), (71, False)):
+        text = "m" * (length - len("mode = ''"))
+        with pytest.raises(ViewerError) as error:
+            Preferences.load(written(path, f"mode = '{text}'\n"))
+        shown = str(error.value).partition("line 1: ")[2].partition(" (expected")[0]
+        assert shown == (f'mode = "{text}"' if whole else f'mode = "{text}"'[:67] + "...") and len(shown) == 70
+
+
+def test_a_file_may_be_as_long_as_this(path) -> None:
+    path.parent.mkdir()
+    for more, taken in ((0, True), (1, False)):
+        path.write_bytes(b"panels = true\n".ljust(module.LARGEST_FILE + more, b"#"))
+        if taken:
+            assert Preferences.load(path).panels
+        else:
+            with pytest.raises(ViewerError, match="is larger than 262144 bytes"):
+                Preferences.load(path)
+
+
+def test_a_file_that_is_opened_comes_first_and_once(path) -> None:
+    settings = Preferences(path=path)
+    for name, recent in (("a", ["a"]), ("b", ["b", "a"]), ("a", ["a", "b"]), ("a", ["a", "b"]), ("c", ["c", "a", "b"])):
+        settings.remember(name)
+        assert settings.recent == recent
+
+
+def test_what_was_saved_is_not_saved_again_elsewhere(path, tmp_path) -> None:
+    """Into a file that is there goes what has changed; into a new one everything that is not as by default."""
+    settings = Preferences.load(written(path, "panels = true\n"))
+    settings.speed = 2.0
+    other, new = tmp_path / "other.toml", tmp_path / "new.toml"
+    other.write_text("hint = false\n")
+    settings.save(other)
+    assert other.read_text() == "hint = false\nspeed = 2.0\n" and path.read_text() == "panels = true\n"
+    settings.save(new)
+    assert Preferences.load(new) == settings

@@ -7,9 +7,21 @@ import pytest
 
 import viewer
 from viewer import Camera
+from viewer.accel.bvh.build import Bvh
+from viewer.accel.grid.build import Grid
+from viewer.accel.two_level.structure import TwoLevel
 from viewer.renderer.inputs.prepared import prepare
 from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.studies.wires import MOST_BOXES, box_edges, grid_lines, project, structure_lines
+from viewer.viewport.studies import wires
+from viewer.viewport.studies.wires import (
+    MOST_BOXES,
+    MOST_LINES,
+    box_edges,
+    grid_lines,
+    project,
+    project_points,
+    structure_lines,
+)
 
 CAMERA = Camera((3.0, 4.0, 5.0), (0.0, 1.0, 0.0), fov=50)
 SIZE = (640, 360)
@@ -81,3 +93,122 @@ def test_two_levels_show_the_instances(accel: str) -> None:
     slack = 1e-5 * (high - low).max()  # boxes are float32, rounded outward
     np.testing.assert_allclose(lines.min(axis=(0, 1)), low, atol=slack)
     np.testing.assert_allclose(lines.max(axis=(0, 1)), high, atol=slack)
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+LEVEL = Camera((0.0, 0.0, 5.0), (0.0, 0.0, 0.0), fov=90.0)  # 200 x 100 pixels: at the origin a unit is 10 wide
+
+
+def test_edges_of_two_boxes() -> None:
+    edges = box_edges([[0, 0, 0], [1, 1, 1]], [[1, 2, 3], [1, 1, 1]])
+    assert edges.shape == (2, 12, 2, 3) and edges.dtype == np.float64
+    found = {frozenset(tuple(end) for end in edge.tolist()) for edge in edges[0]}
+    corners = [(x, y, z) for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)]
+    apart = [(a, b) for a in corners for b in corners if sum(p != q for p, q in zip(a, b, strict=True)) == 1]
+    assert found == {frozenset(pair) for pair in apart} and len(found) == 12
+    assert (edges[1] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("point", "place"),
+    [
+        ((0, 0, 0), (100, 50)),
+        ((1, 0, 0), (110, 50)),
+        ((0, 1, 0), (100, 40)),
+        ((-2, -3, -5), (90, 65)),  # at twice the distance
+        ((0.5, 0, 4.5), (150, 50)),
+    ],
+)
+def test_where_points_are_seen(point: tuple, place: tuple) -> None:
+    (found,), (before,) = project_points(LEVEL, (200, 100), point)
+    assert before and found.tolist() == pytest.approx(place)
+
+
+def test_points_behind_the_camera_and_in_it() -> None:
+    """Nearer than 0.0001 of the distance to the target they are not before it."""
+    points = [(0, 0, 6), (0, 0, 5), (0, 0, 5 - 4.9e-4), (0, 0, 5 - 5.1e-4)]
+    places, before = project_points(LEVEL, (200, 100), points)
+    assert before.tolist() == [False, False, False, True] and np.isfinite(places).all()
+
+
+def test_lines_end_where_they_pass_the_camera() -> None:
+    """At 0.0005 before it, 100,000 pixels a unit."""
+    lines = [[(1e-4, 0, 0), (1e-4, 0, 10)], [(1e-4, 2e-4, 10), (1e-4, 2e-4, 0)], [(0, 0, 6), (0, 1, 7)]]
+    first, second = project(LEVEL, (200, 100), lines)
+    assert first.tolist() == [pytest.approx((100.001, 50)), pytest.approx((110, 50))]
+    assert second.tolist() == [pytest.approx((110, 30)), pytest.approx((100.001, 49.998))]
+    slanted = project(LEVEL, (200, 100), [[(0, 0, 4), (2, 0, 6)]])[0]
+    assert slanted.tolist() == [pytest.approx((100, 50)), pytest.approx((100 + 0.9995 * 1e5, 50))]
+
+
+def grid_of(resolution: tuple[int, int, int]) -> Grid:
+    low, voxel = np.float32([1, 2, 3]), np.float32([0.5, 1.0, 2.0])
+    return Grid(low, voxel, resolution, np.zeros(1, np.float32), np.zeros(1, np.float32), {})
+
+
+def test_voxels_on_the_faces_that_look_away() -> None:
+    """A grid of 2 x 3 x 1 voxels from (1, 2, 3) to (2, 5, 5)."""
+    for origin, away in (((9, 9, 9), (1, 2, 3)), ((-9, -9, -9), (2, 5, 5)), ((1.4, 9, 3.9), (2, 2, 5))):
+        lines = grid_lines(grid_of((2, 3, 1)), Camera(origin, (0, 0, 0)))
+        box = {frozenset(map(tuple, edge.tolist())) for edge in lines[:12]}
+        assert box == {frozenset(map(tuple, e.tolist())) for e in box_edges((1, 2, 3), (2, 5, 5))[0]}
+        found = {frozenset(map(tuple, line.tolist())) for line in lines[12:]}
+        x, y, z = map(float, away)
+        wanted = {frozenset({(x, each, 3.0), (x, each, 5.0)}) for each in (3.0, 4.0)}  # on the face across x
+        wanted |= {frozenset({(1.5, y, 3.0), (1.5, y, 5.0)})}
+        wanted |= {frozenset({(1.5, 2.0, z), (1.5, 5.0, z)})}
+        wanted |= {frozenset({(1.0, each, z), (2.0, each, z)}) for each in (3.0, 4.0)}
+        assert found == wanted and len(lines) == 12 + 6
+
+
+@pytest.mark.parametrize(("count", "lines"), [(199, 198), (200, 199), (201, 100), (400, 199), (401, 133)])
+def test_fine_grids_have_fewer_lines(count: int, lines: int) -> None:
+    """At most 200 along an axis, each so many voxels from the last; on the two faces that the axis lies in."""
+    found = grid_lines(grid_of((count, 1, 1)), LEVEL)[12:]
+    assert len(found) == 2 * lines
+    step = -(-count // MOST_LINES)
+    np.testing.assert_allclose(sorted(set(found[:, 0, 0].tolist())), 1 + 0.5 * step * np.arange(1, lines + 1))
+
+
+def tree_of(levels: int) -> Bvh:
+    """A whole binary tree; a node's box begins at its number."""
+    second: list[int] = []
+
+    def add(left: int) -> None:
+        number = len(second)
+        second.append(-1)
+        if left:
+            add(left - 1)
+            second[number] = len(second)
+            add(left - 1)
+
+    add(levels - 1)
+    low = np.repeat(np.arange(len(second), dtype=np.float32)[:, None], 3, axis=1)
+    none = np.zeros(len(second), np.int32)
+    return Bvh(low, low + 1, np.int32(second), none, none, none.astype(np.int8), none, none, levels - 1, {})
+
+
+@pytest.mark.parametrize(("levels", "boxes"), [(1, 1), (2, 3), (8, 255), (9, 255)])
+def test_whole_levels_of_a_tree(levels: int, boxes: int) -> None:
+    tree = tree_of(levels)
+    lines = structure_lines(tree, LEVEL)
+    assert len(lines) == 12 * boxes
+    low = lines.reshape(-1, 24, 3).min(axis=1)[:, 0]
+    assert low[0] == 0 and len(set(low.tolist())) == boxes
+    if levels > 1:
+        assert low[1:3].tolist() == [1, tree.second[0]], "level by level"
+
+
+def test_the_largest_objects_of_two_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without those that are empty."""
+    low = np.float32([[0, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 0]])
+    high = np.float32([[1, 1, 1], [0, 2, 2], [1, 7, 1], [3, 1, 1]])
+    built = TwoLevel.__new__(TwoLevel)
+    for name, value in (("low", low), ("high", high)):
+        object.__setattr__(built, name, value)
+    monkeypatch.setattr(wires, "MOST_BOXES", 2)
+    lines = structure_lines(built, LEVEL)
+    np.testing.assert_array_equal(lines.reshape(2, 24, 3).max(axis=1), [[1, 7, 1], [3, 1, 1]])
+    monkeypatch.setattr(wires, "MOST_BOXES", 9)
+    np.testing.assert_array_equal(structure_lines(built, LEVEL).reshape(3, 24, 3).max(axis=1)[2], [1, 1, 1])

@@ -278,8 +278,7 @@ class CanvasView:
         with self._current():
             turn, view = self._turn, self.view
             turn.begin()
-            if self._mode is not None and view.controller is not None:
-                view.controller.mode, self._mode = self._mode, None
+            self._choose_mode()
             turn.move()
             view.compile_now()
             turn.work(budget)
@@ -288,6 +287,11 @@ class CanvasView:
             made = self._bitmaps.read() if self._bitmaps.due() else None
         view.drawn()
         return made
+
+    def _choose_mode(self) -> None:
+        """The mode that was asked for before there was a camera in the hand."""
+        if self._mode is not None and self.view.controller is not None:
+            self.view.controller.mode, self._mode = self._mode, None
 
     @property
     def patience(self) -> float:
@@ -333,6 +337,7 @@ class CanvasView:
             time.sleep(0.002)
             with self._current():
                 self.scene_loader.take()
+        self._choose_mode()  # or it would take the place of one that is chosen from now on
 
     def snapshot(self) -> Picture:
         """The picture on show at its full size with all samples so far, for the first of which it waits if need be.

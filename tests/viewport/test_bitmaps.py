@@ -1,0 +1,181 @@
+"""When another bitmap is due, by a clock that is told; and what the light meter leads to."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from viewer.renderer.preview.scheduler import METERED, SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
+from viewer.viewport.canvas import bitmaps
+from viewer.viewport.canvas.bitmaps import IN_MOTION, IN_REFINING, Bitmaps
+from viewer.viewport.display.auto_exposure import ADAPTING, SAME, AutoExposure
+
+NOTHING: Any = None
+
+
+class Desk:
+    """Bitmaps of a session whose facts a test sets: at first paused-free, complete and tracing samples."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr(bitmaps, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(bitmaps, "Display", lambda device: None)
+        self.grown: list[str] = []
+        self.session: Any = SimpleNamespace(
+            complete=True, idle=False, samples=1, pictures=1, warped=0, under_way=None, previewing=False
+        )
+        self.view: Any = SimpleNamespace(minimised=False, paused=False, renderer="there", stops=0.0, tonemap="none")
+        self.view.pixels = (24, 16)
+        self.canvas: Any = SimpleNamespace(changes=0, grow=self.grown.append)
+        self.turn: Any = SimpleNamespace(view=self.view, session=self.session, anything=True, moving=False)
+        self.made = Bitmaps(NOTHING, self.turn, self.canvas)
+
+    def due(self, seconds: float = 0.0, **facts: Any) -> bool:
+        self.now += seconds
+        vars(self.session).update(facts)
+        return self.made.due()
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    return Desk(monkeypatch)
+
+
+def test_at_rest(desk: Desk) -> None:
+    for idle, paused, moving, renderer, rests in (
+        (True, False, False, "there", True),
+        (False, True, False, "there", True),
+        (False, False, False, "there", False),
+        (True, False, True, "there", False),
+        (True, False, False, None, False),
+    ):
+        desk.session.idle, desk.view.paused = idle, paused
+        desk.turn.moving, desk.view.renderer = moving, renderer
+        assert desk.made.at_rest is rests
+
+
+def test_qualities(desk: Desk) -> None:
+    assert (IN_MOTION, IN_REFINING) == (80, 92) and desk.made.quality == 92
+    desk.session.complete = False
+    assert desk.made.quality == 80
+
+
+def test_the_first_one_once_there_is_anything(desk: Desk) -> None:
+    desk.turn.anything = False
+    assert not desk.due()
+    desk.turn.anything, desk.view.minimised = True, True
+    assert not desk.due()
+    desk.view.minimised = False
+    assert desk.due() and not desk.due() and not desk.due(1000.0), "as it was"
+
+
+def test_samples_that_are_added(desk: Desk) -> None:
+    """Not too soon; by a growth that shows, or at last; the last one always."""
+    assert desk.due(samples=100)
+    desk.canvas.changes = 1
+    assert not desk.due(0.9 * SENT_REFINING, samples=10_000)
+    assert desk.due(0.2 * SENT_REFINING)
+    desk.canvas.changes = 2
+    few = math.ceil(10_000 * SENT_GROWTH)
+    assert not desk.due(2 * SENT_REFINING, samples=few - 1) and desk.due(samples=few)
+    desk.canvas.changes = 3
+    assert not desk.due(0.9 * SENT_AT_LAST, samples=few + 1) and desk.due(0.2 * SENT_AT_LAST)
+    desk.canvas.changes = 4
+    assert not desk.due(0.1 * SENT_REFINING)
+    assert desk.due(idle=True), "it has come to rest"
+    assert not desk.due(100.0)
+    assert not desk.due(idle=False) and desk.due(idle=True), "and once more"
+
+
+def test_a_picture_that_fills(desk: Desk) -> None:
+    assert desk.due(complete=False, samples=0)
+    desk.canvas.changes = 1
+    assert not desk.due(0.9 * SENT_FILLING) and desk.due(0.2 * SENT_FILLING)
+    desk.canvas.changes = 2
+    assert not desk.due()
+    assert not desk.due(0.9 * SENT_REFINING, complete=True, samples=1) and desk.due(0.2 * SENT_REFINING)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("pictures", 2), ("warped", 1), ("stops", 0.5), ("tonemap", "aces"), ("pixels", (12, 8))]
+)
+@pytest.mark.parametrize("complete", [True, False])
+def test_another_picture_or_look_is_due_at_once(desk: Desk, name: str, value: Any, complete: bool) -> None:
+    assert desk.due(complete=complete)
+    place = desk.session if hasattr(desk.session, name) else desk.view
+    setattr(place, name, value)
+    look = name in ("stops", "tonemap", "pixels")
+    assert desk.due() is (look or not complete)
+    if not look and complete:  # further samples of it
+        assert desk.due(2 * SENT_AT_LAST)
+
+
+def test_what_is_under_way_grows_when_a_bitmap_may_be_due(desk: Desk) -> None:
+    assert desk.due(complete=False)
+    desk.session.under_way = "tile"
+    assert not desk.due(0.9 * SENT_FILLING) and desk.grown == []
+    desk.canvas.changes = 1
+    assert desk.due(0.2 * SENT_FILLING) and desk.grown == ["tile"]
+    desk.due(0.9 * SENT_REFINING, complete=True)
+    assert desk.grown == ["tile"]
+    desk.due(0.2 * SENT_REFINING)
+    assert desk.grown == ["tile"] * 2
+
+
+# -- the light meter ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def meter(monkeypatch: pytest.MonkeyPatch) -> AutoExposure:
+    """Whose pictures are the stops that suit them."""
+    monkeypatch.setattr(AutoExposure, "reload", lambda self: None)
+    monkeypatch.setattr(AutoExposure, "measure", lambda self, picture: float(picture))
+    return AutoExposure(NOTHING)
+
+
+def look(meter: AutoExposure, stops: Any, *how: Any) -> bool:
+    return meter.follow(stops, *how)
+
+
+def test_the_first_picture_is_shown_as_suits_it(meter: AutoExposure) -> None:
+    assert meter.stops == 0.0 and meter.settled
+    for stops in (3.0, -2.0):
+        assert look(meter, stops, 10.0, 0.01, False, True), "whatever it is"
+        assert meter.stops == stops and meter.settled
+        meter.begin()
+
+
+def test_stops_follow_by_their_closed_form(meter: AutoExposure) -> None:
+    look(meter, 0.0, 10.0, 0.0, False)
+    assert look(meter, 4.0, 10.0 + METERED, 0.1, False) and not meter.settled
+    seconds = 0.1
+    assert meter.stops == pytest.approx(4 * (1 - math.exp(-seconds / ADAPTING)))
+    for _ in range(5):
+        assert not look(meter, -9.0, 10.0 + METERED, 0.1, False), "not looked at so soon"
+        seconds += 0.1
+        assert meter.stops == pytest.approx(4 * (1 - math.exp(-seconds / ADAPTING)))
+    rest = ADAPTING * math.log(4 / SAME) - seconds
+    look(meter, -9.0, 10.0, rest - 0.001, False)
+    assert not meter.settled
+    look(meter, -9.0, 10.0, 0.002, False)
+    assert meter.settled and meter.stops == 4.0
+
+
+@pytest.mark.parametrize(
+    ("later", "last", "same", "looked"),
+    [
+        (METERED, False, False, True),
+        (0.99 * METERED, False, False, False),
+        (0.0, True, False, True),
+        (0.0, True, True, False),
+        (METERED, False, True, False),
+        (100.0, True, True, False),
+    ],
+)
+def test_when_the_meter_looks(meter: AutoExposure, later: float, last: bool, same: bool, looked: bool) -> None:
+    look(meter, 0.0, 16.0, 0.0, False)
+    assert look(meter, 4.0, 16.0 + later, 100.0, last, same) is looked
+    assert meter.stops == (4.0 if looked else 0.0)

@@ -1,0 +1,328 @@
+"""What a view on a canvas makes of events, what it says, and how long it waits, by facts that are set; no OpenGL."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.film.error.stop import Stop
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.scheduler import ASLEEP
+from viewer.scene.camera import Camera
+from viewer.viewport.canvas import canvas_view
+from viewer.viewport.canvas.canvas_view import BUTTONS, CanvasView, _checked
+
+START = Camera((0, 0, 5), (0, 0, 0))
+
+
+class Desk:
+    """A view whose rooms note what is asked of them."""
+
+    def __init__(self) -> None:
+        self.done: list[Any] = []
+        note = lambda name: lambda *what, **more: self.done.append((name, *what, *more.items()))  # noqa: E731
+        self.made = made = CanvasView.__new__(CanvasView)
+        made.closed = made.parked = False
+        made.device = SimpleNamespace(ended=False, current=lambda: SimpleNamespace(__enter__=None))
+        made._current = lambda: Nothing()  # type: ignore[method-assign]
+        self.taken = False
+        made._hand = SimpleNamespace(
+            **{name: note(name) for name in ("move", "press", "release", "wheel", "pinch", "leave")}
+        )
+        made._hand.clicked = lambda button: self.done.append(("clicked", button)) or self.taken
+        made._hand.key = note("key")
+        self.controller: Any = SimpleNamespace(mode="orbit", camera=START)
+        self.session: Any = SimpleNamespace(stop=Stop(7, error=0.5), complete=True, samples=3, error=math.inf)
+        self.session.stop_at = note("stop_at")
+        view: Any = SimpleNamespace(
+            controller=self.controller, scene="scene", exposure=0.5, tonemap="aces", cursor=None
+        )
+        view.message, view.message_is_error, view.compiling, view.paused, view.hint = "", False, "", False, ""
+        view.minimised, view.wake, view.take, view.do = False, note("wake"), note("take"), note("do")
+        view.lay_out = note("lay_out")
+        made.view, made.session = view, self.session
+        loader: Any = SimpleNamespace(
+            requested=Settings(depth=4), loading=None, cancel=note("cancel"), change=note("change")
+        )
+        made.scene_loader = loader
+        made._turn = SimpleNamespace(patience=ASLEEP)  # type: ignore[assignment]
+        made._mode = None
+        made._drop = note("drop")  # type: ignore[method-assign]
+
+    def handle(self, kind: str, **more: Any) -> list[Any]:
+        self.done.clear()
+        self.made.handle({"event_type": kind, **more})
+        return list(self.done)
+
+
+class Nothing:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: Any) -> None: ...
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+# -- events ------------------------------------------------------------------------------------------------------------
+
+
+def test_buttons() -> None:
+    """A browser's left, right and middle, as GLFW numbers them."""
+    assert BUTTONS == {1: 0, 2: 1, 3: 2}
+
+
+@pytest.mark.parametrize(("button", "number"), BUTTONS.items())
+def test_presses_and_releases(desk: Desk, button: int, number: int) -> None:
+    at = {"x": 3, "y": 4.5, "button": button}
+    assert desk.handle("pointer_down", **at, modifiers=("Shift", "Control")) == [
+        ("move", 3.0, 4.5),
+        ("clicked", number),
+        ("press", number, 3),
+        ("wake",),
+    ]
+    desk.taken = True
+    assert desk.handle("pointer_down", **at) == [("move", 3.0, 4.5), ("clicked", number), ("wake",)]
+    assert desk.handle("pointer_up", **at) == [("move", 3.0, 4.5), ("release", number)]
+    assert desk.handle("pointer_move", **at) == [("move", 3.0, 4.5)]
+
+
+def test_other_buttons_only_move(desk: Desk) -> None:
+    for kind in ("pointer_down", "pointer_up", "pointer_move"):
+        for button in ({"button": 4}, {"button": 0}, {}):
+            found = desk.handle(kind, x=1, y=2, **button)
+            assert [each for each in found if each != ("wake",)] == [("move", 1.0, 2.0)]
+
+
+def test_the_wheel_and_two_fingers(desk: Desk) -> None:
+    """A notch is a hundred pixels, upwards to the scene."""
+    assert desk.handle("wheel", x=1, y=2, dx=7, dy=-100.0) == [("wheel", 1.0)] and desk.made.view.cursor == (1.0, 2.0)
+    assert desk.handle("wheel", x=1, y=2, dx=7, dy=50) == [("wheel", -0.5)]
+    assert desk.handle("pinch", x=1, y=2, ratio=1.5) == [("move", 1.0, 2.0), ("pinch", 1.5)]
+
+
+def test_keys(desk: Desk) -> None:
+    assert desk.handle("key_down", key="w", modifiers=("Shift",)) == [("key", "Shift+W", True, False), ("wake",)]
+    assert desk.handle("key_down", key="w", repeat=True) == [("key", "W", True, True), ("wake",)]
+    assert desk.handle("key_up", key="w") == [("key", "W", False, False)]
+
+
+def test_sizes(desk: Desk) -> None:
+    sizes: list[Any] = []
+    desk.made._size = lambda *how: sizes.append(how)  # type: ignore[method-assign]
+    assert desk.handle("resize", width=10, height=8.4, pixel_ratio=1.5) == [("wake",)]
+    desk.handle("resize", width=10, height=8)
+    assert sizes == [((15, 13), 1.5), ((10, 8), 1.0)]
+
+
+def test_leaving_and_others(desk: Desk) -> None:
+    assert desk.handle("focus_out") == [("leave",)]
+    for kind in ("pointer_enter", "pointer_leave", "double_click", "before_draw", ""):
+        assert desk.handle(kind) == []
+    desk.made.handle({})
+
+
+def test_closing(desk: Desk) -> None:
+    assert desk.handle("close") == [("cancel",), ("drop",)] and desk.made.closed
+    for kind in ("close", "focus_out", "wheel"):
+        assert desk.handle(kind) == []
+    desk.made.release()
+    assert desk.done == []
+
+
+def test_actions_by_their_names(desk: Desk) -> None:
+    desk.made.perform("help")
+    assert desk.done == [("do", "help")]
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
+
+
+def test_values(desk: Desk) -> None:
+    names = ("spp", "error", "exposure", "tonemap", "depth")
+    assert [desk.made.value(name) for name in names] == [7, 0.5, 0.5, "aces", 4]
+
+
+@pytest.mark.parametrize(
+    ("own", "stop"),
+    [
+        ({"spp": 9}, (9, 0.5)),
+        ({"error": 0.25}, (7, 0.25)),
+        ({"spp": 9, "error": None}, (9, None)),
+        ({"spp": None}, (7, 0.5)),
+    ],
+)
+def test_where_samples_end(desk: Desk, own: dict, stop: tuple) -> None:
+    desk.made._apply(own)
+    assert desk.done == [("stop_at", *stop)] and desk.made.view.exposure == 0.5
+
+
+def test_options_of_the_view(desk: Desk) -> None:
+    view = desk.made.view
+    desk.made._apply({"exposure": "auto"})
+    assert (view.exposure, view.tonemap) == ("auto", "aces")
+    desk.made._apply({"tonemap": "agx"})
+    assert (view.exposure, view.tonemap) == ("auto", "agx")
+    desk.made._apply({"mode": "fly"})
+    assert desk.controller.mode == "fly" and desk.done == []
+    desk.made._apply({})
+    assert desk.controller.mode == "fly" and desk.done == []
+
+
+def test_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the one in the hand what is not given; before a scene is there they are the first one's."""
+    monkeypatch.setattr(canvas_view, "camera_of", lambda settings, scene: (settings.camera, settings.fov, scene))
+    other = Camera((1, 0, 5), (0, 0, 0))
+    desk.made._apply({"fov": 33.0})
+    desk.made._apply({"camera": other})
+    assert desk.done == [("take", (START, 33.0, "scene")), ("take", (other, None, "scene"))]
+    desk.done.clear()
+    for name in ("scene", "controller"):
+        setattr(desk.made.view, name, None)
+        desk.made._apply({"fov": 44.0, "mode": "fly"})
+        assert desk.done == [] and desk.made.scene_loader.requested == Settings(depth=4, fov=44.0)
+        assert desk.made._mode == "fly" and desk.controller.mode == "orbit"
+        desk.made._apply({})
+        assert desk.made._mode == "fly"
+
+
+def test_changes(desk: Desk) -> None:
+    desk.made.update(depth=2, exposure=1.0, accel="grid")
+    assert desk.done == [("change", ("depth", 2), ("accel", "grid")), ("wake",)]
+    assert desk.made.view.exposure == 1.0
+    with pytest.raises(ViewerError):
+        desk.made.update(depth=-1, exposure=2.0)
+    with pytest.raises(ViewerError):
+        desk.made.update(depth=1, exposure="bright")
+    assert desk.made.view.exposure == 1.0
+
+
+def test_checks_of_the_view_s_own_options() -> None:
+    assert _checked({"mode": "fly", "spp": "4", "exposure": "auto"}) == {"mode": "fly", "spp": 4, "exposure": "auto"}
+    assert _checked({"mode": "orbit"}) == {"mode": "orbit"} and _checked({}) == {}
+    for wrong in ({"mode": "walk"}, {"mode": None}, {"spp": 0}, {"tonemap": ""}, {"mode": "fly", "spp": -1}):
+        with pytest.raises(ViewerError):
+            _checked(wrong)
+
+
+# -- waiting -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("closed", "parked", "minimised", "loading", "patience", "idle"),
+    [
+        (False, False, False, None, ASLEEP, True),
+        (False, False, False, None, 0.99 * ASLEEP, False),
+        (False, False, False, None, 0.0, False),
+        (False, False, True, None, 0.0, True),  # nobody sees it
+        (False, False, True, ("loading", None), 0.0, False),
+        (False, False, True, ("loading", None), ASLEEP, True),
+        (True, False, False, None, 0.0, True),
+        (True, True, False, None, 0.0, True),
+        (False, True, False, None, ASLEEP, False),  # it comes back with the next look
+        (False, True, True, None, 0.0, True),
+    ],
+)
+def test_idle(
+    desk: Desk, closed: bool, parked: bool, minimised: bool, loading: Any, patience: float, idle: bool
+) -> None:
+    made = desk.made
+    made.closed, made.parked, made.view.minimised = closed, parked, minimised
+    made.scene_loader.loading, made._turn.patience = loading, patience  # type: ignore[misc]
+    assert made.idle is idle
+    assert made.patience == (math.inf if idle else 0.0 if parked else patience)
+
+
+def test_a_note_is_taken_back_in_time(desk: Desk) -> None:
+    made = desk.made
+    made.view.message = "saved"
+    assert made.idle and made.patience == ASLEEP
+    for name, value in (("message_is_error", True), ("minimised", True)):
+        setattr(made.view, name, value)
+        assert made.patience == math.inf, name
+        setattr(made.view, name, False)
+    made.closed = True
+    assert made.patience == math.inf
+
+
+# -- what is said ------------------------------------------------------------------------------------------------------
+
+
+def test_the_status_line(desk: Desk) -> None:
+    """What is said before what is loaded, compiled or paused, and that before how far the picture is."""
+    view, session, loader = desk.made.view, desk.session, desk.made.scene_loader
+    view.hint = "drag orbits"
+    view.message, loader.loading, view.compiling, view.paused = "saved", ("reading box", 0.257), "path", True
+    assert desk.made.status == "saved"
+    view.message = ""
+    assert desk.made.status == "reading box: 26%"
+    loader.loading = ("reading box", None)
+    assert desk.made.status == "reading box"
+    loader.loading = ("reading box", 0.0)
+    assert desk.made.status == "reading box: 0%"
+    loader.loading = None
+    assert desk.made.status == "compiling path"
+    view.compiling = ""
+    assert desk.made.status == "paused"
+    view.paused = False
+    assert desk.made.status == "3 samples a pixel · drag orbits"
+    for samples, error, text in (
+        (3, 0.1234, "3 samples a pixel, error 12.3%"),
+        (1, 0.1234, "1 sample a pixel"),
+        (2, math.nan, "2 samples a pixel"),
+        (2, 0.0, "2 samples a pixel, error 0.0%"),
+    ):
+        session.samples, session.error = samples, error
+        assert desk.made.status == f"{text} · drag orbits"
+    view.hint = ""
+    assert desk.made.status == text
+    view.hint, session.complete = "drag orbits", False
+    assert desk.made.status == "drag orbits"
+    session.complete, view.scene = True, None
+    assert desk.made.status == "drag orbits"
+
+
+def test_the_camera(desk: Desk) -> None:
+    other = Camera((1, 0, 5), (0, 0, 0))
+    assert desk.made.camera is START
+    desk.made.parked = True
+    assert desk.made.camera is START
+    desk.made.scene_loader.requested = Settings(camera=other)
+    assert desk.made.camera == other
+    desk.made.parked = False
+    assert desk.made.camera is START
+
+
+def test_waiting_for_what_does_not_come(desk: Desk) -> None:
+    made = desk.made
+    made.view.controller = None
+    made.view.renderer = None
+    for message, said in (("a.ply: is broken", "view: a.ply: is broken"), ("", "view: there is nothing to show")):
+        made.view.message = message
+        for wait in (made.wait, lambda: made.camera):
+            with pytest.raises(ViewerError) as error:
+                wait()
+            assert str(error.value) == said
+    made.closed = True
+    with pytest.raises(ViewerError, match="is closed"):
+        made.wait()
+    made.view.renderer, made.view.controller, made._mode = "there", desk.controller, "fly"
+    made.wait()
+    assert desk.controller.mode == "fly" and made._mode is None
+
+
+@pytest.mark.parametrize(
+    ("settled", "complete", "found"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_settling(desk: Desk, settled: bool, complete: bool, found: bool) -> None:
+    pieces: list[float] = []
+    desk.session.settled, desk.session.complete = settled, complete
+    desk.session.advance = pieces.append
+    desk.made.view.shown = lambda: None
+    assert desk.made.settle(0.01) is found and bool(pieces) is not settled and set(pieces) <= {0.0}

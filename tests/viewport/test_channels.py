@@ -1,0 +1,182 @@
+"""Channels of streams, by records and a program that are written down here; and one step at a time of a policy."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.stream.declare.program import Call
+from viewer.stream.declare.record import Field, Record
+from viewer.viewport.studies import false_color
+from viewer.viewport.studies.channels import (
+    COLOR_UNIT,
+    Channel,
+    channels,
+    gathered_streams,
+    present,
+    running_radiance,
+    show_count,
+    show_field,
+    show_state,
+    written,
+)
+from viewer.viewport.studies.unfused import SingleStep
+
+
+def state(name: str, writes: set[str] = frozenset(), gathers: set[str] = frozenset(), **exits: Any) -> Any:  # type: ignore[assignment]
+    return SimpleNamespace(name=name, exits=exits, writes=lambda: writes, gathers=lambda: gathers)
+
+
+def linked(*states: Any, **records: Record) -> Any:
+    program = SimpleNamespace(states=states, by_name={each.name: each for each in states}, inputs=("pixel",))
+    return SimpleNamespace(program=program, records=records)
+
+
+FIELDS = (
+    Field("t", "float", "scene units", about="the distance"),
+    Field("triangle", "int"),
+    Field("count", "int", "photons"),
+    Field("rgb", "vec3", COLOR_UNIT),
+    Field("at", "vec2", COLOR_UNIT),
+    Field("normal", "vec3", "unit length"),
+    Field("voxel", "ivec3"),
+)
+
+
+def test_a_channel_for_every_field() -> None:
+    program = linked(
+        state("eye"), state("traverse"), state("shade"), hit=Record("hit", *FIELDS), other=Record("o", *FIELDS)
+    )
+    found = channels(program, ["hit"])
+    assert list(found) == [
+        *("state", "steps", "calls.eye", "calls.traverse", "calls.shade", "hit.t", "hit.triangle", "hit.count"),
+        *("hit.rgb", "hit.rgb.x", "hit.rgb.y", "hit.rgb.z", "hit.at", "hit.at.x", "hit.at.y"),
+        *("hit.normal", "hit.normal.x", "hit.normal.y", "hit.normal.z"),
+        *("hit.voxel", "hit.voxel.x", "hit.voxel.y", "hit.voxel.z"),
+    ]
+    assert found["state"] == Channel("state", "state", "state", about="the ray's next state", field="at")
+    about = "kernel calls in state traverse"
+    assert found["steps"] == Channel("steps", "counts", "count", "steps", about, counted="traverse")
+    assert found["calls.eye"] == Channel("calls.eye", "counts", "count", "calls", "kernel calls in it", counted="eye")
+    assert found["hit.t"] == Channel("hit.t", "hit", "quantity", "scene units", "the distance", "hit", "t")
+    kinds = {name.partition(".")[2]: found[name].kind for name in found if name.startswith("hit.")}
+    assert {name: kind for name, kind in kinds.items() if "." not in name} == {
+        **{"t": "quantity", "triangle": "identity", "count": "quantity", "rgb": "color"},
+        **{"at": "vector", "normal": "vector", "voxel": "vector"},
+    }
+    assert {kind for name, kind in kinds.items() if "." in name} == {"quantity"}
+    assert found["hit.normal.z"] == Channel(
+        "hit.normal.z", "hit", "quantity", "unit length", "", "hit", "normal", component=2
+    )
+    assert "estimate.radiance" in channels(program, ["estimate"])
+    calling = linked(state("eye", again="eye"), state("walk", hit=Call("shade", "eye")), state("shade"))
+    assert list(channels(calling, [])) == ["state", "return", "calls.eye", "calls.walk", "calls.shade"]
+    assert channels(calling, [])["return"].field == "back" and channels(calling, [])["return"].kind == "state"
+
+
+def test_streams_whose_elements_are_no_rays() -> None:
+    program = linked(state("eye"), state("gather", gathers={"photons", "cells"}), state("shade", gathers={"cells"}))
+    assert gathered_streams(program) == {"photons", "cells"} and gathered_streams(linked(state("eye"))) == set()
+
+
+def test_a_running_estimate() -> None:
+    """Powers over the area of the disc that holds them; none before there is one."""
+    elements = np.zeros((1, 2), [("square", "f4"), ("sum", "f4", 3)])
+    elements["square"], elements["sum"] = [[4.0, 0.0]], [[(4 * np.pi, 8 * np.pi, 0), (1, 1, 1)]]
+    np.testing.assert_allclose(running_radiance(elements)[0], [(1, 2, 0), (0, 0, 0)], rtol=1e-6)
+
+
+def test_elements_of_gathered_streams_that_are_there() -> None:
+    photons = np.array([[1, 0, 2]], [("stored", "i4")])
+    assert present(photons, 5).tolist() == [[True, False, True]]
+    listed = np.array([[4, 5, 6], [0, 9, 4]], [("cell", "i4")])
+    assert present(listed, 5).tolist() == [[True, False, False], [True, False, True]]
+    first = np.zeros((2, 3), [("first", "i4")])
+    assert present(first, 4).tolist() == [[True] * 3, [True, False, False]]
+    assert present(np.zeros((2, 3), [("other", "i4")]), 4).all()
+
+
+def test_elements_of_rays_that_are_written() -> None:
+    program = linked(state("eye", {"ray"}), state("walk", {"hit"}), state("test", {"hit", "ray"}))
+    calls = {"eye": np.array([[1, 0, 0]]), "walk": np.array([[0, 0, 1]]), "test": np.array([[0, 0, 2]])}
+    for stream, wanted in (("ray", [1, 0, 1]), ("hit", [0, 0, 1]), ("pixel", [1, 1, 1]), ("none", [0, 0, 0])):
+        assert written(program, stream, calls, (1, 3)).tolist() == [[bool(each) for each in wanted]], stream
+
+
+def test_pictures_of_states() -> None:
+    program = linked(state("eye"), state("walk"))
+    colors = false_color.state_colors(("eye", "walk"))
+    for field, nowhere in (("at", "done"), ("back", "done, or no call")):
+        shown = show_state(program, Channel("state", "state", "state", field=field), np.array([[0, 1, 2]]))
+        assert shown.picture[0].tolist() == [list(false_color.DONE), list(colors["eye"]), list(colors["walk"])]
+        assert [label.text for label in shown.legend.labels] == [nowhere, "eye", "walk"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit", "values"),
+    [
+        ("quantity", "m", [[0.0, 0.5]]),
+        ("quantity", "unit length", [[0.0, 0.5]]),
+        ("identity", "", [[3, 4]]),
+        ("vector", "m", [[[0.0, 1.0], [1.0, 0.5]]]),
+        ("vector", "unit length", [[[0.0, 1.0], [1.0, 0.5]]]),
+        ("color", COLOR_UNIT, [[[0.0, 0.5, 1.0], [0.1, 0.2, 0.3]]]),
+    ],
+)
+def test_pictures_of_fields(kind: str, unit: str, values: list) -> None:
+    """What has a unit's length goes from -1 to 1."""
+    given, valid = np.array(values), np.array([[True, False]])
+    shown = show_field(Channel("hit.x", "hit", kind, unit), given, valid)
+    extent = (-1.0, 1.0) if unit == "unit length" else None
+    wanted = {
+        "quantity": lambda: false_color.quantity("hit.x", given, valid, unit, extent),
+        "vector": lambda: false_color.vector("hit.x", given, valid, unit, extent),
+        "identity": lambda: false_color.identities("hit.x", given, valid),
+        "color": lambda: false_color.color("hit.x", given, valid),
+    }[kind]()
+    np.testing.assert_array_equal(shown.picture, wanted.picture)
+    assert (shown.legend.title, shown.legend.labels) == (wanted.legend.title, wanted.legend.labels)
+    assert [(ramp.low, ramp.high) for ramp in shown.legend.ramps] == [(r.low, r.high) for r in wanted.legend.ramps]
+    if extent is not None:
+        assert {(ramp.low, ramp.high) for ramp in shown.legend.ramps} == {extent}
+
+
+def test_pictures_of_counts() -> None:
+    shown = show_count(Channel("steps", "counts", "count", "steps"), np.array([[0, 3]]))
+    wanted = false_color.count("steps", np.array([[0, 3]]), np.ones((1, 2), bool), "steps")
+    np.testing.assert_array_equal(shown.picture, wanted.picture)
+    assert shown.legend.title == "steps, 3 at most" and shown.legend.ramps[0].unit == "steps"
+
+
+# -- single steps ------------------------------------------------------------------------------------------------------
+
+
+class Rounds:
+    """A policy whose rounds are written down; ``asked``: what it was told each time."""
+
+    def __init__(self, *rounds: list[int]) -> None:
+        self.rounds, self.asked = list(rounds), []
+
+    def choose(self, waiting: Any, total: int) -> list[int]:
+        self.asked.append((list(waiting), total))
+        return self.rounds.pop(0)
+
+
+def test_a_round_is_taken_one_step_at_a_time() -> None:
+    inner: Any = Rounds([1, 0, 2, 1], [2], [0])
+    single = SingleStep(inner)
+    assert single.counts
+    chosen = [single.choose([5, 6, 7], 18) for _ in range(4)]
+    assert chosen == [[1], [0], [2], [1]] and inner.asked == [([5, 6, 7], 18)]
+    assert single.choose([5, 6, 8], 19) == [2] and inner.asked[-1] == ([5, 6, 8], 19)
+
+
+def test_steps_without_rays_are_passed_over() -> None:
+    """And those that are not there: a round may outlast its loop."""
+    inner: Any = Rounds([0, 1, 3, 2], [1], [2])
+    single = SingleStep(inner)
+    assert single.choose([0, 4, 5], 9) == [1] and single.choose([0, 4, 5], 9) == [2]
+    assert single.choose([1, 0, 5], 6) == [2] and len(inner.asked) == 3, "a round of nothing is followed by another"

@@ -1,0 +1,343 @@
+"""Turns of the loop by a clock that is told: how long it waits, what moves, what is worked on, and the exposure."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD
+from viewer.viewport import frame_loop
+from viewer.viewport.frame_loop import FrameLoop
+
+
+class Desk:
+    """A loop whose view, session and rooms are facts that a test sets; ``done`` notes what is asked of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.done = 100.0, []
+        monkeypatch.setattr(frame_loop, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(frame_loop, "give_back", lambda: self.done.append("give back"))
+        self.changes = self.carries = False  # of the camera's update; of the editing's
+        self.looked = True  # what the light meter answers
+        self.refused: ViewerError | None = None
+        self.session: Any = SimpleNamespace(
+            idle=True, running=False, complete=True, pictures=0, steps=0, waiting=lambda moving: self.waits(moving)
+        )
+        self.waits = lambda moving: False
+        self.session.advance = self._advance
+        self.session.fail = lambda: self.done.append("fail")
+        self.controller: Any = SimpleNamespace(moving=False, update=self._update)
+        self.renderer: Any = SimpleNamespace(
+            progressive=True, prepared=SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=True)))
+        )
+        self.view: Any = SimpleNamespace(
+            session=self.session, controller=self.controller, renderer=self.renderer, awake=False, compile_waits=False
+        )
+        self.view.minimised = self.view.paused = False
+        self.view.drag, self.view.exposure, self.view.metered = None, 0.0, 0.0
+        self.view.look = lambda: self.done.append("look")
+        self.view.wake = lambda: self.done.append("wake")
+        self.view.say = lambda text, error=False: self.done.append(("say", text, error))
+        self.view.attempt = lambda what: what()
+        self.editing: Any = SimpleNamespace(active=False, grabbing=False)
+        self.editing.update = lambda dt: self.done.append(("moves", dt)) or self.carries
+        self.editing.follow = lambda: self.done.append("follow")
+        self.editing.shown = lambda same: self.done.append(("shown", same))
+        self.loader: Any = SimpleNamespace(uploading=False, loader=SimpleNamespace(busy=False), requested=Settings())
+        self.loader.first_picture = SimpleNamespace(shown=False)
+        self.loader.take = lambda: self.done.append("take")
+        self.loader.fill = lambda: self.done.append("fill")
+        self.debug: Any = SimpleNamespace(busy=False, heat=None)
+        self.debug.advance = lambda budget: self.done.append(("debug", budget))
+        self.meter: Any = SimpleNamespace(stops=-2.0, settled=True)
+        self.meter.begin = lambda: self.done.append("begin")
+        self.meter.follow = lambda *looks: self.done.append(("follow", *looks)) or self.looked
+        self.picture = np.zeros((2, 2, 3), np.float32)
+        canvas: Any = SimpleNamespace(texture="texture", linear=lambda: self.picture)
+        context: Any = SimpleNamespace(
+            view=self.view, editing=self.editing, scene_loader=self.loader, debug_views=self.debug
+        )
+        self.loop = FrameLoop(context, canvas, self.meter)
+
+    def _update(self, dt: float) -> bool:
+        self.done.append(("camera", dt))
+        return self.changes
+
+    def _advance(self, budget: float, moving: bool, begin: bool) -> None:
+        self.done.append(("advance", budget, moving, begin))
+        if self.refused is not None:
+            raise self.refused
+
+    def taken(self) -> list[Any]:
+        """What has been asked for since the last time."""
+        done, self.done[:] = list(self.done), []
+        return done
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    return Desk(monkeypatch)
+
+
+# -- how long it waits -------------------------------------------------------------------------------------------------
+
+
+def test_asleep_with_nothing_to_do(desk: Desk) -> None:
+    assert desk.loop.patience == ASLEEP and not desk.loop.tracing
+    desk.loader.loader.busy = True
+    assert desk.loop.patience == DRAWN_LOADING
+    desk.session.idle = False
+    assert desk.loop.tracing and desk.loop.patience == 0.0
+    for what in ("minimised", "paused"):
+        setattr(desk.view, what, True)
+        assert not desk.loop.tracing and desk.loop.patience == DRAWN_LOADING
+        setattr(desk.view, what, False)
+
+
+def test_a_picture_that_waits_for_the_hand_is_looked_after(desk: Desk) -> None:
+    desk.session.idle = False
+    for moving in (True, False):
+        desk.loop.moving, desk.waits = moving, lambda found, moving=moving: found is moving
+        assert desk.loop.patience == HELD / LOOKS_WHILE_HELD
+        desk.waits = lambda found, moving=moving: found is not moving
+        assert desk.loop.patience == 0.0
+
+
+def test_what_does_not_wait(desk: Desk) -> None:
+    for where, name in ((desk.view, "awake"), (desk.view, "compile_waits"), (desk.loader, "uploading")):
+        setattr(where, name, True)
+        assert desk.loop.patience == 0.0, name
+        setattr(where, name, False)
+    desk.controller.moving = True
+    assert desk.loop.patience == 0.0
+    desk.view.minimised = True
+    assert desk.loop.patience == 0.0
+    desk.controller.moving, desk.editing.active = False, True
+    assert desk.loop.patience == ASLEEP, "what nobody sees need not move"
+    desk.view.minimised = False
+    assert desk.loop.patience == 0.0
+    desk.view.controller, desk.editing.active = None, False
+    assert desk.loop.patience == ASLEEP
+
+
+def test_seconds_since_the_last_turn(desk: Desk) -> None:
+    for seconds, dt in ((0.02, 0.02), (LONGEST_TURN, LONGEST_TURN), (5.0, LONGEST_TURN), (0.0, 0.0)):
+        desk.now += seconds
+        desk.loop.begin()
+        assert desk.loop.dt == pytest.approx(dt)
+    assert desk.taken() == ["take"] * 4
+
+
+# -- what moves --------------------------------------------------------------------------------------------------------
+
+
+def test_everything_that_moves_by_a_turn(desk: Desk) -> None:
+    desk.now += 0.02
+    desk.loop.begin()
+    desk.taken()
+    desk.loop.move()
+    dt = desk.loop.dt
+    assert desk.taken() == [("moves", dt), ("camera", dt)] and not desk.loop.moving
+    desk.changes = True
+    desk.loop.move()
+    assert desk.taken() == [("moves", dt), ("camera", dt), "look", "follow"] and not desk.loop.moving
+    desk.view.renderer, desk.changes = None, False
+    desk.loop.move()
+    assert desk.taken() == [("camera", dt)], "no scene, nothing in it"
+    desk.view.controller, desk.loop.moving = None, True
+    desk.loop.move()
+    assert desk.taken() == [] and desk.loop.moving
+
+
+def test_moving(desk: Desk) -> None:
+    desk.controller.moving = True
+    desk.loop.move()
+    assert desk.loop.moving
+    desk.controller.moving, desk.editing.active = False, True
+    desk.loop.move()
+    assert desk.loop.moving
+    desk.editing.active = False
+    desk.loop.move()
+    assert not desk.loop.moving
+
+
+@pytest.mark.parametrize("held", ["drag", "grabbing"])
+@pytest.mark.parametrize("moved", ["changes", "carries"])
+def test_what_is_held_moves_until_it_has_rested(desk: Desk, held: str, moved: str) -> None:
+    def turn(seconds: float) -> bool:
+        desk.now += seconds
+        desk.loop.begin()
+        desk.loop.move()
+        return desk.loop.moving
+
+    setattr(desk, moved, True)
+    assert not turn(0.0), "nothing is held"
+    desk.view.drag, desk.editing.grabbing = ((0, 0), False) if held == "drag" else (None, True)
+    assert turn(0.01)
+    setattr(desk, moved, False)
+    assert turn(0.9 * HELD) and not turn(0.2 * HELD)
+    setattr(desk, moved, True)
+    assert turn(1.0)
+    desk.view.drag, desk.editing.grabbing = None, False
+    assert not turn(0.01)
+
+
+# -- work --------------------------------------------------------------------------------------------------------------
+
+
+def test_tracing_has_the_budget(desk: Desk) -> None:
+    for moving in (False, True):
+        desk.loop.moving = moving
+        desk.loop.work(0.03)
+        assert desk.taken() == [("advance", 0.03, moving, True)]
+
+
+def test_nothing_is_traced_out_of_sight_or_while_a_scene_is_uploaded(desk: Desk) -> None:
+    for where, name in ((desk.view, "minimised"), (desk.loader, "uploading"), (desk.view, "paused")):
+        setattr(where, name, True)
+        desk.loop.work(0.03)
+        assert desk.taken() == [], name
+        desk.debug.busy = True
+        desk.loop.work(0.03)
+        assert desk.taken() == ([("advance", 0.03, False, False), ("debug", 0.03)] if name == "paused" else [])
+        desk.debug.busy = False
+        setattr(where, name, False)
+
+
+def test_what_looks_inside_waits_for_the_picture(desk: Desk) -> None:
+    desk.debug.busy = True
+    for complete, moving, inside in ((True, False, True), (False, False, False), (True, True, False)):
+        desk.session.complete, desk.loop.moving = complete, moving
+        desk.loop.work(0.03)
+        assert desk.taken() == [("advance", 0.03, moving, not inside), *([("debug", 0.03)] if inside else [])]
+
+
+def test_what_looks_inside_has_the_time_that_the_picture_leaves(desk: Desk) -> None:
+    traced, both = [("advance", 0.03, True, True)], [("advance", 0.03, True, True), ("debug", 0.03)]
+    desk.loop.moving = True
+    desk.debug.heat = "steps"
+    desk.loop.work(0.03)
+    assert desk.taken() == both, "a rough map follows every preview"
+    desk.debug.heat, desk.waits = None, lambda moving: moving
+    desk.loop.work(0.03)
+    assert desk.taken() == both
+    for where, name in ((desk.session, "running"), (desk.view, "compile_waits")):
+        setattr(where, name, True)
+        desk.loop.work(0.03)
+        assert desk.taken() == traced, name
+        setattr(where, name, False)
+    desk.waits = lambda moving: not moving
+    desk.loop.work(0.03)
+    assert desk.taken() == traced
+
+
+def test_a_picture_that_cannot_be_made_is_told(desk: Desk) -> None:
+    desk.refused = ViewerError("device", "is out of memory")
+    desk.loop.work(0.03)
+    assert desk.taken() == [("advance", 0.03, False, True), "fail", ("say", str(desk.refused), True)]
+
+
+# -- exposure ----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_metered_before_a_scene_is_on_show(desk: Desk) -> None:
+    desk.view.exposure = "auto"
+    desk.session.pictures = 7
+    assert not desk.loop.anything
+    desk.loader.first_picture.shown = True
+    assert desk.loop.anything
+    desk.loader.first_picture.shown = False
+    desk.loop.shown(False)
+    assert desk.taken() == [("shown", False)]
+    desk.loop.expose()
+    assert desk.taken() == [] and not desk.loop.anything and desk.view.metered == 0.0
+    desk.session.pictures, desk.session.complete, desk.session.idle = 8, False, False
+    desk.loop.expose()
+    assert desk.loop.anything and desk.view.metered == -2.0
+    assert desk.taken() == ["begin", ("follow", "texture", 100.0, 0.0, False, False)]
+    desk.loop.shown(True)
+    desk.loop.expose()
+    assert desk.loop.anything
+    assert desk.taken() == [("shown", True), ("follow", "texture", 100.0, 0.0, False, True)], "the same scene goes on"
+
+
+def test_the_meter_looks_at_what_is_new(desk: Desk) -> None:
+    """Another picture or another step of it; and until it settles the view is drawn."""
+    desk.view.exposure, desk.session.pictures, desk.session.idle = "auto", 1, False
+    desk.loop.expose()
+    desk.taken()
+    desk.now += 0.5
+    desk.loop.dt = 0.02
+    for change, same in (({}, True), ({"steps": 3}, False), ({}, True), ({"pictures": 2}, False), ({}, True)):
+        vars(desk.session).update(change)
+        desk.loop.expose()
+        assert desk.taken() == [("follow", "texture", 100.5, 0.02, False, same)]
+    desk.looked, desk.session.steps, desk.meter.settled = False, 9, False
+    for _ in range(2):  # not looked at, it is new once more
+        desk.loop.expose()
+        assert desk.taken() == [("follow", "texture", 100.5, 0.02, False, False), "wake"]
+    desk.view.exposure = 1.5
+    desk.loop.expose()
+    assert desk.taken() == []
+
+
+def test_memory_is_given_back_once_a_scene_and_once_at_rest(desk: Desk) -> None:
+    desk.session.pictures, desk.session.complete, desk.session.idle = 1, False, False
+    desk.loop.shown(False)
+    desk.session.pictures = 2
+    desk.loop.expose()
+    assert "give back" not in desk.taken()
+    desk.session.complete = True
+    desk.loop.expose()
+    assert desk.taken() == ["give back"]
+    desk.loop.expose()
+    assert desk.taken() == []
+    desk.session.idle = True
+    for found in (["give back"], [], []):
+        desk.loop.expose()
+        assert desk.taken() == found
+    desk.session.idle = False
+    desk.loop.expose()
+    desk.session.idle = True
+    desk.loop.expose()
+    assert desk.taken() == ["give back"]
+
+
+@pytest.mark.parametrize(
+    ("change", "filled"),
+    [
+        ({}, True),
+        ({"exposure": 0.0}, False),
+        ({"progressive": False}, False),
+        ({"lit": False}, False),
+        ({"environment": "none"}, False),
+        ({"sun": (45.0, 0.0)}, False),
+        ({"light": 1.0}, False),
+        ({"renderer": None}, False),
+        ({"same": True}, False),
+    ],
+)
+def test_a_scene_whose_lights_show_nothing_comes_under_the_sky(desk: Desk, change: dict, filled: bool) -> None:
+    """Where light and exposure are left to Raystream; once, when its first picture is complete."""
+    desk.view.exposure = change.get("exposure", "auto")
+    desk.renderer.progressive = change.get("progressive", True)
+    desk.renderer.prepared.lighting.listed.lit = change.get("lit", True)
+    given = {name: change[name] for name in ("environment", "sun") if name in change}
+    desk.loader.requested = desk.loader.requested.replace(**given)
+    desk.picture[:] = change.get("light", 0.0)
+    desk.view.renderer = change.get("renderer", desk.renderer)
+    desk.session.pictures, desk.session.complete = 1, False
+    desk.loop.shown(change.get("same", False))
+    desk.session.pictures = 2
+    desk.loop.expose()
+    assert "fill" not in desk.taken()
+    desk.session.complete = True
+    desk.loop.expose()
+    assert ("fill" in desk.taken()) is filled
+    desk.loop.expose()
+    assert "fill" not in desk.taken()

@@ -1,0 +1,158 @@
+"""A ray's history as text and data, and what is derived from it, by a history that is written down here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.viewport.studies.history import COLUMNS, Change, Probe, Row, Segment, Surface, Test, Visit
+
+RECORD = np.array((2.5, -1, (1.0, np.inf, 0.25)), [("t", "f4"), ("triangle", "i4"), ("rgb", "f4", 3)])[()]
+BOX = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+CORNERS = np.arange(9, dtype=np.float32).reshape(3, 3)
+
+
+def ray(**more: Any) -> Segment:
+    return Segment(np.float32([1, 2, 3]), np.float32([0, 0, -1]), 10.0, False, **more)
+
+
+def history() -> Probe:
+    probe = Probe((3, 4), (64, 48), "cast", ("eye", "traverse", "intersect"))
+    written = Change("ray", "origin", None, np.float32([1, 2, 3e37]))
+    probe.rows = [
+        Row(1, "eye", "eye_ray", ("done",), "traverse", (written, Change("ray", "t_max", None, np.float32(0.1)))),
+        Row(2, "intersect", "test", ("hit", "miss"), "done", (Change("hit", "t", np.float32(9), np.float32(2.5)),), 17),
+        Row(3, "traverse", "step", (), "done", ()),
+    ]
+    first = ray(
+        visits=[Visit((1, 2, 3), BOX, 0.5, 1.5, 2), Visit((1, 2, 4), BOX + 1, 1.5, np.inf, 0)],
+        tests=[Test(17, CORNERS, True)],
+    )
+    first.t_hit, first.triangle, first.barycentric = 2.5, 17, (0.25, 0.5)
+    second = ray(visits=[Visit((7,), BOX + 2, 3.0, 2.0, 0)])
+    second.t_max, second.any_hit = np.inf, True
+    probe.segments = [first, second]
+    probe.calls, probe.results = {"eye": 1, "traverse": 3, "intersect": 1}, {"hit": RECORD}
+    probe.surface, probe.complete = Surface(17, 2, "front wall", 3.25), True
+    return probe
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (None, np.int32([3, 4, 6]), "a.b = (3, 4, 6)"),
+        (np.int32([3, 4, 5]), np.int32([3, 4, 6]), "a.b (3, 4, 5) -> (3, 4, 6)"),
+        (np.float32(0), np.float32(0.1), "a.b 0 -> 0.1"),
+        (None, np.float32(123456789.0), "a.b = 1.23457e+08"),
+        (None, np.float32(0.99e37), "a.b = 9.9e+36"),
+        (None, np.float32(1.01e37), "a.b = far"),
+        (None, np.float32(-np.inf), "a.b = far"),
+        (None, np.int32(-7), "a.b = -7"),
+        (None, np.float32([0.5, np.inf]), "a.b = (0.5, far)"),
+        (np.int32(0), np.int32(1), "a.b 0 -> 1"),
+    ],
+)
+def test_changes_as_text(before: Any, after: Any, text: str) -> None:
+    assert Change("a", "b", before, after).text() == text
+
+
+def test_the_table() -> None:
+    assert COLUMNS == ("pass", "state", "kernel", "exit", "next", "changes")
+    rows = [
+        ("1", "eye", "eye_ray", "done", "traverse", "ray.origin = (1, 2, far); ray.t_max = 0.1"),
+        ("2", "intersect", "test", "hit or miss", "done", "tests triangle 17; hit.t 9 -> 2.5"),
+        ("3", "traverse", "step", "", "done", ""),
+    ]
+    for first in range(5):
+        assert history().table(first) == rows[first:]
+    assert history().table() == rows
+
+
+def test_counts_of_the_layers() -> None:
+    probe = history()
+    assert (probe.steps, probe.tests, probe.counted("steps"), probe.counted("tests")) == (3, 1, 3, 1)
+    assert (Probe((0, 0), (1, 1), "cast").steps, Probe((0, 0), (1, 1), "cast").tests) == (0, 0)
+
+
+def test_boxes_and_corners_of_all_segments() -> None:
+    probe = history()
+    np.testing.assert_array_equal(probe.boxes(), [BOX, BOX + 1, BOX + 2])
+    np.testing.assert_array_equal(probe.corners(), [CORNERS])
+    empty = Probe((0, 0), (1, 1), "cast")
+    assert empty.boxes().shape == (0, 2, 3) and empty.corners().shape == (0, 3, 3)
+
+
+def test_a_segment_in_space() -> None:
+    segment = ray()
+    assert segment.hit_point is None and segment.span is None
+    segment.t_hit = 0.5
+    np.testing.assert_array_equal(segment.hit_point, (1, 2, 2.5))
+    np.testing.assert_array_equal(segment.at(2.0), (1, 2, 1))
+    np.testing.assert_array_equal(segment.world(np.float32([4, 5, 6])), (4, 5, 6))
+    segment.to_world = np.array([[0, -2.0, 0, 1], [2, 0, 0, 10], [0, 0, 2, 100], [0, 0, 0, 1]])
+    np.testing.assert_array_equal(segment.world(np.float32([[4, 5, 6], [0, 0, 0]])), [(-9, 18, 112), (1, 10, 100)])
+    assert segment.world(np.float32([1, 2, 3])).dtype == np.float64
+
+
+def test_the_range_of_a_ray_within_its_cells() -> None:
+    """Of those that it meets: boxes missed have their exit before their entry."""
+    segment = ray(visits=[Visit((0,), BOX, 2.0, 3.0, 0), Visit((1,), BOX, 0.5, 0.5, 0), Visit((2,), BOX, 9.0, 0.1, 0)])
+    assert segment.span == (0.5, 3.0)
+    segment.visits = segment.visits[2:]
+    assert segment.span is None
+
+
+def test_a_surface_as_text() -> None:
+    assert Surface(12, 3, "front wall", 3.25).text() == "front wall, triangle 12 at 3.25"
+    assert Surface(0, 0, "ball", 1234567.8).text() == "ball, triangle 0 at 1.23457e+06"
+
+
+def test_everything_as_data() -> None:
+    data = history().to_json()
+    assert json.loads(history().json()) == data
+    assert list(data) == [
+        *("pixel", "size", "program", "complete", "surface"),
+        *("steps", "tests", "calls", "results", "passes", "rays"),
+    ]
+    assert (data["pixel"], data["size"], data["program"], data["complete"]) == ([3, 4], [64, 48], "cast", True)
+    assert data["surface"] == {"triangle": 17, "instance": 2, "name": "front wall", "distance": 3.25}
+    assert (data["steps"], data["tests"]) == (3, 1) and data["calls"] == {"eye": 1, "traverse": 3, "intersect": 1}
+    assert data["results"] == {"hit": {"t": 2.5, "triangle": -1, "rgb": [1.0, "inf", 0.25]}}
+    assert data["passes"][1] == {
+        "pass": 2,
+        "state": "intersect",
+        "kernel": "test",
+        "exits": ["hit", "miss"],
+        "next": "done",
+        "triangle": 17,
+        "changes": [{"stream": "hit", "field": "t", "before": 9.0, "after": 2.5}],
+    }
+    assert data["passes"][0]["triangle"] is None and data["passes"][0]["changes"][1] == {
+        "stream": "ray",
+        "field": "t_max",
+        "before": None,
+        "after": float(np.float32(0.1)),
+    }
+    first, second = data["rays"]
+    assert first == {
+        "origin": [1.0, 2.0, 3.0],
+        "direction": [0.0, 0.0, -1.0],
+        "t_max": 10.0,
+        "any_hit": False,
+        "visits": [
+            {"cell": [1, 2, 3], "box": BOX.tolist(), "t_enter": 0.5, "t_exit": 1.5, "candidates": 2},
+            {"cell": [1, 2, 4], "box": (BOX + 1).tolist(), "t_enter": 1.5, "t_exit": "inf", "candidates": 0},
+        ],
+        "tests": [{"triangle": 17, "corners": CORNERS.tolist(), "nearest": True}],
+        "t_hit": 2.5,
+        "triangle": 17,
+        "barycentric": [0.25, 0.5],
+        "hit_point": [1.0, 2.0, 0.5],
+    }
+    assert (second["t_max"], second["any_hit"], second["hit_point"]) == ("inf", True, None)
+    assert (second["barycentric"], second["triangle"], second["tests"]) == (None, None, [])
+    empty = Probe((0, 0), (1, 1), "cast").to_json()
+    assert empty["surface"] is None and empty["passes"] == empty["rays"] == [] and empty["complete"] is False

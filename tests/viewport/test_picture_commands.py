@@ -1,0 +1,381 @@
+"""What each action does to the picture, by an open view whose renderer notes what it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.accel.structures import MOST_UNSORTED
+from viewer.base.errors import ViewerError
+from viewer.film.tonemap import TONEMAPS
+from viewer.options.table import OPTIONS
+from viewer.programs import PICTURES
+from viewer.renderer.inputs.settings import Settings
+from viewer.scene.camera import Camera
+from viewer.viewport.commands import file_stem, numbered_file, picture_handlers
+from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.controls.keymap import BY_NAME, Keymap
+from viewer.viewport.preferences import Preferences
+
+START = Camera((4, 3, 6), (1, 1, -0.5), fov=50)
+BOX = [[-1.0, 0.0, -2.0], [3.0, 2.0, 1.0]]
+
+
+class Desk:
+    """A view of a scene without cameras, from outside. ``said``, ``opened``, ``compiled``: what it was asked for."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.opened: list[str] = []
+        self.compiled: list[Any] = []
+        self.saved: list[Any] = []
+        self.shown: list[int] = []
+        self.controller = CameraController(START, BOX)
+        self.scene: Any = SimpleNamespace(
+            name="box", cameras=[], camera=lambda aspect: Camera((0, 0, aspect), (0, 0, 0))
+        )
+        self.hits: Any = SimpleNamespace(triangle=np.array([3]), distance=np.array([2.5], np.float32))
+        self.renderer: Any = SimpleNamespace(
+            scene=self.scene, prepared=SimpleNamespace(starts=[0, 7]), trace_ready=lambda: True, trace=self._trace
+        )
+        self.session: Any = SimpleNamespace(finish=lambda converged: self.saved.append(("finish", converged)))
+        self.session.picture = lambda: SimpleNamespace(save=lambda *how: self.saved.append(how))
+        view: Any = SimpleNamespace(renderer=self.renderer, session=self.session, preferences=Preferences())
+        self.view = view
+        view.shown = lambda: (self.renderer, self.controller)
+        view.say = lambda text: self.said.append(text)
+        view.say_done = lambda text: self.said.append(f"done: {text}")
+        view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
+        view.take = self.controller.set_camera
+        view.compile = lambda what, work: self.compiled.append((what, work))
+        view.direction_under_cursor = lambda: self.controller.direction(3, 4, 10, 8)
+        view.keymap, view.paused, view.exposure, view.stops, view.tonemap = Keymap(), False, 0.0, 0.0, "none"
+        view.aspect, view.path, view.drag = 0.5, "box", None
+        self.loader: Any = SimpleNamespace(requested=Settings(), camera_number=-1, cancel=lambda: False)
+        self.loader.change = self.loader.set = self._change
+        self.loader.open = self.opened.append
+        self.loader.show_camera = self.shown.append
+        for name in ("toggle_environment", "toggle_ground", "toggle_denoiser"):
+            setattr(self.loader, name, lambda name=name: self.said.append(name))
+        editing: Any = SimpleNamespace(grab=None, play=None, turn=None)
+        context: Any = SimpleNamespace(view=view, scene_loader=self.loader, editing=editing)
+        self.context, self.clipboard = context, ""
+        self.handlers = picture_handlers(context, self, lambda ending: self.saved.append(ending))
+
+    def copy(self, text: str) -> None:
+        self.clipboard = text
+
+    def paste(self) -> str:
+        return self.clipboard
+
+    def _change(self, **changes: Any) -> None:
+        self.loader.requested = self.loader.requested.replace(**changes)
+
+    def _trace(self, origins: Any, directions: Any, view: bool) -> Any:
+        assert origins == [self.controller.camera.origin] and view
+        np.testing.assert_array_equal(directions, [self.controller.direction(3, 4, 10, 8)])
+        return self.hits
+
+    def do(self, name: str) -> list[str]:
+        """What it says."""
+        self.said.clear()
+        self.handlers[name]()
+        return list(self.said)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_handlers_are_of_actions(desk: Desk) -> None:
+    assert BY_NAME.keys() >= desk.handlers.keys()
+    assert {f"{name}.next" for name in ("machine", "fuse", "policy", "mask", "accel", "unroll")} <= desk.handlers.keys()
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["machine", "fuse", "policy", "mask", "accel"])
+def test_the_next_choice_and_round(desk: Desk, name: str) -> None:
+    choices = OPTIONS[name].choices
+    assert len(choices) > 1
+    desk._change(**{name: choices[0]})
+    for choice in (*choices[1:], choices[0], choices[1]):
+        assert desk.do(f"{name}.next") == [f"{name}: {choice}"]
+        assert str(desk.loader.requested[name]).partition("=")[0] == choice
+
+
+def test_a_choice_with_a_number_goes_on_from_its_word(desk: Desk) -> None:
+    choices = OPTIONS["policy"].choices
+    desk._change(policy="threshold=0.25")
+    desk.do("policy.next")
+    assert desk.loader.requested.policy.name == choices[(choices.index("threshold") + 1) % len(choices)]
+
+
+def test_rounds_of_unrolling(desk: Desk) -> None:
+    desk._change(unroll="auto")
+    found = [desk.do("unroll.next") for _ in range(5)]
+    assert found == [[f"unroll: {text}"] for text in ("1", "4,2", "8", "32", "auto")]
+    desk._change(unroll="2")
+    assert desk.do("unroll.next") == ["unroll: auto"], "one that is not in the round begins it"
+
+
+@pytest.mark.parametrize(("parts", "refused"), [(MOST_UNSORTED, False), (MOST_UNSORTED + 1, True)])
+def test_no_structure_at_all_is_left_out_in_large_scenes(desk: Desk, parts: int, refused: bool) -> None:
+    desk.renderer.prepared.starts = [0, 3, parts]
+    found = set()
+    for _ in OPTIONS["accel"].choices:
+        desk.do("accel.next")
+        found.add(desk.loader.requested.accel)
+    assert found == set(OPTIONS["accel"].choices) - ({"none"} if refused else set())
+    desk._change(mask="none")
+    desk.do("mask.next")
+    desk._change(**{"accel": "bvh"})
+    choices = OPTIONS["mask"].choices
+    assert desk.loader.requested.mask == choices[(choices.index("none") + 1) % len(choices)]
+
+
+@pytest.mark.parametrize("name", ["shadows", "reflections", "refractions"])
+def test_effects_are_switched(desk: Desk, name: str) -> None:
+    for on in (False, True, False):
+        assert desk.do(f"{name}.toggle") == [f"{name} {on}"] and desk.loader.requested[name] is on
+
+
+def test_lengths_of_paths(desk: Desk) -> None:
+    desk._change(depth=2)
+    found = []
+    for name in ("more", "less", "less", "less", "less", "more"):
+        assert desk.do(f"depth.{name}") == [f"maximum path length: {desk.loader.requested.max_depth}"]
+        found.append(desk.loader.requested.max_depth)
+    assert found == [3, 2, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_programs(desk: Desk, name: str) -> None:
+    assert desk.do(f"program.{name}") == [f"done: program {name}: {PICTURES[name].help}"]
+    assert desk.loader.requested.program == name
+
+
+def test_rooms_that_do_it_themselves(desk: Desk) -> None:
+    for name in ("environment", "ground"):
+        assert desk.do(f"{name}.toggle") == [f"toggle_{name}"]
+    assert desk.do("denoise.toggle") == ["toggle_denoiser"]
+
+
+# -- the picture -------------------------------------------------------------------------------------------------------
+
+
+def test_exposure(desk: Desk) -> None:
+    desk.view.stops = -1.5
+    assert desk.do("exposure.up") == ["exposure -1.25 stops"] and desk.view.exposure == -1.25
+    assert desk.do("exposure.down") == ["exposure -1.75 stops"] and desk.view.exposure == -1.75
+    desk.view.stops = 0.0
+    assert desk.do("exposure.up") == ["exposure +0.25 stops"]
+    assert desk.do("exposure.auto") == ["exposure: auto"] and desk.view.exposure == "auto"
+
+
+def test_tone_maps_go_round(desk: Desk) -> None:
+    names = list(TONEMAPS)
+    desk.view.tonemap = names[0]
+    for name in (*names[1:], names[0]):
+        assert desk.do("tonemap.next") == [f"tone map: {name}"] and desk.view.tonemap == name
+    desk.view.tonemap = "of the user's own"
+    assert desk.do("tonemap.next") == [f"tone map: {names[0]}"]
+
+
+def test_pause(desk: Desk) -> None:
+    assert desk.do("pause") == ["paused; P goes on"] and desk.view.paused
+    assert desk.do("pause") == ["done: rendering goes on"] and not desk.view.paused
+
+
+def test_saving_by_who_shows_it(desk: Desk) -> None:
+    desk.do("screenshot.picture")
+    desk.do("save.exr")
+    assert desk.saved == [".png", ".exr"]
+
+
+def test_saving_to_the_pictures_folder(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PNG as it is shown, an EXR as it is; after what is under way, not after all samples."""
+    monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path))
+    desk.handlers = picture_handlers(desk.context, desk)
+    desk.view.stops, desk.view.tonemap, desk.view.exposure = -1.5, "aces", "auto"
+    png, exr = tmp_path / "box_001.png", tmp_path / "box_001.exr"
+    assert desk.do("screenshot.picture") == [f"saved {png}"] and desk.do("save.exr") == [f"saved {exr}"]
+    assert desk.saved == [("finish", False), (png, -1.5, "aces"), ("finish", False), (exr, 0.0, "none")]
+
+
+def test_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"a b": "a_b", "Ünïc.0-de_": "Ünïc.0-de_", "/tmp/x:y": "_tmp_x_y", "": "raystream", "…": "_"}
+    assert {name: file_stem(name) for name in found} == found
+    monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path))
+    for number in (1, 2, 3):
+        path = numbered_file("a b", ".png")
+        assert path == tmp_path / f"a_b_{number:03}.png"
+        path.touch()
+    assert numbered_file("a b", ".exr") == tmp_path / "a_b_001.exr"
+    (tmp_path / "a_b_002.png").unlink()
+    assert numbered_file("a b", ".png") == tmp_path / "a_b_002.png"
+    monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path / "nowhere"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert numbered_file("a", ".png") == tmp_path / "here" / "a_001.png"
+
+
+# -- cameras -----------------------------------------------------------------------------------------------------------
+
+
+def test_modes(desk: Desk) -> None:
+    for mode, said in (("fly", "fly: WASD, Q and E, the mouse looks"), ("orbit", "orbit: drag")):
+        assert desk.do("camera.mode") == [said]
+        assert desk.controller.mode == desk.view.preferences.mode == mode
+
+
+def goal(desk: Desk, aspect: float, forward: Any) -> Camera:
+    expected = CameraController(desk.controller.camera, BOX)
+    expected.frame_all(aspect, forward)
+    expected.update(1.0)
+    return expected.camera
+
+
+@pytest.mark.parametrize(
+    ("cameras", "forward"),
+    [
+        ([], Camera.framing(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))).basis()[2]),
+        ([Camera((9, 9, 0), (0, 0, 0))], Camera((9, 9, 0), (0, 0, 0)).basis()[2]),
+        ([Camera((0, 1, 0), (0, 0, 1))], Camera.framing(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))).basis()[2]),
+        ([Camera((0, 1, 0), (0, 0, 1)), START], Camera.framing(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))).basis()[2]),
+    ],
+)
+def test_a_scene_that_was_entered_is_framed_from_outside(desk: Desk, cameras: list[Camera], forward: Any) -> None:
+    """As its first camera looks, if that stands outside; one that was not entered as the camera looks now."""
+    desk.scene.cameras = cameras
+    expected = goal(desk, 0.5, None)
+    desk.do("camera.frame")
+    desk.controller.update(1.0)
+    assert desk.controller.camera == expected
+    desk.controller.set_camera(Camera((0, 1, 0), (1, 1, 0.5), fov=50))
+    assert desk.controller.entered
+    expected = goal(desk, 0.5, forward)
+    desk.do("camera.frame")
+    desk.controller.update(1.0)
+    assert desk.controller.camera == expected
+
+
+@pytest.mark.parametrize("name", ["front", "right", "top"])
+def test_views(desk: Desk, name: str) -> None:
+    expected = CameraController(START, BOX)
+    expected.view(name, 0.5)
+    desk.do(f"camera.{name}")
+    for controller in (expected, desk.controller):
+        controller.update(1.0)
+    assert desk.controller.camera == expected.camera
+
+
+def test_the_scene_s_cameras_in_turn(desk: Desk) -> None:
+    with pytest.raises(ViewerError, match="has none of its own"):
+        desk.do("camera.next")
+    desk.scene.cameras = [START] * 3
+    for before, after in ((-1, 0), (0, 1), (1, 2), (2, 0)):
+        desk.loader.camera_number = before
+        desk.do("camera.next")
+        assert desk.shown.pop() == after
+
+
+def test_back_to_the_start(desk: Desk) -> None:
+    desk.do("camera.reset")
+    assert desk.controller.camera == Camera((0, 0, 0.5), (0, 0, 0)), "of a picture of that aspect"
+
+
+def test_fields_of_view(desk: Desk) -> None:
+    desk.do("fov.narrower")
+    assert desk.controller.camera.fov == pytest.approx(50 / 1.05)
+    desk.do("fov.wider")
+    desk.do("fov.wider")
+    assert desk.controller.camera.fov == pytest.approx(50 * 1.05)
+
+
+def test_a_camera_as_text(desk: Desk) -> None:
+    desk.controller.set_camera(START)
+    assert desk.do("camera.copy") == [f"copied: --camera '{START.text()}'"] and desk.clipboard == START.text()
+    desk.controller.orbit(30, 0)
+    desk.controller.set_fov(33)
+    desk.do("camera.paste")
+    found = desk.controller.camera
+    assert (found.origin, found.target, found.up) == (START.origin, START.target, START.up)
+    assert found.fov == 33, "the text has none: it stays"
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_focus(desk: Desk, ready: bool) -> None:
+    """To where the ray through the cursor meets a surface; compiled before, after that has been said."""
+    desk.renderer.trace_ready = lambda: ready
+    point = np.asarray(START.origin) + 2.5 * desk.controller.direction(3, 4, 10, 8)
+    assert desk.do("camera.focus") == []
+    if not ready:
+        assert not desk.controller._easing
+        ((what, work),) = desk.compiled
+        assert what == "the kernels for rays of their own"
+        work()
+    desk.controller.update(1.0)
+    np.testing.assert_allclose(desk.controller.camera.target, point, atol=1e-12)
+    assert desk.controller.camera.origin == START.origin
+
+
+def test_focus_on_nothing(desk: Desk) -> None:
+    for number, said in ((-1, ["nothing under the cursor to focus"]), (0, [])):
+        desk.hits.triangle = np.array([number])
+        assert desk.do("camera.focus") == said
+        assert desk.controller._easing is (number == 0)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def test_files_of_the_folder(desk: Desk, tmp_path: Path) -> None:
+    for name in ("b.ply", "a.GLB", "c.obj", "0.txt", "d.png"):
+        (tmp_path / name).touch()
+    for here, before, after in (
+        ("a.GLB", "c.obj", "b.ply"),
+        ("b.ply", "a.GLB", "c.obj"),
+        ("c.obj", "b.ply", "a.GLB"),
+        ("0.txt", "c.obj", "b.ply"),  # not among them: as of the first
+    ):
+        desk.view.path = str(tmp_path / here)
+        desk.do("scene.previous")
+        desk.do("scene.next")
+        desk.do("scene.reload")
+        assert desk.opened == [str(tmp_path / before), str(tmp_path / after), str(tmp_path / here)]
+        desk.opened.clear()
+    desk.view.path = "cornell"
+    with pytest.raises(ViewerError, match="is built in"):
+        desk.do("scene.next")
+
+
+def test_escape(desk: Desk) -> None:
+    desk.view.drag = (0, 0)
+    desk.loader.cancel = lambda: True
+    assert desk.do("escape") == ["loading cancelled"] and desk.view.drag == (0, 0)
+    desk.loader.cancel = lambda: False
+    assert desk.do("escape") == [""] and desk.view.drag is None
+
+
+def test_before_a_scene_is_there(desk: Desk) -> None:
+    """What needs one says so, and changes nothing."""
+
+    def nothing() -> Any:
+        raise ViewerError("scene", "none is loaded yet")
+
+    desk.view.shown, before = nothing, desk.loader.requested
+    names = [f"camera.{name}" for name in ("mode", "frame", "focus", "next", "reset", "copy", "paste", "front")]
+    for name in (*names, "fov.wider", "machine.next", "unroll.next"):
+        with pytest.raises(ViewerError, match="none is loaded yet"):
+            desk.do(name)
+    assert desk.loader.requested is before and desk.controller.camera is START and desk.clipboard == ""
+    desk.view.renderer = None
+    desk.do("program.path")
+    assert desk.loader.requested.program == "path", "what needs none is done"

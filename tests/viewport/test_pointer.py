@@ -1,0 +1,288 @@
+"""Drags, clicks, the wheel and keys over the picture, each as what it does to the camera in the hand; no window."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.scene.camera import Camera
+from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.pointer import CONTROL, LEFT, MIDDLE, RIGHT, SHIFT, PointerInput
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.viewport import Viewport
+
+START = Camera((4, 3, 6), (1, 1, -0.5), fov=50)
+BOX = [[-1.0, 0.0, -2.0], [3.0, 2.0, 1.0]]
+SIZE = (300, 200)
+ALT = 0x4
+
+
+class Editing:
+    """Notes what it is asked for. takes : whether keys and clicks are for it."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+        self.takes = False
+
+    def key(self, text: str) -> bool:
+        self.asked.append(("key", text))
+        return self.takes
+
+    def button(self, left: bool) -> bool:
+        self.asked.append(("button", left))
+        return self.takes
+
+    def follow(self) -> None:
+        self.asked.append("follow")
+
+    def drag_light(self) -> None:
+        self.asked.append("drag_light")
+
+    def end_drag(self) -> None:
+        self.asked.append("end_drag")
+
+    def turn_environment(self, degrees: float) -> None:
+        self.asked.append(("turn", degrees))
+
+
+class Desk:
+    """A view with a camera in the hand, and the pointer on it."""
+
+    def __init__(self) -> None:
+        session: Any = SimpleNamespace(renderer=None)
+        self.view = Viewport(session, Preferences(), Keymap())
+        self.view.size, self.view.cursor = SIZE, (100.0, 80.0)
+        self.controller = self.view.controller = CameraController(START, BOX)
+        self.editing, self.done = Editing(), []
+        for name in ("help", "fov.wider", "pause"):
+            self.view.handlers[name] = lambda name=name: self.done.append(name)
+        context: Any = SimpleNamespace(view=self.view, editing=self.editing)
+        self.pointer = PointerInput(context)
+        self.controller.update(0.0)
+
+    def drag(self, button: int, mods: int, *ways: tuple[float, float]) -> None:
+        self.pointer.press(button, mods)
+        for dx, dy in ways:
+            x, y = self.view.cursor
+            self.pointer.move(x + dx, y + dy)
+        self.pointer.release(button)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_buttons_are_those_of_glfw() -> None:
+    glfw = pytest.importorskip("glfw", reason="glfw is not installed")
+    assert (LEFT, RIGHT, MIDDLE) == (0, 1, 2)
+    assert (LEFT, RIGHT, MIDDLE) == (glfw.MOUSE_BUTTON_LEFT, glfw.MOUSE_BUTTON_RIGHT, glfw.MOUSE_BUTTON_MIDDLE)
+    assert (SHIFT, CONTROL) == (glfw.MOD_SHIFT, glfw.MOD_CONTROL)
+
+
+GESTURES = [
+    (LEFT, 0, "orbit", "orbit"),
+    (LEFT, ALT, "orbit", "orbit"),
+    (LEFT, 0, "fly", "look"),
+    (RIGHT, 0, "fly", "look"),
+    (LEFT, SHIFT, "orbit", "pan"),
+    (LEFT, SHIFT, "fly", "pan"),
+    (LEFT, SHIFT | CONTROL, "orbit", "pan"),
+    (MIDDLE, 0, "orbit", "pan"),
+    (MIDDLE, 0, "fly", "pan"),
+    (MIDDLE, CONTROL, "orbit", "pan"),
+    (RIGHT, 0, "orbit", "dolly"),
+    (RIGHT, ALT, "orbit", "dolly"),
+    (LEFT, CONTROL, "orbit", "roll"),
+    (LEFT, CONTROL, "fly", "roll"),
+    (RIGHT, SHIFT, "orbit", None),
+    (RIGHT, SHIFT, "fly", None),
+    (RIGHT, CONTROL, "orbit", None),
+    (RIGHT, CONTROL | SHIFT, "orbit", None),
+    (RIGHT, CONTROL, "fly", None),
+]
+
+
+@pytest.mark.parametrize("way", [(30, 20), (-30, -20), (12, 0), (0, -12)])
+@pytest.mark.parametrize(("button", "mods", "mode", "gesture"), GESTURES)
+def test_drags(desk: Desk, button: int, mods: int, mode: str, gesture: str | None, way) -> None:
+    """Twice so far: each move from where the last one ended."""
+    desk.controller.mode = mode
+    expected = CameraController(START, BOX)
+    for _ in range(2):
+        if gesture == "pan":
+            expected.pan(*way, SIZE[1])
+        elif gesture == "dolly":
+            expected.dolly(1.01 ** way[1])
+        elif gesture == "roll":
+            expected.roll(0.01 * way[0])
+        elif gesture is not None:
+            getattr(expected, gesture)(*way)
+    desk.drag(button, mods, way, way)
+    np.testing.assert_allclose(desk.controller.camera.origin, expected.camera.origin, atol=1e-12)
+    np.testing.assert_allclose(desk.controller.camera.target, expected.camera.target, atol=1e-12)
+    np.testing.assert_allclose(desk.controller.camera.basis(), expected.camera.basis(), atol=1e-12)
+    assert (desk.controller.camera is START) is (gesture is None)
+    assert desk.view.drag is None and desk.view.cursor == (100 + 2 * way[0], 80 + 2 * way[1])
+
+
+def test_a_drag_turns_the_environment_by_its_width(desk: Desk) -> None:
+    desk.drag(RIGHT, SHIFT, (50, 7), (-25, 0))
+    assert desk.editing.asked == ["follow", ("turn", 20.0), "follow", ("turn", -10.0)]
+
+
+def test_a_drag_moves_a_light(desk: Desk) -> None:
+    """From the press on, until that button is released."""
+    desk.pointer.press(RIGHT, CONTROL)
+    assert desk.editing.asked == ["drag_light"]
+    desk.pointer.move(120, 90)
+    desk.pointer.release(LEFT)
+    assert desk.editing.asked == ["drag_light", "follow"] and desk.view.drag == (RIGHT, CONTROL)
+    desk.pointer.release(RIGHT)
+    assert desk.editing.asked == ["drag_light", "follow", "end_drag"] and desk.view.drag is None
+    desk.editing.asked.clear()
+    for button, mods in ((LEFT, CONTROL), (RIGHT, SHIFT), (RIGHT, 0), (MIDDLE, CONTROL)):
+        desk.drag(button, mods)
+    assert desk.editing.asked == []
+
+
+def test_a_light_that_is_not_there_is_said(desk: Desk) -> None:
+    def refused() -> None:
+        raise ViewerError("light", "the scene has none of its own to move")
+
+    desk.editing.drag_light = refused  # type: ignore[method-assign]
+    desk.pointer.press(RIGHT, CONTROL)
+    assert desk.view.message_is_error and "none of its own" in desk.view.message
+
+
+def test_one_drag_at_a_time(desk: Desk) -> None:
+    desk.pointer.press(LEFT, SHIFT)
+    desk.pointer.press(RIGHT, 0)
+    desk.pointer.press(LEFT, 0)
+    assert desk.view.drag == (LEFT, SHIFT)
+    desk.pointer.release(RIGHT)
+    assert desk.view.drag == (LEFT, SHIFT)
+    desk.pointer.release(LEFT)
+    assert desk.view.drag is None
+    desk.pointer.release(LEFT)
+    assert desk.view.drag is None
+
+
+def test_a_cursor_that_passes_by(desk: Desk) -> None:
+    desk.pointer.move(7, 8)
+    assert desk.view.cursor == (7, 8) and desk.editing.asked == ["follow"] and desk.controller.camera is START
+    desk.view.controller = None
+    desk.pointer.press(LEFT, 0)
+    desk.pointer.move(9, 8)
+    assert desk.view.cursor == (9, 8)
+
+
+def test_where_orbit_turns_about_is_chosen_once_a_drag(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And before the camera moves; not by a click, nor where nothing is orbited."""
+    chosen: list[Camera] = []
+    monkeypatch.setattr("viewer.viewport.pointer.choose_pivot", lambda view: chosen.append(view.controller.camera))
+    desk.drag(LEFT, 0)
+    assert chosen == []
+    desk.drag(LEFT, 0, (1, 0), (1, 0), (1, 0))
+    assert chosen == [START]
+    desk.drag(LEFT, 0, (1, 0))
+    assert len(chosen) == 2
+    for button, mods, mode, gesture in GESTURES:
+        desk.controller.mode = mode
+        if gesture != "orbit":
+            desk.drag(button, mods, (1, 0))
+    assert len(chosen) == 2
+
+
+def test_clicks_are_for_what_follows_the_mouse(desk: Desk) -> None:
+    for takes in (False, True):
+        desk.editing.takes = takes
+        assert [desk.pointer.clicked(button) for button in (LEFT, RIGHT, MIDDLE)] == [takes, takes, False]
+    assert desk.editing.asked == [("button", True), ("button", False)] * 2
+
+
+@pytest.mark.parametrize("steps", [1.0, -2.0])
+def test_the_wheel(desk: Desk, steps: float) -> None:
+    expected = CameraController(START, BOX)
+    expected.wheel(steps, expected.direction(100, 80, *SIZE))
+    desk.pointer.wheel(steps)
+    for controller in (expected, desk.controller):
+        controller.update(1.0)
+    assert desk.controller.camera == expected.camera != START
+    desk.view.controller = None
+    desk.pointer.wheel(steps)
+    desk.pointer.pinch(2.0)
+
+
+def test_two_fingers(desk: Desk) -> None:
+    expected = CameraController(START, BOX)
+    expected.pinch(1.5, expected.direction(100, 80, *SIZE))
+    desk.pointer.pinch(1.5)
+    assert desk.controller.camera == expected.camera != START
+
+
+def test_leaving_lets_everything_go(desk: Desk) -> None:
+    desk.pointer.key("W", True)
+    desk.pointer.press(RIGHT, CONTROL)
+    desk.pointer.leave()
+    assert desk.view.drag is None and desk.controller._thrust.held == set()
+    assert desk.editing.asked == [("key", "W"), "drag_light", "end_drag"]
+    desk.view.controller = None
+    desk.pointer.leave()
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def test_held_keys(desk: Desk) -> None:
+    """They end whatever modifiers have come meanwhile; repetitions of the keyboard are none."""
+    desk.pointer.key("W", True)
+    desk.pointer.key("Shift", True)
+    desk.pointer.key("Shift+D", True)
+    assert desk.controller._thrust.held == {"forward", "fast", "right"}
+    desk.pointer.key("Shift+W", False)
+    assert desk.controller._thrust.held == {"fast", "right"}
+    desk.pointer.key("W", True, repeated=True)
+    assert desk.controller._thrust.held == {"fast", "right"}
+    desk.pointer.key("Shift", False)
+    desk.pointer.key("D", False)
+    assert desk.controller._thrust.held == set() and desk.done == []
+    desk.view.controller = None
+    desk.pointer.key("W", True)
+
+
+def test_keys_that_do_something_once(desk: Desk) -> None:
+    for repeated in (False, True, True):
+        desk.pointer.key("H", True, repeated)
+        desk.pointer.key("]", True, repeated)
+    for text in ("H", "]", "F7", "P"):
+        desk.pointer.key(text, False)
+    assert desk.done == ["help", "fov.wider", "fov.wider", "fov.wider"]
+    desk.pointer.key("F7", True)
+    assert desk.done == ["help", "fov.wider", "fov.wider", "fov.wider"] and not desk.view.message
+
+
+def test_keys_for_what_follows_the_mouse_do_nothing_else(desk: Desk) -> None:
+    desk.editing.takes = True
+    desk.pointer.key("P", True)
+    assert desk.done == [] and desk.editing.asked == [("key", "P")]
+    desk.pointer.key("P", True, repeated=True)
+    desk.pointer.key("P", False)
+    assert desk.done == [] and desk.editing.asked == [("key", "P")]
+    desk.pointer.key("]", True, repeated=True)
+    assert desk.done == ["fov.wider"], "what the keyboard repeats is not for it"
+
+
+def test_the_first_key_that_goes_down_ends_the_hint(desk: Desk) -> None:
+    assert desk.view.preferences.hint
+    desk.pointer.key("F7", False)
+    desk.pointer.press(LEFT, 0)
+    desk.pointer.move(3, 4)
+    assert desk.view.preferences.hint
+    desk.pointer.key("F7", True)
+    assert not desk.view.preferences.hint

@@ -1,0 +1,176 @@
+"""What the dissertation's machine is given for a debug view, and the inspector's passes, by a machine that notes it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.cameras.lens import lens_uniforms
+from viewer.renderer.inputs.settings import Settings
+from viewer.scene.camera import Camera
+from viewer.viewport.studies.inspector import Inspector
+from viewer.viewport.studies.unfused import fill
+
+CAMERA = Camera((0, 0, 5), (0, 0, 0), aperture=0.25, focus=4.0)
+PIXEL = np.dtype([("at", "i4", 2)])
+OTHER = np.dtype([("value", "f4")])
+
+
+class Machine:
+    """Of 3 x 2 rays, whose program has these inputs."""
+
+    def __init__(self, *inputs: str) -> None:
+        program = SimpleNamespace(inputs=inputs, name="tables")
+        records = {name: SimpleNamespace(dtype=PIXEL if name == "pixel" else OTHER) for name in inputs}
+        self.linked: Any = SimpleNamespace(program=program, records=records)
+        self.size, self.uniforms, self.written = (3, 2), {}, {}
+        self.borrowed: list[Any] = []
+
+    def set(self, uniforms: dict[str, Any]) -> None:
+        self.uniforms |= uniforms
+
+    def borrow(self, streams: Any) -> None:
+        self.borrowed.append(streams)
+
+    def write(self, name: str, elements: np.ndarray) -> None:
+        self.written[name] = elements
+
+
+def renderer(**photons: Any) -> Any:
+    photon_map = SimpleNamespace(streams=photons, uniforms=lambda *of: {"map": of})
+    settings = Settings(pixel_filter="gaussian")
+    return SimpleNamespace(settings=settings, first_hits=SimpleNamespace(shared=True), photon_map=photon_map)
+
+
+@pytest.mark.parametrize("corner", [(0, 0), (7, 4)])
+def test_rays_of_a_part_of_the_picture(corner: tuple[int, int]) -> None:
+    machine: Any = Machine("pixel", "state")
+    fill(machine, renderer(), CAMERA, (64, 48), corner)
+    columns, rows = np.meshgrid(corner[0] + np.arange(3), corner[1] + np.arange(2))
+    np.testing.assert_array_equal(machine.written["pixel"]["at"], np.stack([columns, rows], axis=-1))
+    assert machine.written["state"].shape == (2, 3) and not machine.written["state"]["value"].any()
+    settings = renderer().settings
+    for name, value in {
+        **lens_uniforms(CAMERA, (64, 48), settings.pixel_filter),
+        **settings.sample_uniforms(True),
+    }.items():
+        assert repr(machine.uniforms[name]) == repr(value), name
+    assert machine.borrowed == []
+
+
+def test_rays_through_the_middle_of_pixel_and_lens() -> None:
+    machine: Any = Machine("pixel")
+    fill(machine, renderer(), CAMERA, (64, 48), centred=True)
+    for name, value in lens_uniforms(CAMERA.with_lens(0.0), (64, 48), "point").items():
+        assert repr(machine.uniforms[name]) == repr(value), name
+
+
+def test_photons_are_borrowed() -> None:
+    machine: Any = Machine("pixel", "photons", "first_photons")
+    mapped = renderer(photons="P", first_photons="F")
+    fill(machine, mapped, CAMERA, (64, 48))
+    assert machine.borrowed == [{"photons": "P", "first_photons": "F"}] and list(machine.written) == ["pixel"]
+    assert machine.uniforms["map"] == (mapped.settings, CAMERA, 48)
+    with pytest.raises(ViewerError, match=r"its photon map is missing \(render a picture first\)"):
+        fill(machine, renderer(), CAMERA, (64, 48))
+
+
+def test_programs_that_start_from_no_pixel() -> None:
+    machine: Any = Machine("table")
+    with pytest.raises(ViewerError, match="program tables: does not start from pixels"):
+        fill(machine, renderer(), CAMERA, (64, 48))
+    assert machine.written == {}
+
+
+# -- the inspector's passes --------------------------------------------------------------------------------------------
+
+
+class Stage:
+    """An inspector of four rays, whose passes leave their states at these numbers."""
+
+    def __init__(self, *states: list[int]) -> None:
+        self.left = list(states)
+        by_name = {name: SimpleNamespace(kernel=SimpleNamespace(name=f"{name}_kernel")) for name in ("eye", "walk")}
+        program = SimpleNamespace(by_name=by_name, states=list(by_name))
+        self.stats: Any = SimpleNamespace(kernel_passes=0, passes=[], active_share=0.5, per_step=lambda: {"eye": {}})
+        machine: Any = SimpleNamespace(linked=SimpleNamespace(program=program), stats=self.stats, rays=4, size=(2, 2))
+        machine.state = SimpleNamespace(read=lambda: {"at": np.array(self.now).reshape(2, 2)})
+        machine.release = lambda: self.done.append("release")
+        self.done: list[str] = []
+        self.now = [1, 1, 1, 1]
+        settings = Settings(program="photon")
+        renderer: Any = SimpleNamespace(settings=settings, camera=CAMERA, device=SimpleNamespace(current=nullcontext))
+        self.made = made = Inspector(renderer, (2, 2))
+        made._machine, made._run = machine, self.run()
+        made._waiting = {"done": 0, "eye": 4, "walk": 0}
+
+    def run(self) -> Any:
+        for number, states in enumerate(self.left):
+            self.now = states
+            yield "no pass"
+            self.stats.kernel_passes += 1
+            name = ("eye", "walk")[number > 0]
+            self.stats.passes.append(SimpleNamespace(step=name, fragments=4 - number, calls=5 - number, seconds=0.25))
+            yield "pass"
+
+
+def test_passes_one_by_one() -> None:
+    stage = Stage([2, 2, 0, 2], [0, 2, 0, 0], [0, 0, 0, 0])
+    made = stage.made
+    assert made.totals().passes == 0 and made.totals().active_share == 0.0 and made.totals().per_state == {}
+    assert made.step() and made.waiting == {"done": 1, "eye": 0, "walk": 3} and made.active == 3
+    first = made.passes[0]
+    assert (first.number, first.state, first.kernel, first.active, first.calls) == (1, "eye", "eye_kernel", 4, 5)
+    assert first.waiting == {"eye": 4, "walk": 0} and first.seconds == 0.25
+    assert made.step() and made.active == 1 and not made.complete
+    assert made.passes[1].waiting == {"eye": 0, "walk": 3} and made.passes[1].number == 2
+    assert made.step() and made.complete and not made.step() and not made.step()
+    totals = made.totals()
+    assert (totals.rays, totals.passes, totals.calls, totals.seconds) == (4, 3, 12, 0.75)
+    assert (totals.active_share, totals.per_state) == (0.5, {"eye": {}})
+
+
+@pytest.mark.parametrize(("budget", "passes"), [(0.0, 1), (1e9, 3)])
+def test_passes_of_a_budget(budget: float, passes: int) -> None:
+    made = Stage([2, 2, 0, 2], [0, 2, 0, 0], [0, 0, 0, 0]).made
+    assert made.run_to_end(budget) is (passes == 3) and len(made.passes) == passes
+
+
+def test_other_photons_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The map that the run borrowed may be gone; a run that has ended stays as it is."""
+    stage, begun = Stage([2, 2, 0, 2], [0, 0, 0, 0]), []
+
+    def begin(camera: Camera) -> None:
+        begun.append(camera)
+        stage.made._photons = stage.made._photon_options()
+
+    monkeypatch.setattr(stage.made, "begin", begin)
+    assert stage.made.step() and begun == []
+    settings = stage.made.renderer.settings
+    stage.made.renderer.settings = settings.replace(photons=77)
+    assert stage.made.step() and begun == [CAMERA]
+    assert not stage.made.step()
+    stage.made.renderer.settings = settings.replace(photons=78)
+    assert not stage.made.step() and begun == [CAMERA]
+
+
+def test_what_an_inspector_may_be_told() -> None:
+    stage = Stage([0, 0, 0, 0])
+    made = stage.made
+    with pytest.raises(ViewerError, match="is not the inspector's"):
+        made.update(size=(3, 3), mask="none")
+    with pytest.raises(ViewerError):
+        made.update(size=(3, 3), unroll="many")
+    assert made.size == (2, 2)
+    made.update(size=(3, 3), policy="naive", unroll=4)
+    assert made.size == (3, 3) and made.policy.name == "naive" and made.unroll.counts == (4,)
+    made.release()
+    made.release()
+    assert stage.done == ["release"] and not made.complete
+    with pytest.raises(ViewerError, match="there is no run"):
+        made.step()

@@ -1,0 +1,322 @@
+"""The view: what it says and for how long, its size beside panels, what it draws and compiles when; no window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.scene.camera import Camera
+from viewer.scene.environment import DARKNESS
+from viewer.viewport import viewport
+from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.controls.keymap import BY_NAME, Keymap
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.viewport import SETTLING, Viewport, configured
+
+BOX = [[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
+
+
+class Session:
+    """Without a scene; notes its sizes."""
+
+    def __init__(self) -> None:
+        self.renderer, self.compiling = None, ""
+        self.sizes: list[tuple[int, int]] = []
+
+    def resize(self, size: tuple[int, int]) -> None:
+        self.sizes.append(size)
+
+
+@pytest.fixture
+def view() -> Viewport:
+    session: Any = Session()
+    return Viewport(session, Preferences(size=(200, 100), exposure=0.5, tonemap="aces"), Keymap())
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time that it is."""
+    now = [100.0]
+    monkeypatch.setattr(viewport, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
+
+
+def sleeping(view: Viewport) -> None:
+    while view.awake:
+        view.drawn()
+
+
+def test_as_the_preferences_have_it(view: Viewport) -> None:
+    assert (view.size, view.pixels, view.scale, view.left) == ((200, 100), (200, 100), 1.0, 0.0)
+    assert (view.exposure, view.tonemap, view.stops) == (0.5, "aces", 0.5)
+    assert not (view.panels_visible or view.stats_visible or view.help_visible or view.wires or view.paused)
+    assert not view.minimised and view.drag is None and view.cursor == (0, 0) and view.path == view.message == ""
+    assert not view.message_is_error and view.awake
+    session: Any = Session()
+    other = Viewport(session, Preferences(panels=True, statistics=False), Keymap())
+    assert other.panels_visible and not other.stats_visible
+    other = Viewport(session, Preferences(panels=False, statistics=True), Keymap())
+    assert other.stats_visible and not other.panels_visible
+
+
+def test_without_a_scene(view: Viewport) -> None:
+    assert view.renderer is None and view.scene is None and view.environment is DARKNESS
+    for controller in (None, CameraController(Camera((0, 0, 5), (0, 0, 0)), BOX)):
+        view.controller = controller
+        with pytest.raises(ViewerError, match="none is loaded yet"):
+            view.shown()
+    view.look()  # of a scene that comes
+    view.controller = None
+    for what in (view.look, view.direction_under_cursor, lambda: view.take(Camera((0, 0, 1), (0, 0, 0)))):
+        with pytest.raises(ViewerError, match="none is loaded yet"):
+            what()
+
+
+def test_stops(view: Viewport) -> None:
+    view.metered = -3.0
+    assert view.stops == 0.5
+    view.exposure = "auto"
+    assert view.stops == -3.0
+    view.exposure = 0.0
+    assert view.stops == 0.0
+
+
+# -- size --------------------------------------------------------------------------------------------------------------
+
+
+def test_beside_panels(view: Viewport) -> None:
+    """Of a window of 400 x 300 with twice as many pixels the picture has the part from 0.25 to 0.9 of the width."""
+    view.cursor = (150.0, 20.0)
+    view.lay_out((400, 300), (800, 600), (0.25, 0.9))
+    assert (view.size, view.pixels, view.left) == ((260, 300), (520, 600), 100.0)
+    assert view.cursor == (50.0, 20.0), "in the picture, whose edge has moved under it"
+    assert view.session.sizes == [(520, 600)] and view.aspect == pytest.approx(260 / 300)
+    view.lay_out((400, 300), (800, 600), (0.0, 0.9))
+    assert (view.size, view.pixels, view.left, view.cursor) == ((360, 300), (720, 600), 0.0, (150.0, 20.0))
+    assert view.session.sizes == [(520, 600), (720, 600)]
+
+
+def test_a_layout_as_it_was_begins_no_picture_anew(view: Viewport) -> None:
+    view.lay_out((200, 100), (200, 100), (0.0, 1.0))
+    assert view.session.sizes == []
+    view.lay_out((400, 300), (800, 600), (0.25, 0.9))
+    view.cursor = (3.0, 4.0)
+    sleeping(view)
+    view.lay_out((400, 300), (800, 600), (0.25, 0.9))
+    assert view.session.sizes == [(520, 600)] and view.cursor == (3.0, 4.0) and not view.awake
+    view.lay_out((200, 150), (800, 600), (0.25, 0.9))  # a screen of another scale, and the same pixels
+    assert view.session.sizes == [(520, 600)] and view.size == (130, 150) and view.left == 50.0
+    view.lay_out((200, 150), (800, 600), (0.25, 1.0))
+    assert view.session.sizes == [(520, 600), (600, 600)] and view.awake
+
+
+def test_columns_are_rounded() -> None:
+    assert Viewport.columns(101, (0.0, 1.0)) == (0, 101) and Viewport.columns(101, (0.25, 0.75)) == (25, 76)
+
+
+@pytest.mark.parametrize(
+    ("size", "aspect"), [((200, 100), 2.0), ((100, 200), 0.5), ((0, 100), 0.01), ((100, 0), 100.0)]
+)
+def test_aspects(view: Viewport, size: tuple[int, int], aspect: float) -> None:
+    view.size = size
+    assert view.aspect == aspect
+
+
+def test_a_camera_that_frames_the_scene_does_so_in_a_narrow_view(view: Viewport) -> None:
+    controller = view.controller = CameraController(Camera.framing(BOX, aspect=2.0), BOX)
+    view.lay_out((100, 200), (100, 200), (0.0, 1.0))
+    assert controller.camera == Camera.framing(BOX, aspect=0.5)
+    controller.orbit(20, 0)
+    moved = controller.camera
+    view.lay_out((200, 100), (200, 100), (0.0, 1.0))
+    assert controller.camera is moved
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def test_actions(view: Viewport) -> None:
+    done: list[str] = []
+    view.handlers["help"] = lambda: done.append("help")
+    assert view.available(BY_NAME["help"]) and view.available(BY_NAME["fly.up"])
+    assert not view.available(BY_NAME["pause"])
+    sleeping(view)
+    view.do("help")
+    assert done == ["help"] and view.awake and view.message == ""
+    view.do("pause")
+    assert view.message == "pause: not there yet" and not view.message_is_error
+
+
+def test_what_fails_is_said_in_one_line(view: Viewport, clock: list[float]) -> None:
+    def fails(error: Exception) -> None:
+        raise error
+
+    for error, line in (
+        (ViewerError("a.ply", "is no mesh", "mend it"), str(ViewerError("a.ply", "is no mesh", "mend it"))),
+        (FileNotFoundError(2, "No such file", "a.ply"), "a.ply: No such file"),
+        (OSError("broken"), ": broken"),
+    ):
+        view.say("before")
+        view.attempt(lambda error=error: fails(error))
+        assert (view.message, view.message_is_error) == (line, True)
+    clock[0] += 1e6
+    view.fade()
+    assert view.message == ": broken", "an error stays"
+    view.attempt(lambda: view.say("done"))
+    assert (view.message, view.message_is_error) == ("done", False)
+    with pytest.raises(ZeroDivisionError):
+        view.attempt(lambda: 1 / 0)
+
+
+def test_how_long_a_line_stays(view: Viewport, clock: list[float]) -> None:
+    for say, text, seconds in (
+        (lambda: view.say("saved"), "saved", 6.0),
+        (lambda: view.say("saved", seconds=2.5), "saved", 2.5),
+        (lambda: view.say_done("program"), "program", 1.0),
+        (lambda: view.say_switched("boxes", True), "boxes on", 1.0),
+        (lambda: view.say_switched("boxes", False), "boxes off", 1.0),
+    ):
+        sleeping(view)
+        say()
+        assert view.message == text and not view.message_is_error and view.awake
+        clock[0] += seconds
+        view.fade()
+        assert view.message == text
+        clock[0] += 0.001
+        view.fade()
+        assert view.message == ""
+
+
+def test_silence_does_not_wake(view: Viewport, clock: list[float]) -> None:
+    sleeping(view)
+    clock[0] += 1e6
+    view.fade()
+    assert not view.awake
+
+
+def test_the_first_keys(view: Viewport) -> None:
+    assert view.hint == "", "nothing is there to be moved"
+    view.controller = CameraController(Camera((0, 0, 5), (0, 0, 0)), BOX)
+    assert view.hint == "drag orbits"
+    view.handlers["camera.mode"] = view.handlers["help"] = lambda: None
+    assert view.hint == "drag orbits, Tab flies, H keys"
+    view.controller.mode = "fly"
+    assert view.hint == "drag looks around, Tab orbits, H keys"
+    view.keymap = Keymap({"camera.mode": "", "help": ["F1", "H"]})
+    assert view.hint == "drag looks around, F1 keys"
+    view.preferences.hint = False
+    assert view.hint == ""
+
+
+# -- drawing and compiling ---------------------------------------------------------------------------------------------
+
+
+def test_a_few_draws_and_then_sleep(view: Viewport) -> None:
+    assert SETTLING == 3
+    for times in (3, 1, 2):
+        sleeping(view)
+        view.wake()
+        for k in range(3):
+            assert view.awake, k
+            view.drawn()
+        assert not view.awake
+        for _ in range(times):
+            view.drawn()
+        assert not view.awake
+    view.wake()
+    view.drawn()
+    view.wake()
+    view.drawn()
+    view.drawn()
+    assert view.awake
+
+
+def test_shots_are_taken_once_in_their_order(view: Viewport) -> None:
+    taken: list[int] = []
+
+    def fails() -> None:
+        raise ViewerError("disc", "is full")
+
+    sleeping(view)
+    view.after_draw(lambda: taken.append(1))
+    assert view.awake and taken == []
+    view.after_draw(fails)
+    view.after_draw(lambda: view.after_draw(lambda: taken.append(3)))
+    view.after_draw(lambda: taken.append(2))
+    view.take_shots()
+    assert taken == [1, 2] and "is full" in view.message
+    view.take_shots()
+    view.take_shots()
+    assert taken == [1, 2, 3]
+
+
+def test_what_compiles_is_told_before(view: Viewport) -> None:
+    done: list[str] = []
+    assert view.compiling == "" and not view.compile_waits
+    view.session.compiling = "path"
+    assert view.compiling == "path" and not view.compile_waits
+    sleeping(view)
+    view.compile("the kernels", lambda: done.append("first"))
+    assert view.compiling == "the kernels" and view.compile_waits and view.awake
+    view.compile_now()
+    assert done == [], "nobody has seen it yet"
+    view.drawn()
+    view.compile("other kernels", lambda: done.append("second"))
+    view.compile_now()
+    assert done == [] and view.compiling == "other kernels"
+    sleeping(view)
+    view.compile_now()
+    assert done == ["second"] and view.compiling == "path" and not view.compile_waits and view.awake
+    view.compile_now()
+    assert done == ["second"]
+
+
+def test_nobody_waits_to_see_what_compiles_in_a_window_out_of_sight(view: Viewport) -> None:
+    done: list[str] = []
+    view.minimised = True
+    view.compile("the kernels", lambda: done.append("done"))
+    view.compile_now()
+    assert done == ["done"]
+
+
+def test_what_would_compile_is_forgotten_or_fails(view: Viewport) -> None:
+    done: list[str] = []
+    view.compile("the kernels", lambda: done.append("done"))
+    view.drawn()
+    view.forget_compile()
+    view.compile_now()
+    assert done == [] and view.compiling == ""
+
+    def fails() -> None:
+        raise ViewerError("kernels", "do not compile")
+
+    view.compile("the kernels", fails)
+    view.drawn()
+    view.compile_now()
+    assert view.message_is_error and not view.compile_waits
+
+
+# -- preferences and keys ----------------------------------------------------------------------------------------------
+
+
+def test_settings_of_the_user_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are broken are told, and the defaults taken: of the whole file, or of its keys alone."""
+    path = tmp_path / "settings.toml"
+    monkeypatch.setenv("RAYSTREAM_SETTINGS", str(path))
+    path.write_text("panels = true\nfonts = 3\n[keys]\nhelp = 'F7'\n")
+    preferences, keymap, faults = configured(None)
+    assert preferences.panels and keymap.text("help") == "F7" and faults == [f"{path}: line 2: 'fonts' is unknown"]
+    path.write_text("panels = true\nfonts = 3\n[keys]\nhelp = 'P'\n")
+    preferences, keymap, faults = configured(None)
+    assert preferences.panels and keymap.text("help") == "H, F1 or ?"
+    assert [fault.split(":")[0] for fault in faults] == [f"{path}, [keys]", str(path)] and "'fonts'" in faults[1]
+    path.write_text("panels = 3\n")
+    preferences, keymap, faults = configured(None)
+    assert not preferences.panels and preferences.keys == {} and keymap.text("help") == "H, F1 or ?"
+    assert len(faults) == 1 and "panels = 3" in faults[0]
+    given = Preferences(panels=True, keys={"help": "F7"})
+    assert configured(given)[0] is given and configured(given)[1].text("help") == "F7" and configured(given)[2] == []
