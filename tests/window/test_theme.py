@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 
-from viewer.window.panels import theme, widgets  # noqa: E402  # imports imgui
+from viewer.window.panels import theme, widgets  # imports imgui
 
 
 @pytest.mark.parametrize(
