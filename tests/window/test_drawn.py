@@ -117,6 +117,17 @@ def test_side_panel(panel_stage: Stage, sheet: Sheet) -> None:
     sheet.show("dense")
 
 
+def test_a_photon_map_opens_its_section(panel_stage: Stage, sheet: Sheet) -> None:
+    """When the program comes, and no other section; closed by hand, it stays so."""
+    sheet.show("cast", (1280, 2000))
+    use_scene(panel_stage, viewer.load("ring"), program="photon")
+    sheet.show("photon", (1280, 2000))
+    box = next(box for kind, text, box in sheet.notes.widgets if text == "Photons")
+    for down in (False, True, False):
+        sheet.frame((box[0] + 9, box[1] + 9), down)
+    sheet.show("closed", (1280, 2000))
+
+
 def test_style(panel_stage: Stage, sheet: Sheet) -> None:
     """Every size and colour, on a plain screen and on a dense one."""
     for scale in (1.0, 1.5):
