@@ -516,6 +516,8 @@ def test_files(panel_stage: Stage, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
     tell("back, on the folder that was left")
     key("backspace")
     tell("above, on the folder")
+    found._enter(Path("/data/scenes/more"), "035.ply")
+    tell("far down, on a name")
     found._enter(Path("/data/empty"))
     tell("empty")
     found._enter(Path("/data/none"))
