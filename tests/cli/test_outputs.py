@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -174,6 +175,47 @@ def test_pictures_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (chosen["cluster"], chosen["mix_builds"]) == ("local", False)
         assert chosen["render"]["stats"] is False and chosen["program"] == "path"
     assert notes == ["raystream: note: a worker came"] * 3
+
+
+@pytest.mark.parametrize(("dark", "told"), [((1, 1, 1), ["dark 0"]), ((1, 0, 1), []), ((0, 0, 0), [])])
+@pytest.mark.parametrize("quiet", [True, False])
+def test_frames(dark, told, quiet, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Their line, their statistics, and a remark that holds for all of them: one that fades to black is meant to."""
+    frames = [
+        SimpleNamespace(
+            number=5 + k,
+            seconds=0.25 * k,
+            picture=SimpleNamespace(
+                stats=SimpleNamespace(to_json=lambda k=k: {"passes": k}),
+                remarks=lambda exposure, k=k: [f"dark {k}"] * dark[k] if exposure == -1.5 else ["another exposure"],
+            ),
+        )
+        for k in range(3)
+    ]
+    saved: list[Any] = []
+
+    def save(output: str, given: Any, fps: float, note: Any, *shown: Any) -> None:
+        for frame in given:
+            note(frame)
+        saved.append((output, fps, *shown))
+
+    monkeypatch.setattr("viewer.renderer.sequence.save_frames", save)
+    monkeypatch.setattr("viewer.renderer.sequence.render_frames", lambda **asked: saved.append(asked) or iter(frames))
+    scene = SimpleNamespace(triangle_count=1200)
+    monkeypatch.setattr(commands, "load_scene", lambda arguments, progress: scene)
+    monkeypatch.setattr(commands, "perf_counter", iter((10.0, 16.0)).__next__)
+    words = ["cornell", "-o", "f_%d.png", "--frames", "5-7", "--fps", "12", "--size", "64x48", "--exposure", "-1.5"]
+    words += ["--tonemap", "none", "--stats", "s.json", "--turntable", *(["--quiet"] if quiet else [])]
+    assert commands.render(main._parse("render", words))
+    assert saved[1] == ("f_%d.png", 12.0, -1.5, "none")
+    assert saved[0]["scene"] is scene and saved[0]["frames"] == range(5, 8) and saved[0]["fps"] == 12.0
+    assert saved[0]["turntable"] is True and saved[0]["render"]["stats"] is True
+    out, err = capsys.readouterr()
+    line = "f_%d.png: 3 frames of 64 x 48, 1,200 triangles; 6.00 s, 2.00 s a frame\n"
+    assert out == ("" if quiet else line)
+    assert err == ("" if quiet else "".join(f"raystream: note: {each}\n" for each in told))
+    counted = [{"frame": 5 + k, "time": 0.25 * k, "passes": k} for k in range(3)]
+    assert json.loads(Path("s.json").read_text()) == {"frames": counted, "wall_seconds": 6.0}
 
 
 # -- faults --------------------------------------------------------------------------------------------------------

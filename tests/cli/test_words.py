@@ -62,6 +62,7 @@ def rich() -> Scene:
         Material("flint", kind="dielectric", ior=1.7, dispersion=0.5),
         Material("sheet", kind="classic", classic=thin),
         Material("solid", kind="classic", classic=ClassicMaterial(reflectivity=1.0)),
+        Material("no longer classic", classic=thin),
     ]
     scene.instances = [replace(scene.instances[0], material=k) for k in range(6)]
     scene.lights = [
