@@ -79,7 +79,7 @@ def rich() -> Scene:
     return scene
 
 
-def test_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report(request: pytest.FixtureRequest, device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     facts = {
         "memory_bytes": {"grid": 2048, "parts": {"a": 1, "b_c": 5 << 30}, "share": 0.5},
         "per ray": {"registers": 12345, "fits": True, "sizes": [1, 2.5], "name": "x", "average": 1.23456},

@@ -43,7 +43,7 @@ def sheet(panel_stage: Stage, notes: Notes, request: pytest.FixtureRequest) -> I
     made = Sheet(notes, stage.asked, partial(draw_panels, stage.context, stage.draw_imgui), partial(state, stage))
     yield made
     name = request.node.name.removeprefix("test_").replace("[", "_").replace("]", "")
-    if made.lines:
+    if made.lines and "llvmpipe" in stage.device.name:  # others count other passes
         compare(name, made.lines, request.config)
 
 
@@ -338,6 +338,7 @@ def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[s
 
     section("Lights")
     inspector = panel_stage.debug_views.inspector = Inspector(panel_stage.renderer, size=(24, 16))
+    panel._view.channel = "state"  # the one that was last on show stays
     whole = inspector.totals
 
     def totals() -> Any:
