@@ -53,6 +53,35 @@ def test_a_part_that_another_process_takes_while_it_is_made(tmp_path: Path, monk
     assert not made.path.exists()
 
 
+@pytest.mark.skipif(part_file.fcntl is None or not os.path.isdir("/proc/self/fd"), reason="by Linux's files")
+def test_writers_of_one_file_at_once(tmp_path: Path) -> None:
+    """Eight have names that the next writer looks at; all give back what they opened, and leave nothing."""
+    opened = len(os.listdir("/proc/self/fd"))
+    parts = [part_file.begin(tmp_path / "a.png") for _ in range(10)]
+    names = [part.path.name for part in parts]
+    assert names[:8] == [part_file._name(tmp_path / "a.png", str(number)).name for number in range(8)]
+    assert len(set(names)) == 10 and sorted(os.listdir(tmp_path)) == sorted(names)
+    assert all(len(name) == len(names[0]) + 11 for name in names[8:])  # of 12 random digits in place of one
+    assert (parts[0].path.stat().st_mode & 0o777) == 0o666 & ~current_mask()
+    parts[3].path.rename(tmp_path / "a.png")
+    for part in parts:
+        part.end()
+    assert os.listdir(tmp_path) == ["a.png"] and len(os.listdir("/proc/self/fd")) == opened
+    again = part_file.begin(tmp_path / "a.png")
+    assert again.path.name == names[0]
+    again.path.unlink()
+    again.path.touch()  # somebody else's by now
+    again.end()
+    assert sorted(os.listdir(tmp_path)) == sorted(["a.png", names[0]])
+    assert part_file.begin(tmp_path / "a.png").path.name == names[0]  # nobody holds it: it was dead
+
+
+def current_mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 def test_where_a_text_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir()
     for path, words in (("folder", "is a folder"), ("none/a.toml", "there is no folder .*none")):

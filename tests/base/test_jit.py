@@ -174,3 +174,63 @@ def test_without_a_home(tmp_path, monkeypatch):
     assert jit_cache.find("loop") is None
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert jit_cache.folders() == [tmp_path / "cache" / "raystream" / "loops"]
+
+
+def test_where_loops_are_kept(tmp_path, monkeypatch):
+    """In the folder that is named; in the user's cache; and where that cannot be written, among temporary files too."""
+    assert jit_cache.folders() == [tmp_path / "loops"]
+    monkeypatch.delenv(jit_cache.FOLDER)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / "cache" / "raystream" / "loops"
+    assert jit_cache.folders() == [own]
+    temporary = tmp_path / "raystream-here"
+    monkeypatch.setattr(jit_cache, "_writable", lambda path: path != own)
+    monkeypatch.setattr(jit_cache, "_temporary", lambda: temporary)
+    assert jit_cache.folders() == [own, temporary]
+    made, other = jit_cache.Object("i", b"one"), jit_cache.Object("f", b"two")
+    jit_cache.keep("loop", made)
+    assert [path.name for path in temporary.iterdir()] == ["loop.o"] and not own.exists()
+    assert jit_cache.find("loop") == made and jit_cache.find("none") is None
+    own.mkdir(parents=True)
+    (temporary / "loop.o").rename(own / "loop.o")
+    jit_cache.keep("loop", other)
+    assert jit_cache.find("loop") == made  # the first folder's
+    (own / "loop.o").write_bytes(b"damaged")
+    assert jit_cache.find("loop") == other
+    monkeypatch.setattr(jit_cache, "_temporary", lambda: None)
+    assert jit_cache.folders() == [own]
+
+
+def test_where_nothing_can_be_kept(tmp_path, monkeypatch):
+    """Without users there is no folder that is surely one's own; a file that was begun is taken away."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    assert jit_cache._temporary() is None
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delattr(os, "getuid", raising=False)
+    assert jit_cache._temporary() is None
+
+    def refuse(*paths):
+        raise OSError("no more")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    (tmp_path / "loops").mkdir()
+    jit_cache.keep("loop", jit_cache.Object("f", b"code"))
+    jit_cache.keep("empty", jit_cache.Object("f", b""))
+    assert not list((tmp_path / "loops").iterdir())
+
+
+def test_names_of_loops(monkeypatch):
+    """By name, content and machine."""
+    names = {jit_cache.key(name, content) for name in "ab" for content in "xy"}
+    assert len(names) == 4 and all(len(name) == 34 and name[1] == "_" for name in names)
+    before = jit_cache.key("a", "x")
+    monkeypatch.setattr(jit_cache, "_machine", lambda: "another")
+    assert jit_cache.key("a", "x") != before
+
+
+def test_which_folders_can_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    for path, expected in ((".", True), ("new/deep", True), ("file", False), ("file/deep", False), ("link", False)):
+        assert jit_cache._writable(tmp_path / path) == expected, path

@@ -17,7 +17,7 @@ def read_port(option: Option, value: Any) -> int | str | None:
 
 def read_host(option: Option, value: Any) -> str:
     """A name or an address, without a port."""
-    if not isinstance(value, str) or not value or set(value) & set("/ \t") or "://" in value:
+    if not isinstance(value, str) or not value or set(value) & set("/ \t"):
         raise wrong(option, value)
     return value
 

@@ -30,8 +30,8 @@ def movable_lights(scene: Scene) -> list[Movable]:
     """All lights of a scene: its `Light` records, then the instances with an emissive material."""
     found = []
     for number, light in enumerate(scene.lights):
-        away = light.kind == "directional"
-        at = (-light.direction[0], -light.direction[1], -light.direction[2]) if away else light.position
+        x, y, z = light.direction
+        at = (0.0 - x, 0.0 - y, 0.0 - z) if light.kind == "directional" else light.position  # 0, not -0
         found.append(Movable(light.name, light.kind, number, at))
     emitting = np.array([max(material.emission) > 0 for material in scene.materials], bool)
     if not emitting.any():

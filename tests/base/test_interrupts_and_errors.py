@@ -1,0 +1,305 @@
+"""Signals that are deferred, errors and notes as they are told, memory by control groups, and lists of packages."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from viewer.base import interrupts, memory, paths
+from viewer.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, keywords, printable, warn
+from viewer.base.generators import returned
+from viewer.base.interrupts import HELD, UNWAITED, Terminated, exit_now, interrupts_held, raise_dropped, terminate
+
+
+@pytest.fixture
+def came() -> Any:
+    """Numbers that handlers of both signals were called with."""
+    found: list[int] = []
+    before = {number: signal.signal(number, lambda number, frame: found.append(number)) for number in HELD}
+    yield found
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_interrupts_wait_for_the_end_of_the_block(came: list[int]) -> None:
+    """The first one is raised then; handlers are back."""
+    mine = [signal.getsignal(number) for number in HELD]
+    with interrupts_held():
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+            os.kill(os.getpid(), number)
+        assert came == []
+    assert came == [signal.SIGTERM] and [signal.getsignal(number) for number in HELD] == mine
+    with interrupts_held():
+        pass
+    assert came == [signal.SIGTERM]
+
+
+def test_an_exception_in_the_block_comes_first(came: list[int]) -> None:
+    with pytest.raises(OSError, match="mine"), interrupts_held():
+        os.kill(os.getpid(), signal.SIGINT)
+        raise OSError("mine")
+    assert came == [signal.SIGINT]
+
+
+def test_ignored_signals_stay_so(came: list[int]) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with interrupts_held():
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+        assert callable(signal.getsignal(signal.SIGINT)) and signal.getsignal(signal.SIGINT) is not None
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert came == [] and signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+
+
+def test_in_another_thread_nothing_is_deferred(came: list[int]) -> None:
+    before, seen = [signal.getsignal(number) for number in HELD], []
+
+    def work() -> None:
+        with interrupts_held():
+            seen.extend(signal.getsignal(number) for number in HELD)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == before
+
+
+def test_what_was_dropped_is_raised_once_more() -> None:
+    raise_dropped()  # nothing was
+    with pytest.raises(Terminated) as first:
+        terminate(15, None)
+    assert first.value.code == 143 and isinstance(first.value, KeyboardInterrupt)
+    with pytest.raises(Terminated) as second:
+        raise_dropped()
+    assert second.value is first.value and Terminated.last is None
+    raise_dropped()
+    assert Terminated(1).code == 129
+
+
+def test_a_thread_that_nobody_waits_for_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[int] = []
+    monkeypatch.setattr(interrupts, "leave", left.append)
+    exit_now(3)
+    assert left == []
+
+    class Stream(io.StringIO):
+        def flush(self) -> None:
+            left.append(-1)
+            raise ValueError("closed")
+
+    monkeypatch.setattr(sys, "stdout", Stream())
+    monkeypatch.setattr(sys, "stderr", None)
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait, name=UNWAITED)
+    thread.start()
+    exit_now(3)
+    end.set()
+    thread.join()
+    assert left == [-1, 3]  # what was written is written out first
+    exit_now(3)
+    assert left == [-1, 3]
+
+
+@pytest.mark.parametrize(
+    ("error", "typed", "python"),
+    [
+        (ViewerError("a.ply", "is broken"), "a.ply: is broken", "a.ply: is broken"),
+        (ViewerError("a.ply", "is\n  broken", "mend it"), "a.ply: is broken (mend it)", "a.ply: is broken (mend it)"),
+        (ViewerError("--depth 5", "bad"), "--depth 5: bad", "depth=5: bad"),
+        (ViewerError("--depth '5'", "bad", "--spp 3"), "--depth '5': bad (--spp 3)", "depth='5': bad (spp=3)"),
+        (ViewerError("a", "take --fov 5"), "a: take --fov 5", "a: take fov=5"),
+        (ViewerError("a", "`x --fov 5`"), "a: `x --fov 5`", "a: `x --fov 5`"),
+        (ViewerError("--quiet", "needs it"), "--quiet: needs it", "--quiet: needs it"),
+        (ViewerError("--depth", "9 surfaces"), "--depth: 9 surfaces", "depth=: 9 surfaces"),
+        (ViewerError("\x1b[1m", "a\tb"), "\\x1b[1m: a b", "\\x1b[1m: a b"),
+    ],
+)
+def test_errors_in_one_line(error: ViewerError, typed: str, python: str) -> None:
+    """As typed on the command line, and as Python has it, also in a notebook."""
+    import viewer.options.table  # noqa: F401  # fills in the keywords
+
+    assert (error.typed, str(error)) == (typed, python)
+    assert error._render_traceback_() == [f"ViewerError: {python}"]
+    assert DeviceError("a", "b")._render_traceback_() == ["DeviceError: a: b"]
+
+
+def test_errors_keep_their_parts() -> None:
+    error = ShaderError("a.glsl", "line 3", "mend", "whole log")
+    assert (error.where, error.what, error.hint, error.log) == ("a.glsl", "line 3", "mend", "whole log")
+    assert error.args == ("a.glsl", "line 3", "mend") and ShaderError("a", "b").log == ""
+    assert ViewerError(Path("a"), 3).where == "a"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain \u00e4", "plain \u00e4"),
+        ("a\nb", "a\\nb"),
+        ("\x1b[31m", "\\x1b[31m"),
+        ("\udc9b", "\\udc9b"),
+        ("\u202e", "\\u202e"),
+        ("", ""),
+    ],
+)
+def test_names_on_terminals(text: str, expected: str) -> None:
+    assert printable(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("--pixel-filter box", "pixel_filter='box'"),
+        ("such as --spp 4, or", "such as spp=4, or"),
+        ("(--fov 50)", "(fov=50)"),
+        ("a--fov 5", "a--fov 5"),
+        ("./--fov/x", "./--fov/x"),
+        ("--fov --spp 4", "fov= spp=4"),
+        ("--none-such 5", "--none-such 5"),
+    ],
+)
+def test_options_in_texts(text: str, expected: str) -> None:
+    import viewer.options.table  # noqa: F401
+
+    assert keywords(text) == expected
+
+
+def test_notes_are_told_where_the_package_was_called() -> None:
+    """At the line outside of it, each as Python has it; none of none."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warn([])
+        assert not found
+        warn(iter(["a note", "take --spp 4"]))
+        inside: dict[str, Any] = {"__name__": "viewer.inner.part", "warn": warn}
+        exec("def call(notes):\n    warn(notes)\n", inside)
+        inside["call"](["from within"])
+        beside: dict[str, Any] = {"__name__": "viewers", "warn": warn}
+        exec("def call(notes):\n    warn(notes)\n", beside)
+        beside["call"](["from another package"])
+    assert [str(each.message) for each in found] == ["a note", "take spp=4", "from within", "from another package"]
+    assert all(each.category is ViewerWarning for each in found)
+    assert [each.filename == __file__ for each in found] == [True, True, True, False]
+
+
+def test_what_a_generator_returns() -> None:
+    def steps() -> Any:
+        yield 1
+        yield 2
+        return "end"
+
+    assert returned(steps()) == "end"
+
+
+def test_folders_of_a_checkout_and_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the package's files first."""
+    assert (paths.shaders() / "kernels").is_dir() and paths.assets().name == "assets"
+    package = tmp_path / "viewer"
+    (package / "assets").mkdir(parents=True)
+    for folder in ("assets", "shaders"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setattr(paths, "PACKAGE", package)
+    find = paths._folder.__wrapped__
+    assert find("assets") == package / "assets" and find("shaders") == tmp_path / "shaders"
+    with pytest.raises(ViewerError, match=r"none: folder not found beside .* \(the installation is incomplete"):
+        find("none")
+
+
+# -- memory --------------------------------------------------------------------------------------------------------
+
+
+def written(root: Path, files: dict[str, Any]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(str(text))
+    return root
+
+
+SECOND = "sys/fs/cgroup/"  # version 2
+FIRST = "sys/fs/cgroup/memory/"
+MEMINFO = {"proc/meminfo": "MemTotal:  9999 kB\nMemAvailable:    1000 kB\nMemFree: 1 kB\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({}, 1_024_000),
+        ({"proc/self/cgroup": "0::/\n"}, 1_024_000),  # no limit is told
+        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": "max", f"{SECOND}memory.current": 5}, 1_024_000),
+        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000, f"{SECOND}memory.current": 2000}, 3000),
+        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000}, 1_024_000),
+        (
+            {
+                "proc/self/cgroup": "0::/a/b\n",
+                f"{SECOND}a/b/memory.max": 5000,
+                f"{SECOND}a/b/memory.current": 2000,
+                f"{SECOND}a/b/memory.stat": "anon 1\ninactive_file 700\nactive_file 9\n",
+            },
+            3700,
+        ),
+        (
+            {
+                "proc/self/cgroup": "0::/a/b\n",
+                f"{SECOND}a/b/memory.max": 5000,
+                f"{SECOND}a/b/memory.current": 2000,
+                f"{SECOND}a/memory.max": 4000,
+                f"{SECOND}a/memory.current": 2500,
+            },
+            1500,
+        ),
+        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000, f"{SECOND}memory.current": 6000}, 0),
+        (
+            {
+                "proc/self/cgroup": "3:cpu:/x\n4:cpuacct,memory:/c\n",
+                f"{FIRST}c/memory.limit_in_bytes": 8000,
+                f"{FIRST}c/memory.usage_in_bytes": 3000,
+                f"{FIRST}c/memory.stat": "inactive_file 1\ntotal_inactive_file 20\n",
+                f"{SECOND}x/memory.max": 1,
+                f"{SECOND}x/memory.current": 0,
+            },
+            5020,
+        ),
+        (
+            {
+                "proc/self/cgroup": "4:memory:/c\n",
+                f"{FIRST}c/memory.limit_in_bytes": 1 << 60,
+                f"{FIRST}c/memory.usage_in_bytes": (1 << 60) - 1,
+            },
+            1_024_000,
+        ),
+        (
+            {
+                "proc/self/cgroup": "4:memory:/c\n",
+                f"{FIRST}c/memory.limit_in_bytes": (1 << 60) - 1,
+                f"{FIRST}c/memory.usage_in_bytes": (1 << 60) - 8,
+            },
+            7,
+        ),
+    ],
+)
+def test_memory_by_control_groups(files: dict, left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of this process's group and those above it, the least; never beyond the machine's."""
+    monkeypatch.setattr(memory, "_own", lambda: iter(()))
+    assert memory.available(written(tmp_path, {**MEMINFO, **files})) == left
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="by Linux's files")
+def test_memory_by_the_process_s_own_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    pages = {"/proc/self/statm": ["123 45 6 7 0 8 0"]}
+    monkeypatch.setattr(memory, "_lines", lambda path: pages.get(str(path), []))
+    monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
+    for limit, left in ((1 << 30, [(1 << 30) - 123 * 4096]), (resource.RLIM_INFINITY, [])):
+        monkeypatch.setattr(resource, "getrlimit", lambda which, limit=limit: (limit, 1 << 50))
+        assert list(memory._own()) == left
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 30, 1 << 50))
+    pages.clear()
+    assert list(memory._own()) == []

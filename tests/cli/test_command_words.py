@@ -1,0 +1,336 @@
+"""What the command line says: its commands and options, a scene and its parts, the GPUs, and a comparison, as text."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from tests.texts import hold
+from viewer.cli import commands, compare, main, presets, report
+from viewer.cli.compare_page import page
+from viewer.film.files.compare import Comparison
+from viewer.scene.animation import Animation, Track
+from viewer.scene.camera import Camera
+from viewer.scene.light import Light
+from viewer.scene.material import ClassicMaterial, Material
+from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture
+
+HERE = Path(__file__).parent / "said"
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_parser(name: str, request: pytest.FixtureRequest) -> None:
+    """Of each command, as `argparse` is given it; how it is broken into lines is Python's."""
+    made = main._parser(name)
+    lines = [made.prog, made.usage or "", made.description or ""]
+    for action in made._actions:
+        shown = (action.option_strings, action.dest, action.metavar, action.nargs, action.const, action.default)
+        lines += [f"{type(action).__name__} {shown}", f"    {action.help}"]
+    hold(HERE / f"{name}.txt", lines, request.config)
+
+
+def test_overview(request: pytest.FixtureRequest) -> None:
+    lines = [main._overview(), f"{main.DONE} {main.FAULT} {main.USER_ERROR} {main.STOPPED} {main.BROKEN_PIPE}"]
+    for name in presets.PRESETS:
+        for scene in ("cornell", "ring", "glass_ball") if name == "2003" else ("ring",):
+            lines += [f"# preset {name} of {scene}", *(f"{k}: {v}" for k, v in presets.preset(name, scene).items())]
+    hold(HERE / "overview.txt", "\n".join(lines).split("\n"), request.config)
+
+
+def rich() -> Scene:
+    """A scene with all that a report may tell of."""
+    scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], name="rich")
+    texels = np.zeros((2, 4, 4), np.uint8)
+    scene.textures = [
+        Texture(Image(texels, "wood"), name="a"),
+        Texture(Image(texels.astype(np.uint16), "deep"), wrap=("clamp", "repeat"), minification="linear_mipmap_linear"),
+        Texture(Image(texels.astype(np.float16), "half"), nearest=True),
+    ]
+    thin = ClassicMaterial(reflectivity=0.25, transmittance=0.5, thickness=0.1)
+    scene.materials = [
+        Material("plain", (0.1, 0.2, 0.3, 1.0), metallic=0.5, roughness=0.25),
+        Material("papered", texture=0, emission=(1.0, 2.0, 3.0), emission_texture=1),
+        Material("glass", kind="dielectric", ior=1.5),
+        Material("flint", kind="dielectric", ior=1.7, dispersion=0.5),
+        Material("sheet", kind="classic", classic=thin),
+        Material("solid", kind="classic", classic=ClassicMaterial(reflectivity=1.0)),
+        Material("no longer classic", classic=thin),
+    ]
+    scene.instances = [replace(scene.instances[0], material=k) for k in range(6)]
+    scene.lights = [
+        Light("point", "bulb", position=(1.0, 2.0, 3.0), intensity=(4.0, 5.0, 6.0)),
+        Light("directional", "sun", direction=(0.0, -1.0, 0.0), intensity=(1.0, 1.0, 1.0)),
+        Light("spot", "beam", position=(0.0, 1.0, 0.0), direction=(0.0, -1.0, 0.0)),
+    ]
+    scene.cameras = [Camera((0, 0, 3), (0, 0, 0), name="hole"), Camera((0, 0, 3), (0, 0, 1), aperture=0.1, name="lens")]
+    track = Track(0, "translation", np.array([0.0, 2.5]), np.zeros((2, 3)))
+    scene.animations = [Animation("walk", (track,)), Animation("none")]
+    scene.variants = {"warm": {}, "cold": {}}
+    scene.extensions_used, scene.extensions_ignored = ["KHR_a", "KHR_b"], ["KHR_b"]
+    scene.warnings = ["a remark"]
+    return scene
+
+
+def test_report(request: pytest.FixtureRequest, device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = {
+        "memory_bytes": {"grid": 2048, "parts": {"a": 1, "b_c": 5 << 30}, "share": 0.5},
+        "per ray": {"registers": 12345, "fits": True, "sizes": [1, 2.5], "name": "x", "average": 1.23456},
+    }
+    monkeypatch.setattr("viewer.renderer.renderer.Renderer.info", lambda renderer: facts)
+    said = []
+    for scene in (rich(), viewer.load("ring"), viewer.load("cornell")):
+        data = report.describe(scene, "path")
+        said += [*report.lines(data), *(f"{name}: {value}" for name, value in data.items())]
+    hold(HERE / "report.txt", said, request.config)
+
+
+def test_report_without_opengl(request: pytest.FixtureRequest) -> None:
+    """Of a picture as environment, of lists as long as are told, and of one more."""
+    data = report.plain(
+        {
+            **{"name": "n", "meshes": 1, "instances": 1234, "triangles": 10, "triangles_seen": 12340, "quadrics": 3},
+            **{"vertices": 7, "bounds": [[0.0, 1.0, 2.0], [3.0, 4.0, 5.123456]], "materials": [], "kinds": {}},
+            **{"textures": [], "texture_bytes": 0, "lights": [], "animations": [], "variants": []},
+            **{"environment": {"name": "sky", "size": [4096, 2048], "flux": 12.3456}, "gpu": None, "program": "cast"},
+            **{"cameras": [], "extensions_used": [], "extensions_ignored": [], "warnings": ["one", "two"]},
+        }
+    )
+    said = list(report.lines(data))
+    said += list(report.lines({**data, "environment": {"name": "none", "size": [1, 1], "flux": 0.0}}))
+    for count in (0, 1, 12, 13, 1012):
+        said += [str(row) for row in report._listed("things", [f"t{k}" for k in range(count)], "all alike")]
+    hold(HERE / "without_opengl.txt", said, request.config)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (1024, "1.0 KiB"),
+        (1536, "1.5 KiB"),
+        ((1 << 20) - 1, "1024.0 KiB"),
+        (1 << 20, "1.0 MiB"),
+        (1 << 30, "1.0 GiB"),
+        (1 << 41, "2048.0 GiB"),
+    ],
+)
+def test_bytes(count: int, text: str) -> None:
+    assert report.size_text(count) == text
+
+
+# -- render --------------------------------------------------------------------------------------------------------
+
+
+def asked(**given: Any) -> argparse.Namespace:
+    known = {"size": (64, 48), "output": "a.png", "resume": None, "spp": None, "time": None, "error": None}
+    return argparse.Namespace(**{**known, **given})
+
+
+@pytest.mark.parametrize(
+    ("facts", "triangles", "passes", "expected"),
+    [
+        ({}, 1, 1, "64 x 48, 1 triangle, 1 pass"),
+        ({"samples": 1}, 1000, 1234, "64 x 48, 1 sample a pixel, 1,000 triangles, 1,234 passes"),
+        ({"samples": 2, "stopped by": "spp"}, 2, 0, "64 x 48, 2 samples a pixel, 2 triangles, 0 passes"),
+        ({"samples": 9, "stopped by": "time"}, 2, 2, "64 x 48, 9 samples a pixel (--time met), 2 triangles, 2 passes"),
+        ({"samples": "4 to 16"}, 2, 2, "64 x 48, 4 to 16 samples a pixel, 2 triangles, 2 passes"),
+    ],
+)
+def test_the_line_that_ends_a_render(facts: dict, triangles: int, passes: int, expected: str) -> None:
+    picture: Any = SimpleNamespace(stats=SimpleNamespace(facts=facts, kernel_passes=passes))
+    seconds = {"load": 0.126, "build": 2.0, "render": 61.254}
+    said = commands._summary(asked(output="a\n.png"), picture, triangles, seconds)
+    assert said == f"a\\n.png: {expected}; load 0.13 s, build 2.00 s, compile and render 61.25 s"
+
+
+def found_state(path: str | None, samples: int = 3, wrong: tuple[str, ...] = ()) -> Any:
+    def find(size: tuple[int, int], pictures: bool) -> tuple[Any, int, tuple[str, ...]]:
+        assert size == (64, 48)
+        return (None if path is None else Path(f"{path}{'+' if pictures else ''}")), samples, wrong
+
+    return SimpleNamespace(find=find)
+
+
+def test_what_a_stopped_render_has_left() -> None:
+    given = asked()
+    said = commands._find_state(found_state("b.state"), given)
+    assert said == ["b.state holds 3 samples of this picture; --resume auto goes on from there"]
+    assert commands._find_state(found_state("b", 1), given)[0].startswith("b holds 1 sample of this picture;")
+    assert commands._find_state(found_state(None), given) == [] and given.resume is None
+    assert commands._find_state(None, asked(resume="auto")) == []
+    given = asked(resume="b.exr")
+    assert commands._find_state(found_state("b"), given) == [] and given.resume == "b.exr"
+
+
+def test_going_on_by_itself() -> None:
+    given = asked(resume="auto")
+    assert commands._find_state(found_state("b", 1200), given) == ["goes on from b+, 1,200 samples"]
+    assert given.resume == "b+"
+    given = asked(resume="auto")
+    said = commands._find_state(found_state(None, 0, ("a: other size", "b: broken")), given)
+    assert said == [
+        "not resumed: a: other size",
+        "not resumed: b: broken",
+        "--resume auto: no state to go on from; starts anew",
+    ]
+    assert given.resume is None
+
+
+@pytest.mark.parametrize(
+    ("saved", "used", "given", "expected"),
+    [
+        (False, False, {}, "stopped"),
+        (False, True, {}, "stopped; go on with --resume 'a b.exr'"),
+        (True, False, {}, "stopped after 5 of 32 samples; go on with --resume 'a b.exr'"),
+        (True, True, {"spp": 1}, "stopped after 5 of 1 sample; go on with --resume 'a b.exr'"),
+        (True, False, {"spp": 7000}, "stopped after 5 of 7,000 samples; go on with --resume 'a b.exr'"),
+        (True, False, {"time": 3.0}, "stopped after 5 of 65,536 samples; go on with --resume 'a b.exr'"),
+    ],
+)
+def test_how_to_go_on(saved: bool, used: bool, given: dict, expected: str) -> None:
+    state: Any = SimpleNamespace(saved=saved, used=used, path=Path("a b.exr"), samples=5)
+    assert commands._how_to_go_on(state, asked(**given)) == expected
+    assert commands._how_to_go_on(None, asked(**given)) == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("output", "displayed"),
+    [
+        ("-", True),
+        ("a.png", True),
+        ("a.PNG", True),
+        ("a.jpg", True),
+        ("a.exr", False),
+        ("a.npz", False),
+        ("png", False),
+    ],
+)
+def test_which_pictures_are_exposed(output: str, displayed: bool) -> None:
+    assert commands._displayed(asked(output=output)) == displayed
+
+
+DARK = {"environment": None, "sun": None, "exposure": "auto"}
+
+
+@pytest.mark.parametrize(
+    ("given", "lit", "progressive", "value", "size", "glance"),
+    [
+        ({}, True, True, 0.0, (64, 48), (48, 36)),
+        ({}, True, True, 0.0, (48, 10), (48, 10)),
+        ({}, True, True, 0.0, (20, 30), (20, 30)),
+        ({}, True, True, 0.0, (10, 4800), (1, 48)),
+        ({}, True, True, 1.0, (64, 48), (48, 36)),  # it is lit
+        ({}, False, True, 0.0, (64, 48), None),  # without lights it has the default
+        ({}, True, False, 0.0, (64, 48), None),
+        ({"environment": "none"}, True, True, 0.0, (64, 48), None),
+        ({"sun": (1.0, 2.0)}, True, True, 0.0, (64, 48), None),
+        ({"exposure": 0.0}, True, True, 0.0, (64, 48), None),
+        ({"output": "a.exr"}, True, True, 0.0, (64, 48), None),
+    ],
+)
+def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size, glance) -> None:
+    """Found out by a small picture, where all of that is left to Raystream."""
+    from viewer.renderer.sampling.darkness import FILLED
+
+    did: list[Any] = []
+
+    def render(size: tuple[int, int], spp: int) -> Any:
+        did.append((size, spp))
+        return SimpleNamespace(linear=np.full((*size[::-1], 3), value, np.float32))
+
+    lighting = SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=lit)))
+    renderer: Any = SimpleNamespace(prepared=lighting, progressive=progressive, render=render)
+    renderer.update = lambda **changes: did.append(changes)
+    said = commands.fill_darkness(renderer, asked(**{**DARK, "size": size, **given}))
+    dark = glance is not None and value == 0.0
+    assert said == ([FILLED] if dark else [])
+    assert did == [*([(glance, 4)] if glance else []), *([{"environment": "sky"}] if dark else [])]
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "expected"),
+    [
+        (0, ("pass", "passes"), "0 passes"),
+        (1, ("pass", "passes"), "1 pass"),
+        (2, ("pass", "passes"), "2 passes"),
+        (1, ("frame",), "1 frame"),
+        (1234567, ("frame",), "1,234,567 frames"),
+    ],
+)
+def test_counts(number: int, words: tuple[str, ...], expected: str) -> None:
+    assert commands._count(number, *words) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "software", "cores", "told"),
+    [
+        ({}, True, 2, ", about 7 min for 512 x 384"),
+        ({}, True, 4, ", about 4 min for 512 x 384"),
+        ({"spp": None}, True, 2, ", about 7 min for 512 x 384"),
+        ({"spp": 2, "size": (10, 10)}, True, 2, ", about 5 s for 10 x 10"),
+        ({}, False, 2, ""),
+    ],
+)
+def test_how_long_the_published_machine_takes(given, software, cores, told, monkeypatch) -> None:
+    monkeypatch.setattr(presets.os, "cpu_count", lambda: cores)
+    known = {"preset": "2003", "machine": "multipass", "fuse": "none", "size": (512, 384), "spp": 1}
+    said = presets.published_remark(argparse.Namespace(**{**known, **given}), software)
+    assert said == [
+        f"preset 2003 is the published machine, one kernel in a pass{told}: --machine singlepass gives the same picture"
+        " in a small part of that time"
+    ]
+    for other in ({"preset": "2002"}, {"machine": "singlepass"}, {"fuse": "ray"}):
+        assert presets.published_remark(argparse.Namespace(**{**known, **other}), software) == []
+
+
+# -- diff ----------------------------------------------------------------------------------------------------------
+
+
+def comparison(**given: Any) -> Comparison:
+    shown = {name: np.full((2, 3, 3), k, np.uint8) for k, name in enumerate(("first", "second", "difference"))}
+    known = {"names": ("a.png", "<b>.png"), "kind": "displayed", "size": (300, 200), "flip": 0.12345, "error": 1.5e-5}
+    known |= {"largest": 0.25, "at": (7, 9), "share": 0.125, "tolerance": 0.01, "shown": shown}
+    return Comparison(**{**known, **given})
+
+
+def test_comparisons(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+    for installed in (True, False):
+        monkeypatch.setattr("viewer.film.files.compare.has_flip", lambda installed=installed: installed)
+        for given in ({}, {"kind": "linear", "flip": None}, {"kind": "depth", "flip": None}):
+            found = comparison(**given)
+            for figure, limit in (("flip", None), ("largest", 0.25), ("error", 1e-6), ("share", 0.1)):
+                chosen = argparse.Namespace(figure=figure, limit=limit)
+                within = limit is None or getattr(found, figure) <= limit
+                said += compare._lines(found, chosen, within)
+            said.append(str(compare.data(found)))
+    hold(HERE / "comparisons.txt", said, request.config)
+
+
+def test_the_page_of_a_comparison(request: pytest.FixtureRequest) -> None:
+    said = []
+    for given, verdict in (({}, "FLIP: 1, within the limit of 2"), ({"flip": None, "size": (1000, 9)}, "beyond <it>")):
+        found = comparison(**given)
+        text = page(found, [("a", "<1>"), ("b", "2")], verdict)
+        said += [line.split("base64,")[0] if "base64," in line else line for line in text.split("\n")]
+        pictures = [part.split('"')[0] for part in text.split("base64,")[1:]]
+        assert pictures[0] == pictures[2] and pictures[1] == pictures[3] and len(set(pictures)) == 3
+    said = [line for line in said if "generator" not in line]  # the version
+    hold(HERE / "page.txt", said, request.config)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("cornell --spp 4", ["cornell", "--spp", "4"]), ("'a b' -o x", ["a b", "-o", "x"]), ("", [])],
+)
+def test_words_of_a_render(text: str, words: list[str]) -> None:
+    assert compare.split(text) == words

@@ -1,0 +1,374 @@
+"""What is refused before any work, what reaches the window and the page, and the lines of progress."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.cli import commands, main, outputs, progress
+from viewer.cli.progress import Progress, TimeLeft, duration
+from viewer.options.declare import Affects, Option
+from viewer.options.table import OPTIONS
+from viewer.options.values import read_ground, read_integer
+
+FRAMES = ("--frames", "0-3")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.exr").touch()
+
+
+def checked(*words: str) -> str:
+    """The line that refuses them, or nothing."""
+    try:
+        outputs.check_output(main._parse("render", ["cornell", *words]))
+    except ViewerError as error:
+        return error.typed
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-o", "b.png"), ""),
+        (("-o", "b.exr", "--layers", "depth"), ""),
+        (("-o", "b.png", "--layers", "depth"), "b.png: "),
+        (("-o", "b.bmp"), "b.bmp: "),
+        (("-o", "f_%d.png", *FRAMES), ""),
+        (("-o", "f_%d.png", *FRAMES, "--turntable"), ""),
+        (("-o", "f.png", *FRAMES), "f.png: "),
+        (("-o", "f_%d.png", *FRAMES, "--moment", "1"), "--moment: is for one picture, and --frames for many"),
+        (("-o", "f_%d.png", *FRAMES, "--resume", "a.exr"), "--resume: is for one picture, and --frames for many"),
+        (("-o", "-", *FRAMES), "--output -: is for one picture, and --frames for many"),
+        (("-o", "f.mp4"), "f.mp4: a movie needs --frames"),
+        (("-o", "b.png", "--turntable"), "--turntable: needs --frames"),
+        (("-o", "b.png", "--animation", "walk"), "--animation: needs --moment or --frames"),
+        (("-o", "b.png", "--animation", "walk", "--moment", "0"), ""),
+        (("-o", "f_%d.png", "--animation", "walk", *FRAMES), ""),
+        (("-o", "b.exr", "--resume", "a.exr"), ""),
+        (("-o", "b.exr", "--resume", "auto"), ""),
+        (("-o", "b.exr", "--resume", "none.exr"), "none.exr: there is no such file to go on from"),
+        (("-o", "b.png", "--unit", "samples"), "--unit: needs --cluster"),
+        (("-o", "b.png", "--mix-builds"), "--mix-builds: needs --cluster"),
+        (("-o", "f_%d.png", *FRAMES, "--cluster", "local", "--unit", "samples"), "--unit: is for one picture: of many"),
+        (("-o", "b.png", "--size", "32768", "--layers", "depth"), "--size"),
+    ],
+)
+def test_refusals(words: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.farm.cluster.check_cluster", lambda cluster: None)
+    monkeypatch.setattr("viewer.renderer.device.footprint.check_memory", memory)
+    line = checked(*words)
+    assert line.startswith(said) and bool(line) == bool(said), line
+
+
+def memory(size: tuple[int, int], progressive: bool, layers: tuple[str, ...]) -> None:
+    """Of so large a picture with a layer there is not enough."""
+    assert not progressive
+    if size == (32768, 32768) and layers == ("depth",):
+        raise ViewerError("--size", "is too large")
+
+
+class Output(io.StringIO):
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.isatty = lambda: terminal  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(
+    ("output", "words", "said"),
+    [
+        (Output(False), (), ""),
+        (Output(True), (), "--output -: standard output is a terminal (send it to a file or a program: -o - > pict"),
+        (None, (), "--output -: standard output is closed (send it"),
+        (Output(False), ("--layers", "depth,normal"), "--output -: a PNG cannot hold the layers depth, normal (save"),
+    ],
+)
+def test_standard_output(output: Any, words: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", output)
+    line = checked("-o", "-", *words)
+    assert line.startswith(said) and bool(line) == bool(said)
+
+
+# -- the window and the page ---------------------------------------------------------------------------------------
+
+
+def test_what_reaches_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every option that it takes, and nothing of the command's own."""
+    made: list[Any] = []
+
+    class App:
+        def __init__(self, scene: str, **chosen: Any) -> None:
+            made.append((scene, chosen))
+
+        def run(self) -> None:
+            made.append("run")
+
+    module = ModuleType("viewer.window.app")
+    module.App = App  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "viewer.window.app", module)
+    arguments = main._parse("view", ["cornell", "--program", "cast", "--fov", "50"])
+    assert commands.view(arguments)
+    (scene, chosen), run = made
+    assert (scene, run) == ("cornell", "run")
+    expected = {name: found.default for name, found in OPTIONS.items() if found.viewed and found.part != "command"}
+    assert chosen == {**expected, "program": "cast", "fov": 50.0} and "quiet" not in chosen
+
+
+def test_what_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[Any] = []
+    module = ModuleType("viewer.remote.serve")
+    module.serve = lambda *given, **chosen: served.append((given, chosen))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "viewer.remote.serve", module)
+    for words, given in (
+        (("--remote",), ("cornell", "auto", "127.0.0.1")),
+        (("--remote", "0", "--remote-host", "0.0.0.0"), ("cornell", 0, "0.0.0.0")),
+    ):
+        assert commands.view(main._parse("view", ["cornell", *words]))
+        assert served[-1][0] == given
+    assert "program" in served[0][1] and not {"remote", "remote_host", "debug"} & set(served[0][1])
+
+
+def test_what_is_no_scene_opens_no_window(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("no scene")
+    for name in ("a.txt", "corneli"):
+        with pytest.raises(ViewerError, match=name):
+            commands.view(main._parse("view", [name]))
+
+
+def test_pictures_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One, and frames; what it tells is told as notes."""
+    asked: list[Any] = []
+
+    def farmed(*given: Any, notify: Any, **chosen: Any) -> str:
+        asked.append((given, chosen))
+        notify("a worker came")
+        return "made"
+
+    monkeypatch.setattr("viewer.farm.pictures.render_on", farmed)
+    monkeypatch.setattr("viewer.farm.pictures.render_frames", farmed)
+    notes: list[str] = []
+    shown: Any = SimpleNamespace(note=notes.append)
+    words = ["cornell", "-o", "a.EXR", "--cluster", "local", "--unit", "samples", "--mix-builds", "--spp", "3"]
+    arguments = main._parse("render", words)
+    renderer: Any = SimpleNamespace()
+    assert commands._picture(renderer, arguments, None, shown) == "made"
+    (given, chosen), expected = asked.pop(), commands.chosen_options(arguments, "render")
+    assert given == (renderer, "local", "samples", True)
+    assert chosen == {**expected, "progress": shown, "state": None} and chosen["spp"] == 3
+    scene: Any = SimpleNamespace()
+    for output, films in (("f_%d.EXR", True), ("f.mp4", False)):
+        arguments = main._parse("render", ["cornell", "-o", output, "--cluster", "local", *FRAMES, "--fps", "12"])
+        assert commands._frames(scene, arguments, shown) == "made"
+        given, chosen = asked.pop()
+        assert given == () and chosen["films"] == films and chosen["scene"] is scene
+        assert (chosen["frames"], chosen["fps"], chosen["turntable"]) == (range(4), 12.0, False)
+        assert (chosen["cluster"], chosen["mix_builds"]) == ("local", False)
+        assert chosen["render"]["stats"] is False and chosen["program"] == "path"
+    assert notes == ["raystream: note: a worker came"] * 3
+
+
+@pytest.mark.parametrize(("dark", "told"), [((1, 1, 1), ["dark 0"]), ((1, 0, 1), []), ((0, 0, 0), [])])
+@pytest.mark.parametrize("quiet", [True, False])
+def test_frames(dark, told, quiet, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Their line, their statistics, and a remark that holds for all of them: one that fades to black is meant to."""
+    frames = [
+        SimpleNamespace(
+            number=5 + k,
+            seconds=0.25 * k,
+            picture=SimpleNamespace(
+                stats=SimpleNamespace(to_json=lambda k=k: {"passes": k}),
+                remarks=lambda exposure, k=k: [f"dark {k}"] * dark[k] if exposure == -1.5 else ["another exposure"],
+            ),
+        )
+        for k in range(3)
+    ]
+    saved: list[Any] = []
+
+    def save(output: str, given: Any, fps: float, note: Any, *shown: Any) -> None:
+        for frame in given:
+            note(frame)
+        saved.append((output, fps, *shown))
+
+    monkeypatch.setattr("viewer.renderer.sequence.save_frames", save)
+    monkeypatch.setattr("viewer.renderer.sequence.render_frames", lambda **asked: saved.append(asked) or iter(frames))
+    scene = SimpleNamespace(triangle_count=1200)
+    monkeypatch.setattr(commands, "load_scene", lambda arguments, progress: scene)
+    monkeypatch.setattr(commands, "perf_counter", iter((10.0, 16.0)).__next__)
+    words = ["cornell", "-o", "f_%d.png", "--frames", "5-7", "--fps", "12", "--size", "64x48", "--exposure", "-1.5"]
+    words += ["--tonemap", "none", "--stats", "s.json", "--turntable", *(["--quiet"] if quiet else [])]
+    assert commands.render(main._parse("render", words))
+    assert saved[1] == ("f_%d.png", 12.0, -1.5, "none")
+    assert saved[0]["scene"] is scene and saved[0]["frames"] == range(5, 8) and saved[0]["fps"] == 12.0
+    assert saved[0]["turntable"] is True and saved[0]["render"]["stats"] is True
+    out, err = capsys.readouterr()
+    line = "f_%d.png: 3 frames of 64 x 48, 1,200 triangles; 6.00 s, 2.00 s a frame\n"
+    assert out == ("" if quiet else line)
+    assert err == ("" if quiet else "".join(f"raystream: note: {each}\n" for each in told))
+    counted = [{"frame": 5 + k, "time": 0.25 * k, "passes": k} for k in range(3)]
+    assert json.loads(Path("s.json").read_text()) == {"frames": counted, "wall_seconds": 6.0}
+
+
+# -- faults --------------------------------------------------------------------------------------------------------
+
+
+def of_file(number: int, text: str, name: str | None = None) -> OSError:
+    return OSError(number, text, name) if name else OSError(number, text)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (ViewerError("--depth 5", "bad", "mend"), 2, "--depth 5: bad (mend)"),
+        (MemoryError(), 2, "not enough memory (choose a smaller scene or --size)"),
+        (of_file(2, "No such file", "a.png"), 2, "a.png: No such file"),
+        (of_file(28, "No space left"), 2, "No space left"),
+        (OSError("odd"), 1, "OSError: odd (this is a bug in raystream; --debug shows where)"),
+        (ValueError(" two\n lines "), 1, "ValueError: two lines (this is a bug in raystream; --debug shows where)"),
+        (KeyError(), 1, "KeyError (this is a bug in raystream; --debug shows where)"),
+    ],
+)
+def test_faults(error: BaseException, code: int, line: str) -> None:
+    assert main._explain(error) == (code, line)
+
+
+@pytest.mark.parametrize(
+    ("word", "ground", "count"),
+    [("2x3", True, True), ("2x", True, True), ("auto", True, False), ("x", False, False), ("-1", False, True)],
+)
+def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, count: bool) -> None:
+    """It is its value, if perhaps a wrong one, where it begins as one does."""
+    size = Option("ground", read_ground, None, "", Affects.NOTHING, "WxD", low=0.01, high=1e4)
+    number = Option("count", read_integer, 1, "", Affects.NOTHING, "N", low=-1, high=9)
+    assert (main._reads(size, word), main._reads(number, word)) == (ground, count)
+
+
+@pytest.mark.parametrize(
+    ("words", "joined"),
+    [
+        (["--camera", "-1,0,0"], ["--camera=-1,0,0"]),
+        (["--camera", "-.5,0,0"], ["--camera=-.5,0,0"]),
+        (["--camera", "-x"], ["--camera", "-x"]),
+        (["--quiet", "-1"], ["--quiet", "-1"]),
+        (["-o", "-1"], ["-o", "-1"]),
+        (["--exposure", "-1", "--fov", "-2"], ["--exposure=-1", "--fov=-2"]),
+        (["--ground", "a.ply"], ["--ground=auto", "a.ply"]),
+        (["--ground", "2x3", "a.ply"], ["--ground", "2x3", "a.ply"]),
+        (["--ground", "2x", "a.ply"], ["--ground", "2x", "a.ply"]),
+        (["-1", "--ground"], ["-1", "--ground"]),
+    ],
+)
+def test_values_like_negative_numbers(words: list[str], joined: list[str]) -> None:
+    assert main._joined(words, main._parser("render")) == joined
+
+
+def test_typed_options_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are given; a preset's hold where none is."""
+    found = main._parse("render", ["cornell", "--spp", "32", "--quiet"])
+    assert found.typed == {"spp", "quiet"} and found.spp == 32 and found.depth is None
+    found = main._parse("render", ["cornell", "--preset", "2002", "--spp", "8", "--depth", "1"])
+    assert found.typed == {"preset", "spp", "depth"}
+    assert (found.spp, found.depth, found.size, found.strategy) == (8, 1, (256, 256), "bsdf")
+
+
+@pytest.mark.parametrize(
+    ("display", "wayland", "platform", "expected"),
+    [
+        ("", "", "linux", False),
+        (":0", "", "linux", True),
+        ("", "w", "linux", True),
+        ("", "", "darwin", True),
+        ("", "", "win32", True),
+    ],
+)
+def test_whether_there_is_a_display(display, wayland, platform, expected, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", display)
+    monkeypatch.setenv("WAYLAND_DISPLAY", wayland)
+    monkeypatch.setattr(main.sys, "platform", platform)
+    assert main._has_display() == expected
+
+
+# -- progress ------------------------------------------------------------------------------------------------------
+
+
+def test_lines_come_ten_seconds_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And from a hundred seconds on by a tenth of what has passed."""
+    file, now = io.StringIO(), [100.0]
+    monkeypatch.setattr(sys, "stderr", file)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with Progress() as shown:
+        for seconds, fraction, told in (
+            (9.99, None, ""),
+            (10.0, None, "raystream: a\\n\n"),
+            (19.99, None, ""),
+            (20.0, 0.125, "raystream: a\\n, 12%\n"),
+            (30.0, 0.25, "raystream: a\\n, 25%, 60 s left\n"),
+            (199.0, 0.25, "raystream: a\\n, 25%\n"),
+            (218.8, 0.5, ""),
+            (222.0, 1.0, "raystream: a\\n, 100%, 0 s left\n"),
+        ):
+            now[0] = 100.0 + seconds
+            shown(fraction, "a\n")
+            assert file.getvalue() == told, seconds
+            file.seek(0)
+            file.truncate()
+
+
+def test_a_bar_that_is_not_wanted_any_more_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Output(True))
+    monkeypatch.setenv("TERM", "xterm")
+    with Progress() as shown:
+        timer = shown._timer
+        assert timer is not None and timer.interval == 1.0 and timer.daemon and not timer.finished.is_set()
+    assert timer.finished.is_set()
+
+
+@pytest.mark.parametrize(
+    ("seen", "left"),
+    [
+        ([(0, 0.0)], None),
+        ([(0, 0.0), (0.999, 0.5)], None),
+        ([(0, 0.0), (1, 0.5)], 1.0),
+        ([(0, 0.5), (5, 0.5)], None),
+        ([(0, 0.0), (2, 0.5), (3, 0.4)], None),
+        ([(0, 0.0), (2, 0.5), (3, None)], None),
+        # After half a minute the first is forgotten: its neighbour tells as much.
+        ([(0, 0.0), (10, 0.1), (39.9, 0.4)], 0.6 * 39.9 / 0.4),
+        ([(0, 0.0), (10, 0.1), (40, 0.7)], 0.3 * 30 / 0.6),
+        ([(0, 0.0), (100, 0.5)], 100.0),
+    ],
+)
+def test_the_pace(seen: list[tuple[float, float | None]], left: float | None) -> None:
+    made = TimeLeft()
+    for now, share in seen:
+        made.see(now, share)
+    assert made.seconds() == (None if left is None else pytest.approx(left))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (99.4, "99 s"), (99.5, "2 min"), (150, "2 min"), (5969, "99 min"), (5970, "1 h 40 min")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_a_closed_output_takes_no_figures(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    commands.emit({"a": 1.5}, lambda data: [f"a\n is {data['a']}", "b"], False)
+    assert capsys.readouterr().out == "a\\n is 1.5\nb\n"
+    commands.emit({"a": float("inf")}, lambda data: [], True)
+    assert capsys.readouterr().out == '{\n  "a": null\n}\n'
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(ViewerError, match="standard output: is closed"):
+        commands.emit({}, lambda data: [], False)
+    with pytest.raises(ViewerError, match="-o -: standard output is closed"):
+        commands.graph(argparse.Namespace(o="-", program="cast"))

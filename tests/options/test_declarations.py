@@ -1,0 +1,55 @@
+"""Every option's declaration, whole, as text: what README and help do not tell of it, too."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from tests.texts import hold
+from viewer.options.compare import COMPARE
+from viewer.options.remote import REMOTE
+from viewer.options.table import ELSEWHERE, OPTIONS
+from viewer.options.values import PhotonFilter
+from viewer.renderer.inputs.registered import registered
+from viewer.renderer.inputs.settings import NAMES, VIEW
+
+HERE = Path(__file__).parent
+
+
+def test_declarations(request: pytest.FixtureRequest) -> None:
+    lines = []
+    for title, known in (("", OPTIONS), ("of view --remote", REMOTE), ("of diff", COMPARE)):
+        lines.append(f"# options {title}".rstrip())
+        for name, found in known.items():
+            lines.append(name)
+            for field in fields(found):
+                value = getattr(found, field.name)
+                if field.name in ("read", "affects"):
+                    value = getattr(value, "__name__", None) or value.name
+                elif value == field.default or field.name in ("name", "help"):
+                    continue
+                lines.append(f"    {field.name}: {value!r}" if isinstance(value, str) else f"    {field.name}: {value}")
+    lines.append("# as programs register them")
+    lines += [f"{name}: {registered()[name].expected()}" for name in ("program", "layers")]
+    lines += [f"{name}: {', '.join(known)}" for name, known in (("settings", NAMES), ("of the view", VIEW))]
+    lines += [f"{name}: {', '.join(words)}" for name, words in ELSEWHERE.items()]
+    hold(HERE / "declared.txt", lines, request.config)
+
+
+@pytest.mark.parametrize(
+    ("made", "text", "slope", "exponent", "integral"),
+    [
+        (PhotonFilter(), "constant", 0.0, 0, 1.0),
+        (PhotonFilter("cone"), "cone=1.1", 1 / 1.1, 1, 1 - 2 / (3 * 1.1)),  # Jensen 2001, section 7.2.1
+        (PhotonFilter("cone", 2.0), "cone=2", 0.5, 1, 2 / 3),
+        (PhotonFilter("epanechnikov"), "epanechnikov", 1.0, 2, 0.5),
+    ],
+)
+def test_photon_filters(made: PhotonFilter, text: str, slope: float, exponent: int, integral: float) -> None:
+    """The integral is that of the weight over the disc, summed here over rings of it."""
+    assert (str(made), made.slope, made.exponent) == (text, slope, exponent)
+    assert made.integral == pytest.approx(integral)
+    rings = [(k + 0.5) / 1000 for k in range(1000)]
+    assert made.integral == pytest.approx(sum(2 * r * (1 - slope * r**exponent) for r in rings) / 1000, abs=1e-5)

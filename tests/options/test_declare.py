@@ -1,0 +1,254 @@
+"""How options are written: as typed, as Python's keywords, in messages and in docstrings."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.options import values
+from viewer.options.compare import COMPARE
+from viewer.options.declare import LONGEST_ECHO, Affects, Option, listed, of_command, of_part, suggestion, wrong
+from viewer.options.docs import docstring, markdown_table, signature
+from viewer.options.remote import REMOTE
+from viewer.options.table import OPTIONS, check, meant, part
+from viewer.options.values import PhotonFilter
+
+COUNT = Option("a_count", values.read_integer, 4, "how many", Affects.NOTHING, "N", low=1, high=9)
+SWITCH = Option("a_switch", values.read_switch, False, "does it", Affects.NOTHING)
+WORD = Option("word", values.read_word, "one", "which", Affects.NOTHING, "NAME", choices=("one", "two", "3"))
+REAL = Option("real", values.read_optional_real, None, "r", Affects.NOTHING, "X", "metres", 0.5, 2, open_range=True)
+BARE = replace(COUNT, name="bare", bare="auto", short="-b")
+
+
+def test_what_compiles() -> None:
+    """Other passes, and from other modules on everything; not numbers that shaders read."""
+    compiling = ["MACHINE", "PROGRAM", "LIGHTING", "STRUCTURE", "SCENE", "DEVICE"]
+    assert [each.name for each in Affects if each.compiles] == compiling
+
+
+@pytest.mark.parametrize(
+    ("option", "flag", "typed", "expected", "default"),
+    [
+        (COUNT, "--a-count", "--a-count N", "a whole number from 1 to 9", "4"),
+        (SWITCH, "--a-switch", "--a-switch", "", ""),
+        (WORD, "--word", "--word NAME", "one, two or 3", "one"),
+        (REAL, "--real", "--real X", "a number of metres above 0.5 and below 2", ""),
+        (BARE, "--bare", "--bare [N]", "a whole number from 1 to 9", "4"),
+        (replace(COUNT, values="{low} to {high} of {choices}"), "--a-count", "--a-count N", "1 to 9 of the known ones",
+         "4"),
+        (replace(WORD, values="of {choices}"), "--word", "--word NAME", "of one, two, 3", "one"),
+        (replace(COUNT, low=None), "--a-count", "--a-count N", "", "4"),
+        (replace(COUNT, default_text="four"), "--a-count", "--a-count N", "a whole number from 1 to 9", "four"),
+        (replace(SWITCH, default_text="off"), "--a-switch", "--a-switch", "", "off"),
+    ],
+)  # fmt: skip
+def test_words(option: Option, flag: str, typed: str, expected: str, default: str) -> None:
+    assert (option.flag, option.typed, option.expected(), option.default_words()) == (flag, typed, expected, default)
+
+
+def test_programs_that_it_serves_are_told() -> None:
+    assert COUNT.about == "how many"
+    assert replace(COUNT, programs=("path",)).about == "how many; in program path"
+    assert replace(COUNT, programs=("a", "b", "c")).about == "how many; in programs a, b and c"
+
+
+def test_useful_by_another_option() -> None:
+    never = replace(COUNT, unless=("word", ("one", "3")))
+    assert [never.useful({"word": word}) for word in WORD.choices] == [False, True, False]
+    assert COUNT.useful({})
+
+
+@pytest.mark.parametrize(
+    ("option", "following", "value", "expected"),
+    [
+        (SWITCH, "", False, "a_switch=True"),
+        (SWITCH, "needs that", False, "a_switch=True needs that"),
+        (SWITCH, "True", True, "a_switch=True"),
+        (COUNT, "4", True, "a_count=4"),
+        (COUNT, "4", False, "a_count=4"),
+        (COUNT, "44", True, "a_count=44"),
+        (COUNT, "44", False, "a_count= 44"),
+        (COUNT, "", True, "a_count="),
+        (COUNT, "", False, "a_count="),
+        (WORD, "two", True, "word='two'"),
+        (WORD, "3", True, "word='3'"),  # a word that looks like a number
+        (WORD, "four", False, "word= four"),
+        (WORD, "(two)", True, "word=(two)"),
+    ],
+)
+def test_keywords(option: Option, following: str, value: bool, expected: str) -> None:
+    assert option.keyword(following, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c"), (iter("abcd"), "a, b, c or d")],
+)
+def test_lists(words: Any, expected: str) -> None:
+    words = list(words)
+    assert listed(words) == expected and listed(words, "and") == expected.replace(" or ", " and ")
+
+
+def test_wrong_values_are_repeated_to_a_length() -> None:
+    for length in (1, LONGEST_ECHO - 2, LONGEST_ECHO - 1, 500):
+        said = wrong(COUNT, "x" * length, hint="mend it").typed
+        text = repr("x" * length)
+        shown = text if length + 2 <= 60 else text[:56] + " ..."
+        assert said == f"--a-count {shown}: expected a whole number from 1 to 9 (mend it)"
+    assert wrong(COUNT, 10, "nine").typed == "--a-count 10: expected nine"
+
+
+def test_suggestions() -> None:
+    known = ["Singlepass", "multipass", "ray"]
+    for word, expected in (
+        ("singlepas", "did you mean 'Singlepass'?"),
+        ("MULTIPASS", "did you mean 'multipass'?"),
+        ("rya", "did you mean 'ray'?"),
+        ("xyz", ""),
+        ("", ""),
+    ):
+        assert suggestion(word, known) == expected
+    assert suggestion("ray", []) == ""
+
+
+def test_other_renderers_words() -> None:
+    """As typed or as keywords, of what is known alone."""
+    flags, names = [each.flag for each in OPTIONS.values()], list(OPTIONS)
+    for word, known, expected in (
+        ("--samples", flags, "did you mean '--spp'?"),
+        ("samples", names, "did you mean 'spp'?"),
+        ("--Max-Bounces", flags, "did you mean '--depth'?"),
+        ("max_bounces", names, "did you mean 'depth'?"),
+        ("--envmap", flags, "did you mean '--environment'?"),
+        ("--samples", ["--size"], ""),
+        ("integrator", ["depth"], ""),
+        ("--siz", flags, "did you mean '--size'?"),
+        ("qqqq", names, ""),
+    ):
+        assert meant(word, known) == expected, word
+
+
+def test_parts_and_commands() -> None:
+    first, second = of_part("lamp", COUNT, WORD, viewed=True, sampled=True)
+    assert (first.name, second.name) == ("a_count", "word")
+    assert all(each.part == "lamp" and each.viewed and each.sampled and not each.remote for each in (first, second))
+    assert of_command(COUNT, WORD) == {name: replace(each, scope="command") for name, each in
+                                       (("a_count", COUNT), ("word", WORD))}  # fmt: skip
+    assert part("structure") == [name for name, each in OPTIONS.items() if each.part == "structure"]
+    assert part("structure", "machine") == [*(n for n in OPTIONS if OPTIONS[n].part in ("structure", "machine"))]
+    assert part("none") == []
+
+
+def test_the_table_of_the_readme() -> None:
+    known = {each.name: each for each in (BARE, replace(WORD, metavar="A|B"), SWITCH)}
+    assert markdown_table(known).splitlines() == [
+        "| option | values | default | what it does |",
+        "|---|---|---|---|",
+        "| `-b`, `--bare [N]` | a whole number from 1 to 9 | 4 | how many |",
+        "| `--word A\\|B` | one, two or 3 | one | which |",
+        "| `--a-switch` |  |  | does it |",
+    ]
+
+
+def test_docstrings() -> None:
+    long = replace(REAL, help="so many words that they do not fit into a line of a docstring, " * 2 + "and end")
+    known = {each.name: each for each in (COUNT, SWITCH, long)}
+    assert docstring(["a_switch", "a_count", "real"], known).splitlines() == [
+        "a_switch : does it.",
+        "a_count : how many.",
+        "    a whole number from 1 to 9; default: 4.",
+        "real : so many words that they do not fit into a line of a docstring, so many words that they do",
+        "    not fit into a line of a docstring, and end.",
+        "    a number of metres above 0.5 and below 2.",
+    ]
+
+
+def test_signatures() -> None:
+    def own(scene: str, size: int = 3, **options: Any) -> None: ...
+
+    made = signature(inspect.signature(own), ["size", "policy", "fov", "light", "depth"])
+    assert list(made.parameters) == ["scene", "size", "policy", "fov", "light", "depth"]
+    found = {name: each.default for name, each in made.parameters.items()}
+    assert found == {"scene": inspect.Parameter.empty, "size": 3, "policy": "sweep", "fov": None, "light": (),
+                     "depth": None}  # fmt: skip
+    kinds = [each.kind for each in made.parameters.values()]
+    assert kinds[2:] == [inspect.Parameter.KEYWORD_ONLY] * 4
+
+
+GOOD = [
+    ("photon_filter", "constant", PhotonFilter("constant")),
+    ("photon_filter", "cone", PhotonFilter("cone", 1.1)),
+    ("photon_filter", "cone=1", PhotonFilter("cone", 1.0)),
+    ("photon_filter", "cone=1e6", PhotonFilter("cone", 1e6)),
+    ("photon_filter", PhotonFilter("cone", 3), PhotonFilter("cone", 3.0)),
+    ("photon_filter", "epanechnikov", PhotonFilter("epanechnikov")),
+    ("photon_grid", "auto", None),
+    ("photon_grid", None, None),
+    ("photon_grid", "1x2x3", (1, 2, 3)),
+    ("photon_grid", "4X5x6", (4, 5, 6)),
+    ("photon_grid", [7, 8, 9], (7, 8, 9)),
+    ("shadows", "on", True),
+    ("shadows", "off", False),
+    ("shadows", True, True),
+    ("shadows", False, False),
+    ("exposure", "auto", "auto"),
+    ("layers", "depth, normal,depth", ("depth", "normal")),
+]  # fmt: skip
+BAD = [
+    *(("photon_filter", value) for value in ("", "con", "cone=", "cone=0.99", "cone=1000001", "constant=2", None, 1.1)),
+    *(("photon_filter", value) for value in (PhotonFilter("box"), PhotonFilter("cone", 0.5), "cone=wide")),
+    *(("photon_grid", value) for value in ("", "1x2", "1x2x3x4", "0x1x1", "1x1x0", "1x1.5x1", 3, (1, 2), "axbxc")),
+    *(("shadows", value) for value in ("", "yes", 1, None)),
+    *(("exposure", value) for value in ("automatic", "", None)),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), GOOD, ids=lambda v: repr(v)[:40])
+def test_good_values(name: str, value: Any, expected: Any) -> None:
+    assert check(name, value) == expected
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=lambda v: repr(v)[:40])
+def test_bad_values(name: str, value: Any) -> None:
+    with pytest.raises(ViewerError, match="expected "):
+        check(name, value)
+
+
+def test_cells_are_within_their_range() -> None:
+    """Each of the three, with both ends."""
+    low, high = OPTIONS["photon_grid"].low, OPTIONS["photon_grid"].high
+    for place in range(3):
+        for end, beyond in ((low, low - 1), (high, high + 1)):
+            cells = [2, 2, 2]
+            cells[place] = end
+            assert check("photon_grid", cells) == tuple(cells)
+            cells[place] = beyond
+            with pytest.raises(ViewerError):
+                check("photon_grid", cells)
+
+
+def test_texts_to_render() -> None:
+    option = COMPARE["render"]
+    assert option.read(option, "cornell --spp 1") == ("cornell --spp 1",)
+    assert option.read(option, ["a", "b"]) == ("a", "b")
+    for bad in ("", "  ", ["a", " "], ["a", 3]):
+        with pytest.raises(ViewerError, match="a scene with its options"):
+            option.read(option, bad)
+
+
+def test_ports_and_addresses() -> None:
+    port, host = REMOTE["remote"], REMOTE["remote_host"]
+    for text, expected in (("0", 0), ("65535", 65535), ("8080", 8080), ("auto", "auto")):
+        assert port.read(port, text) == expected
+    for bad in ("-1", "65536", "http", "1.5", True):
+        with pytest.raises(ViewerError, match="a port from 0 to 65535"):
+            port.read(port, bad)
+    for good in ("0.0.0.0", "::1", "render-7.local"):
+        assert host.read(host, good) == good
+    for bad in ("", 3, "http://host", "a/b", "a b", "a\tb"):
+        with pytest.raises(ViewerError, match="an address of this machine"):
+            host.read(host, bad)

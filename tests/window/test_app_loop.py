@@ -1,0 +1,297 @@
+"""The application's loop, over parts that note what they are asked for: when it draws, and what; what it saves."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
+pytest.importorskip("glfw", reason="glfw is not installed")
+
+from tests.window.test_events import Noted
+from viewer.base.errors import ViewerError
+from viewer.viewport.viewport import Viewport
+from viewer.window import app as app_module
+from viewer.window.app import App
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """One that was not opened: 400 x 300 in a framebuffer of twice as many pixels, panels at the left quarter."""
+    made: Any = App.__new__(App)
+    made.order = order = []
+
+    def part(name: str, **given: Any) -> Noted:
+        found = Noted(**given)
+        found.called = Calls(name, order)
+        return found
+
+    screen = part("screen")
+    made.window = part("window", size=(400, 300), pixels=(800, 600), scale=2.0, full_screen=False)
+    made.window.context = SimpleNamespace(screen=screen)
+    made.view = part(
+        "view", scale=1.0, panels_visible=True, stats_visible=True, span=(0.25, 1.0), frame=(7, 5), awake=False
+    )
+    made.view.columns, made.view.stops, made.view.tonemap = Viewport.columns, 1.5, "agx"
+    made.view.message_is_error, made.view.renderer, made.view.controller = False, None, None
+    made.session = part("session", running=False, appearing=False, complete=False, pictures=3, warped=1)
+    made.session.under_way, made.session.stop = None, SimpleNamespace(spp=64, error=None)
+    photons = part("photons", points=False, renderer=None, scene=lambda: None, wires=lambda: None)
+    made.debug_views = part("debug_views", inspector=None, photons=photons)
+    made.scene_loader = SimpleNamespace(loader=part("loader", busy=False))
+    made.frame_loop = part("frame_loop", patience=0.5, tracing=False, moving=False, dt=0.125)
+    made.draw_schedule = part("draw_schedule", tracing=0.01)
+    made.canvas = part("canvas", blank=False, texture="texture")
+    made.display, made.auto_exposure = part("display"), part("auto_exposure")
+    made.space, made.file_list, made.input = part("space"), part("file_list"), part("input")
+    made.draw_imgui, made.imgui, made.context, made.device = part("draw_imgui"), "context", "desk", Noted(files=["f"])
+    made._watch, made._broken, made._photons = SimpleNamespace(changed=lambda files: False), "", None
+    made._pictures, made.draws = 4, 10
+    made.preferences = SimpleNamespace(save="save", size=(1, 1), speed=1.0, samples=1, noise=0.5)
+    monkeypatch.setattr(app_module, "draw_panels", lambda *given: order.append(("panels", *given)))
+    monkeypatch.setattr(app_module.theme, "free", lambda left, right, wide: (100 * left, wide - 50 * right))
+    monkeypatch.setattr(app_module, "panels_fit", lambda size: min(size) >= 200)
+    imgui = part("imgui", get_draw_data=lambda: "drawn")
+    monkeypatch.setattr(app_module, "imgui", imgui)
+    return made
+
+
+class Calls(list):
+    """What a part was asked for, which also goes into the order of all."""
+
+    def __init__(self, name: str, order: list[Any]) -> None:
+        super().__init__()
+        self.name, self.order = name, order
+
+    def append(self, call: tuple[Any, ...]) -> None:
+        super().append(call)
+        self.order.append((f"{self.name}.{call[0]}", *call[1:]))
+
+
+@pytest.mark.parametrize(
+    ("panels", "inspector", "size", "span"),
+    [
+        (True, None, (400, 300), (0.25, 1.0)),
+        (True, "inspector", (400, 300), (0.25, 0.875)),
+        (False, "inspector", (400, 300), (0.0, 1.0)),
+        (True, "inspector", (400, 199), (0.0, 1.0)),  # no room for panels
+        (True, None, (0, 300), None),
+        (True, None, (400, 0), None),
+    ],
+)
+def test_the_picture_s_part_of_the_window(app: Any, panels: bool, inspector: Any, size: Any, span: Any) -> None:
+    app.view.panels_visible, app.debug_views.inspector, app.window.size = panels, inspector, size
+    app._measure()
+    assert app.view.scale == 2.0
+    frame = (7, 5) if span == app.view.span else (800, 600)  # of a change of pixels alone an event tells
+    assert app.view.take() == ([("lay_out", size, frame, span)] if span else [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "busy", "traced", "appearing"),
+    [
+        ({}, False, False, False),
+        ({"tracing": True}, True, False, False),
+        ({"loading": True}, True, False, True),
+        ({"loading": True, "complete": True}, True, False, False),
+        ({"appearing": True}, False, False, True),
+        ({"moving": True}, False, False, False),
+        ({"moving": True, "running": True}, False, True, False),
+        ({"running": True}, False, False, False),
+    ],
+)
+@pytest.mark.parametrize("due", [True, False])
+def test_when_it_draws(app: Any, monkeypatch: Any, changes: dict, busy: Any, traced: Any, appearing: Any, due: Any):
+    """Where the schedule says so, or a picture is new, or has been warped."""
+    app.frame_loop.tracing, app.frame_loop.moving = changes.get("tracing", False), changes.get("moving", False)
+    app.session.running, app.session.appearing = changes.get("running", False), changes.get("appearing", False)
+    app.scene_loader.loader.busy, app.session.complete = changes.get("loading", False), changes.get("complete", False)
+    app.view.awake = "awake"
+    asked: list[Any] = []
+    app.draw_schedule.due = lambda *given: asked.append(given) or due
+    drawn: list[float] = []
+    app._draw, app._measure = drawn.append, lambda: app.order.append("measured")
+    monkeypatch.setattr(app_module.time, "monotonic", iter((100.0, 100.25, 200.0, 200.5, 300.0, 301.0)).__next__)
+    app.turn()
+    assert asked == [(100.0, "awake", busy, appearing, traced)] and app.turn_seconds == 0.25
+    assert drawn == ([0.125] if due else [])
+    steps = ["window.events", "measured", "frame_loop.begin", "frame_loop.move", "view.compile_now", "frame_loop.work"]
+    steps += ["view.fade", *(["view.drawn"] if due else [])]
+    assert [each if isinstance(each, str) else each[0] for each in app.order] == steps
+    assert ("window.events", 0.5) in app.order and ("frame_loop.work", 0.01) in app.order
+    for pictures, warped in ((4, 1), (3, 2)):
+        app.session.pictures, app.session.warped = pictures, warped
+        app.turn()
+    assert drawn == [0.125] * (3 if due else 2)
+
+
+def test_shaders_that_changed_are_compiled(app: Any) -> None:
+    app._draw, app.draw_schedule.due = lambda dt: None, lambda *given: False
+    app._watch.changed = lambda files: files == ["f"]
+    app.turn()
+    assert ("view.compile", "changed shaders", app._reload_shaders) in app.order
+
+
+def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The picture beside the panels, photons, what lies over it, the panels, the list of files; then it is shown."""
+    monkeypatch.setattr(app_module.time, "monotonic", iter((100.0, 100.5)).__next__)
+    app.session.under_way = "half"
+    app._draw(0.125)
+    ground = (*app_module.theme.GROUND, 1.0)
+    screen = app.window.context.screen
+    assert app.order == [
+        ("canvas.grow", "half"),
+        ("frame_loop.expose",),
+        ("screen.use",),
+        ("screen.clear", *ground),
+        ("display.draw", "texture", screen, (600, 600), 1.5, "agx", 200),
+        ("input.begin", (400, 300), (800, 600), 0.125),
+        ("imgui.new_frame",),
+        ("space.draw", "desk"),
+        ("panels", "desk", app.draw_imgui),
+        ("file_list.draw",),
+        ("imgui.render",),
+        ("draw_imgui.render", "drawn"),
+        ("view.take_shots",),
+        ("window.swap",),
+        ("canvas.settle",),
+        ("draw_schedule.note", 100.0, 0.5),
+    ]
+    assert (app.draws, app._pictures) == (11, 4)
+
+
+@pytest.mark.parametrize(
+    ("span", "blank", "points", "expected"),
+    [
+        ((0.0, 1.0), False, False, [("display.draw", (800, 600), 1.5, 0)]),
+        ((0.0, 1.0), False, True, [("display.draw", (800, 600), -0.5, 0)]),  # darker by two stops
+        ((0.0, 1.0), True, False, [("screen.clear",)]),
+        ((0.0, 0.5), False, False, [("screen.clear",), ("display.draw", (400, 600), 1.5, 0)]),
+    ],
+)
+def test_the_picture_and_the_ground(app: Any, span: Any, blank: bool, points: bool, expected: Any) -> None:
+    app.view.span, app.canvas.blank, app.debug_views.photons.points = span, blank, points
+    app._draw(0.1)
+    drawn = [each for each in app.order if each[0] in ("display.draw", "screen.clear")]
+    shown = [each[:1] if each[0] == "screen.clear" else (each[0], each[3], each[4], each[6]) for each in drawn]
+    assert shown == expected and not any(each[0] == "canvas.grow" for each in app.order)
+
+
+@pytest.mark.parametrize("pixels", [(0, 600), (800, 0)])
+def test_nothing_is_drawn_without_pixels(app: Any, pixels: tuple[int, int]) -> None:
+    app.window.pixels = pixels
+    app._draw(0.1)
+    assert app.order == [] and app.draws == 10
+
+
+def test_photons(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What draws them is made when it is needed; cells first."""
+    made: list[Any] = []
+
+    def picture(device: Any) -> Noted:
+        made.append(device)
+        return Noted(left=None)
+
+    monkeypatch.setattr(app_module, "PhotonPicture", picture)
+    study, screen = app.debug_views.photons, app.window.context.screen
+    app._draw_photons((600, 500), 200)
+    assert made == [] and app._photons is None
+    study.wires = lambda: ("lines", "colours")
+    app._draw_photons((600, 500), 200)
+    assert made == [app.device] and app._photons.left == 200
+    assert app._photons.take() == [("wires", screen, (600, 500), "lines", "colours")]
+    study.scene = lambda: ("camera", "hits")
+    app._draw_photons((600, 500), 100)
+    assert [each[0] for each in app._photons.take()] == ["wires"]  # no renderer yet
+    study.renderer = SimpleNamespace(photon_map=SimpleNamespace(streams="streams", stored=9))
+    app.view.scale, study.wires = 2.0, lambda: None
+    app._draw_photons((600, 500), 100)
+    expected = ("points", screen, (600, 500), "camera", "streams", 9, "hits", 6.0)
+    assert app._photons.take() == [expected] and len(made) == 1 and app._photons.left == 100
+
+
+def test_shaders_are_reloaded_all_or_none(app: Any) -> None:
+    app._photons = "photons"
+    app._reload_shaders()
+    names = ["canvas.reload", "display.reload", "auto_exposure.reload", "view.say", "session.abandon"]
+    assert [each[0] for each in app.order] == [*names, "debug_views.reloaded"] and app._photons is None
+    assert ("view.say", "shaders compiled anew") in app.order
+    app.order.clear()
+    app.view.message_is_error = True  # another fault's line stays
+    app._reload_shaders()
+    assert not any(each[0] == "view.say" for each in app.order)
+
+    def fail() -> None:
+        raise ViewerError("a.glsl", "is wrong")
+
+    app.view.renderer = SimpleNamespace(reload=fail)
+    app.order.clear()
+    with pytest.raises(ViewerError):
+        app._reload_shaders()
+    assert app._broken == "a.glsl: is wrong" and ("session.abandon",) not in app.order
+    app.view.renderer = Noted()
+    app._reload_shaders()  # its own fault's line goes
+    assert ("view.say", "shaders compiled anew") in app.order and app._broken == ""
+    assert app.view.renderer.take() == [("reload",)]
+
+
+@pytest.mark.parametrize(
+    ("full", "size", "error", "kept_size", "noise"),
+    [
+        (False, (400, 300), None, (400, 300), 0.0),
+        (False, (0, 300), 0.25, (1, 1), 0.25),
+        (False, (400, 0), 0.25, (1, 1), 0.25),
+        (False, (1, 2), 0.25, (1, 2), 0.25),
+        (True, (400, 300), None, (1, 1), 0.0),
+    ],
+)
+def test_what_is_saved(app: Any, full: bool, size: Any, error: Any, kept_size: Any, noise: float) -> None:
+    app.window.full_screen, app.window.size = full, size
+    app.session.stop = SimpleNamespace(spp=77, error=error)
+    app.view.panels_visible, app.view.stats_visible, app.view.renderer = False, True, "renderer"
+    app.view.controller = SimpleNamespace(speed=6.0, natural_speed=4.0)
+    app.release()
+    kept = app.preferences
+    assert (kept.samples, kept.noise, kept.tonemap, kept.speed) == (77, noise, "agx", 1.5)
+    assert (kept.full_screen, kept.size, kept.panels, kept.statistics) == (full, kept_size, False, True)
+    assert app.order == [
+        ("loader.cancel",),
+        ("view.attempt", "save"),
+        ("debug_views.drop", "renderer"),
+        ("draw_imgui.release",),
+        ("imgui.destroy_context", "context"),
+        ("window.release",),
+    ]
+    app.view.controller, kept.speed = None, 9.0
+    app.release()
+    assert kept.speed == 9.0
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_it_runs_until_it_is_closed(app: Any, fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And then releases what it has, whatever happened."""
+    turns: list[int] = []
+
+    def turn() -> None:
+        turns.append(1)
+        app.window.closing = len(turns) >= 4
+        if fails:
+            raise KeyboardInterrupt
+
+    app.turn, app.release, app.window.closing = turn, lambda: turns.append(-1), False
+    monkeypatch.setattr(app_module, "raise_dropped", lambda: turns.append(0))
+    if fails:
+        with pytest.raises(KeyboardInterrupt):
+            app.run()
+        assert turns == [0, 1, -1]
+    else:
+        app.run()
+        assert turns == [0, 1, 0, 1, -1]
+
+
+def test_a_scene_s_name_is_the_window_s(app: Any) -> None:
+    app.view.scene = SimpleNamespace(name="ring")
+    app._on_show(True)
+    assert app.order == [("window.set_title", "ring - Raystream"), ("frame_loop.shown", True)]
