@@ -11,7 +11,7 @@ import pytest
 from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
-from viewer.formats import load
+from viewer.formats import load, polygons_loops
 from viewer.formats.obj import mtl, reader
 from viewer.formats.obj.mtl import read_mtl, roughness_of
 from viewer.formats.obj.mtl_textures import _normals, _parse
@@ -24,7 +24,7 @@ POINTS = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
 def read(folder: Path, text: str, library: str | None = None, lenient: bool = False) -> Scene:
     if library is not None:
         (folder / "m.mtl").write_text(library, encoding="utf-8")
-    path = folder / "mesh.obj"
+    path = folder / "thing.obj"
     path.write_text(text, encoding="utf-8")
     return load(path, lenient)
 
@@ -141,6 +141,34 @@ def test_corners(face: str, uvs: list | None, normals: list | None, loops: None,
             np.testing.assert_allclose(found[order], wanted, rtol=1e-6)
 
 
+def test_polygons_are_cut_by_their_positions(loops: None, tmp_path: Path) -> None:
+    """Not by their texture coordinates: a dart is cut at its inner corner."""
+    points = "v 0 0 0\nv 4 0 0\nv 1 1 0\nv 0 4 0\n"
+    texture = "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
+    for face in ("f 2/1 3/2 4/3 1/4", "f 2 3 4 1"):
+        mesh = read(tmp_path, points + texture + face).meshes[0]
+        corners = mesh.positions[mesh.triangles]
+        assert corners[..., :2].tolist() == [[[4, 0], [1, 1], [0, 0]], [[1, 1], [0, 4], [0, 0]]]
+
+
+@pytest.mark.parametrize("ending", ["obj", "ply"])
+def test_polygons_that_cross_themselves_are_told(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polygons_loops, "BUDGET", 20)
+    angle = 2 * np.pi * np.arange(30) / 30
+    radius = 1 - 0.6 * (np.arange(30) % 2)
+    points = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle], -1).tolist()
+    path = tmp_path / f"star.{ending}"
+    if ending == "obj":
+        lines = [f"v {x} {y} {z}" for x, y, z in points] + ["f " + " ".join(str(k + 1) for k in range(30))]
+    else:
+        lines = ["ply", "format ascii 1.0", "element vertex 30", *(f"property float {axis}" for axis in "xyz")]
+        lines += ["element face 1", "property list uchar int vertex_indices", "end_header"]
+        lines += [f"{x} {y} {z}" for x, y, z in points] + ["30 " + " ".join(map(str, range(30)))]
+    path.write_text("\n".join(lines))
+    scene = load(path)
+    assert scene.warnings == ["1 polygons cross themselves too often to be cut well"] and scene.triangle_count == 28
+
+
 @pytest.mark.parametrize(("column", "count"), [(0, 4), (1, 3), (2, 2)], ids=["vertex", "texture vertex", "normal"])
 def test_the_last_number_and_one_more(column: int, count: int, tmp_path: Path) -> None:
     text = POINTS + "vt 0 0\n" * 3 + "vn 0 0 1\n" * 2
@@ -209,7 +237,35 @@ def test_materials_by_name_and_order(tmp_path: Path) -> None:
     assert [each.name for each in scene.materials] == ["c", "a", "none"]
     assert scene.meshes[0].materials.tolist() == [0, 1, 1, 0, 0]
     assert read(tmp_path, f"{POINTS}usemtl x\nf 1 2 3").warnings == []  # without a library all are
-    assert scene.name == scene.meshes[0].name == "mesh" and len(scene.instances) == 1
+    assert scene.name == scene.meshes[0].name == "thing" and len(scene.instances) == 1
+
+
+def test_names_of_libraries_are_no_addresses(tmp_path: Path) -> None:
+    """A per cent sign is one; blanks belong to a name where such a file is there."""
+    for name in ("a%20b.mtl", "a b.mtl"):
+        (tmp_path / name).write_text(f"newmtl m\nKd {int('%' in name)} 0 0\nmap_Kd c%20d.png\n")
+    Pillow.fromarray(np.full((1, 1, 3), 9, np.uint8)).save(tmp_path / "c%20d.png")
+    for name, red in (("a%20b.mtl", 1), ("a b.mtl", 0)):
+        scene = read(tmp_path, f"mtllib {name}\nusemtl m\n{POINTS}f 1 2 3\n")
+        assert scene.materials[0].base_color[0] == red and scene.warnings == []
+        assert (scene.textures[0].image.texels[0, 0] == (9, 9, 9, 255)).all()
+
+
+def test_libraries_that_are_missing_or_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "newmtl m\nKd 1 0 0"
+    face = f"usemtl m\n{POINTS}f 1 2 3\n"
+    missing = "mtllib not read: file 'no.mtl' not found"
+    grey = "materials not found, grey instead: 'm'"
+    assert read(tmp_path, f"mtllib no.mtl\n{face}", text).warnings == [missing, grey]
+    assert read(tmp_path, f"mtllib no.mtl m.mtl\n{face}").warnings == [missing]
+    for most, told in (
+        (len(text), []),
+        (len(text) - 1, [f"m.mtl: only the first {len(text) - 1} bytes of the materials"]),
+    ):
+        monkeypatch.setattr(mtl, "LARGEST", most)
+        monkeypatch.setattr(reader, "LARGEST", most)
+        warnings = read(tmp_path, f"mtllib m.mtl\n{face}").warnings
+        assert [each.removesuffix(" were read") for each in warnings][: len(told) or None] == told
 
 
 def test_thin_faces_are_counted(tmp_path: Path) -> None:

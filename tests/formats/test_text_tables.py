@@ -20,8 +20,8 @@ from viewer.formats.polygons import triangulate
 from viewer.formats.stl import reader as stl_reader
 from viewer.formats.stl.reader import sniff as is_stl
 
-read = partial(load_bytes, "mesh.ply")
-read_stl = partial(load_bytes, "mesh.stl")
+read = partial(load_bytes, "points.ply")
+read_stl = partial(load_bytes, "facets.stl")
 
 TYPES = {
     "char": "b",
@@ -199,7 +199,7 @@ def test_normals_and_those_without_direction(encoding: str, tmp_path: Path) -> N
     expected = [[0, 0, 1], [0, 0.6, 0.8], [0, 0, -1], [1, 0, 0]]
     np.testing.assert_allclose(scene.meshes[0].normals, expected, atol=1e-7)
     assert scene.warnings == ["1 vertices have a normal without direction; recomputed from their faces"]
-    assert scene.name == scene.meshes[0].name == "mesh"
+    assert scene.name == scene.meshes[0].name == "points"
 
 
 def test_points_without_faces_are_told(encoding: str, tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_words_of_facets(loops: None, tmp_path: Path) -> None:
     (mesh,) = scene.meshes
     corners = mesh.positions[mesh.triangles]
     assert corners.tolist() == [[[k, 0, 0], [1, k, 0], [0, 1, k]] for k in (2, 3)]
-    assert scene.warnings == [] and scene.name == mesh.name == "mesh"
+    assert scene.warnings == [] and scene.name == mesh.name == "facets"
     open_ended = f"solid\n{FACET.format(2)}endsolid\nsolid\n{FACET.format(3)}"
     assert read_stl(tmp_path, open_ended.encode()).warnings == ["no 'endsolid': the file may be truncated"]
 
