@@ -24,6 +24,8 @@ from viewer.film.files.checkpoint import Checkpoint, film_layers, film_metadata,
 from viewer.film.files.compare import ComparedPicture
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY, SERIES, find, parse, series
+from viewer.film.tonemap import srgb8
+from viewer.options.table import OPTIONS
 
 # Comparisons
 
@@ -99,6 +101,9 @@ def test_infinite_depths_count_as_equal_and_as_pixels() -> None:
     assert both.largest == 0 and both.error == math.inf
     one_sided = compare.compare(ComparedPicture("a", one), ComparedPicture("b", nan), "depth")
     assert one_sided.largest == math.inf and one_sided.shown["difference"][0, 0].tolist() == [255] * 3
+    nan[0, 1] += 0.5
+    two = compare.compare(ComparedPicture("a", one), ComparedPicture("b", nan), "depth")
+    assert two.shown["difference"][0, :3].tolist() == [[255] * 3, [255] * 3, [0] * 3] and two.tolerance == 0.01
 
 
 def test_layers_are_shown_over_the_range_of_the_first() -> None:
@@ -124,6 +129,11 @@ def test_linear_pictures_are_displayed_as_the_other_one_says(monkeypatch: pytest
             found = compare.compare(*pair)
             assert found.kind == "displayed" and found.largest < 1e-6 and found.error < 1e-6
             assert found.shown["first"].tolist() == found.shown["second"].tolist()
+    # By default as the linear one is exposed automatically.
+    dark = ComparedPicture("a", pixels(0.02))
+    for pair in ((dark, ComparedPicture("b", pixels(1), True)), (ComparedPicture("b", pixels(1), True), dark)):
+        shown = compare.compare(*pair).shown["first" if pair[0] is dark else "second"]
+        np.testing.assert_array_equal(shown, srgb8(dark.pixels, "auto", OPTIONS["tonemap"].default))
     # What is displayed keeps its 16 bits.
     fine = ComparedPicture("b", pixels(0.5004), True, 0.0, "none")
     assert compare.compare(fine, ComparedPicture("c", pixels(0.5), True)).largest == pytest.approx(0.0004, rel=1e-3)
