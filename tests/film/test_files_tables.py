@@ -204,6 +204,33 @@ def test_arrays_that_are_no_picture(arrays: dict, layer: str | None, words: str,
         compare.read(tmp_path / "a.npz", layer)
 
 
+def test_the_first_picture_is_the_measure() -> None:
+    """Of relative errors, and of the range over which layers are shown."""
+    for one, other in ((0.25, 0.5), (0.5, 0.25)):
+        wanted = abs(other - one) / one
+        linear = compare.compare(ComparedPicture("a", pixels(one)), ComparedPicture("b", pixels(other)))
+        assert linear.error == pytest.approx(wanted, rel=1e-6) and linear.names == ("a", "b")
+        codes = [1.055 * value ** (1 / 2.4) - 0.055 for value in (one, other)]
+        first, second = (ComparedPicture("a", pixels(code), True, 0.0, "none") for code in codes)
+        assert compare.compare(first, second).error == pytest.approx(wanted, rel=1e-5)
+        depth = [np.array([[value, 2 * value]]) for value in (one, other)]
+        found = compare.compare(ComparedPicture("a", depth[0]), ComparedPicture("b", depth[1]), "depth")
+        assert found.shown["first"][0, :, 0].tolist() == [0, 255]
+        assert found.shown["second"][0, :, 0].tolist() == ([255, 255] if other > one else [0, 0])
+        assert found.error == pytest.approx(wanted, rel=1e-6)
+        assert found.largest == 0.5
+
+
+def test_radiance_files_are_compared(tmp_path: Path) -> None:
+    path = tmp_path / "a.hdr"
+    path.write_bytes(b"#?RADIANCE\n\n-Y 1 +X 2\n" + bytes((128, 64, 0, 129, 128, 128, 128, 128)))
+    found = compare.read(path)
+    assert found.name == str(path) and not found.displayed
+    np.testing.assert_array_equal(found.pixels, [[[1, 0.5, 0], [0.5, 0.5, 0.5]]])
+    with pytest.raises(ViewerError, match="EXR and NPZ files have layers"):
+        compare.read(path, "depth")
+
+
 def test_layers_of_other_kinds_are_refused() -> None:
     with pytest.raises(ViewerError, match="layer x has another number of components than that of a"):
         compare.compare(ComparedPicture("a", np.zeros((2, 2))), ComparedPicture("b", np.zeros((2, 2, 3))), "x")
