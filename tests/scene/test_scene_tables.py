@@ -158,6 +158,18 @@ def test_framing_fits_the_narrower_side(aspect: float) -> None:
     assert (camera.fov, camera.name) == (40, "camera")
 
 
+def test_framing_of_wide_boxes_and_by_default() -> None:
+    """A picture wider than high shows as much as a square one; from the right, a little above."""
+    wide = [[-3, -1, -1], [3, 1, 1]]
+    assert Camera.framing(wide, aspect=2) == Camera.framing(wide) == Camera.framing(wide, aspect=9)
+    found = Camera.framing(wide, name="a")
+    away = np.subtract(found.origin, found.target)
+    np.testing.assert_allclose(away / away[2], (0.35, 0.25, 1), rtol=1e-12)
+    assert (found.fov, found.name, found.target) == (40, "a", (0, 0, 0))
+    empty = Camera.framing([[1, 1, 1], [0, 0, 0]])
+    assert empty == Camera.framing([[-0.5] * 3, [0.5] * 3])
+
+
 def test_cameras_of_a_scene_by_name() -> None:
     cameras = [replace(AHEAD, name=name) for name in ("a", "b")]
     scene = Scene([square()], [Instance(0)], cameras=cameras)
