@@ -630,6 +630,9 @@ def test_culled_triangles() -> None:
     own[3] = False
     assert culled_of_objects(scene, meshes, of, own)[2] is None
     assert culled_of_objects(scene, meshes, np.array([0, 0, 2, 2, -1], np.int32), own)[1] is None
+    shared = Scene(meshes, [Instance(0), Instance(0, material=1)], [both, one])
+    (sides, *_) = culled_of_objects(shared, meshes, np.zeros(2, np.int32), np.zeros(2, bool))
+    assert sides is not None and sides.tolist() == [False, True]  # by all instances alone
     alone = Scene(meshes, [Instance(1, material=0), Instance(1)], [both, one])
     assert culled_of_objects(alone, meshes, np.array([1, 1], np.int32), np.zeros(2, bool))[1] is None
 
