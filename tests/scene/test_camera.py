@@ -187,3 +187,20 @@ def test_rays_hit_what_the_reference_rays_hit(shared_scenes, shared_refs) -> Non
     along = ((corner[:, 0] - origins[hit]) * normal).sum(axis=-1) / (directions[hit] * normal).sum(axis=-1)
     # Embree works in float32; grazing triangles (a few) magnify its rounding.
     assert np.mean(np.abs(along - distance[hit]) < 1e-5 * distance[hit]) > 0.999
+
+
+@pytest.mark.parametrize(
+    ("target", "up", "right", "top"),
+    [
+        ((0, -1, 0), (0, 1, 0), (1, 0, 0), (0, 0, -1)),  # down: away from whom it stands before is up
+        ((0, 1, 0), (0, 1, 0), (-1, 0, 0), (0, 0, -1)),
+        ((0, 0, -1), (0, 0, 5), (1, 0, 0), (0, 1, 0)),
+        ((1, 0, 0), (-3, 0, 0), (0, 0, 1), (0, 1, 0)),
+        ((0, -1, 0), (0, 0, 1), (-1, 0, 0), (0, 0, 1)),
+        ((0, 0, -1), (1, 1, 7), (0.5**0.5, -(0.5**0.5), 0), (0.5**0.5, 0.5**0.5, 0)),
+    ],
+)
+def test_the_top_of_the_picture(target, up, right, top) -> None:
+    found = Camera((0, 0, 0), target, up).basis()
+    np.testing.assert_allclose(found, (right, top, target), atol=1e-12)
+    assert not any(np.signbit(vector[vector == 0]).any() for vector in found)

@@ -10,7 +10,7 @@ import pytest
 import viewer
 from viewer.scene.edits.alone import is_single_object
 from viewer.scene.light import luminance
-from viewer.scene.sky import ALBEDO, SCALE, _dome, sky, studio, sunlight
+from viewer.scene.sky import ALBEDO, SCALE, _dome, _softbox, _sphere, sky, studio, sunlight
 
 # By Hosek and Wilkie's own C code (version 1.4a, linear sRGB), turbidity 2.5, ground albedo 0.5: the sun's elevation,
 # the direction's angle to the zenith and to the sun, degrees.
@@ -97,3 +97,94 @@ def test_what_stands_alone() -> None:
     mirrored = object_.instances[0].transform * np.array([-1, 1, 1, 1])[:, None]
     assert is_single_object(viewer.Scene(object_.meshes, [viewer.scene.scene.Instance(0, mirrored)]))
     assert not is_single_object(viewer.Scene())
+
+
+@pytest.mark.parametrize("elevation", [90, 40, 10, 1, 0])
+def test_sunlight_by_wavelength(elevation: float) -> None:
+    """Preetham's appendix A.2 and Wyman's lobes, once more, number by number: Planck's law at 5778 K through Rayleigh's
+    scattering, aerosol and ozone, over the sun's solid angle."""
+
+    def lobe(x: float, height: float, middle: float, below: float, above: float) -> float:
+        return height * math.exp(-0.5 * ((x - middle) / (below if x < middle else above)) ** 2)
+
+    xyz = [0.0, 0.0, 0.0]
+    mass = 1 / (math.sin(math.radians(elevation)) + 0.15 * (elevation + 3.885) ** -1.253)
+    for nanometres in range(380, 781, 5):
+        metres, micro = nanometres * 1e-9, nanometres / 1000
+        planck, light, boltzmann = 6.62607e-34, 2.99792e8, 1.38065e-23
+        body = 2 * planck * light**2 / metres**5 / (math.exp(planck * light / (metres * boltzmann * 5778)) - 1)
+        depth = 0.008735 * micro**-4.08 + (0.04608 * 2.5 - 0.04586) * micro**-1.3
+        depth += 0.35 * 0.13 * math.exp(-0.5 * ((nanometres - 600) / 45) ** 2)
+        power = body * 1e-9 * 5 * math.pi * 0.004652**2 * math.exp(-mass * depth)
+        x = lobe(nanometres, 1.056, 599.8, 37.9, 31.0) + lobe(nanometres, 0.362, 442.0, 16.0, 26.7)
+        xyz[0] += power * (x + lobe(nanometres, -0.065, 501.1, 20.4, 26.2))
+        xyz[1] += power * (lobe(nanometres, 0.821, 568.8, 46.9, 40.5) + lobe(nanometres, 0.286, 530.9, 16.3, 31.1))
+        xyz[2] += power * (lobe(nanometres, 1.217, 437.0, 11.8, 36.0) + lobe(nanometres, 0.681, 459.0, 26.0, 13.8))
+    matrix = [(3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570)]
+    rgb = [max(sum(a * b for a, b in zip(row, xyz, strict=True)), 0) for row in matrix]
+    np.testing.assert_allclose(sunlight(math.radians(elevation)), rgb, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("elevation", "azimuth", "shine"), [(45, 50, 14.0), (25, -60, 1.6), (35, 115, 6.0), (35, -115, 8.0), (60, 180, 0)]
+)
+def test_softboxes_of_the_studio(elevation: float, azimuth: float, shine: float) -> None:
+    """Their strengths stand in a ratio over the room's own light, 0.4 to 0.7 from floor to ceiling."""
+    given = studio()
+    e, a = math.radians(elevation), math.radians(azimuth)
+    direction = np.array([[math.cos(e) * math.sin(a), math.sin(e), math.cos(e) * math.cos(a)]])
+    down, up = given.radiance(np.array([[0.0, -1, 0], [0, 1, 0]]))[:, 0]
+    unit = down / 0.4  # floor: 0.5 - 1 / 1.2 is below 0
+    assert up / unit == pytest.approx(0.7, rel=1e-5)
+    room = 0.4 + 0.3 * min(0.5 + math.sin(e) / 1.2, 1)
+    assert given.radiance(direction)[0, 0] / unit == pytest.approx(room + shine, rel=2e-3)
+
+
+def test_edges_of_softboxes() -> None:
+    """Full to 0.85 of the half side, none from 1.15 on, a half at the side itself, each way; none behind."""
+    for angle, across, expected in (
+        (0, 0, 1),
+        (8.4, 0, 1),
+        (10, 0, 0.5),
+        (11.6, 0, 0),
+        (0, 16.9, 1),
+        (0, 20, 0.5),
+        (10, 20, 0.25),
+    ):
+        for signs in ((1, 1), (-1, 1), (1, -1)):
+            x, y = (sign * math.tan(math.radians(each)) for sign, each in zip(signs, (angle, across), strict=True))
+            direction = np.array([[[x, y, 1.0]]]) / math.sqrt(1 + x * x + y * y)
+            assert _softbox(direction, 0, 0, 10, 20)[0, 0] == pytest.approx(expected, abs=1e-9)
+            assert _softbox(-direction, 0, 0, 10, 20)[0, 0] == 0
+    upward = np.array([[[0.0, math.sin(math.radians(35)), math.cos(math.radians(35))]]])
+    assert _softbox(upward, 30, 0, 10, 5)[0, 0] == pytest.approx(0.5)
+    aside = np.array([[[math.sin(math.radians(30)), 0.0, math.cos(math.radians(30))]]])
+    assert _softbox(aside, 0, 20, 10, 5)[0, 0] == pytest.approx(0.5)
+
+
+def test_a_cove_hides_the_edge_of_its_plane() -> None:
+    """Below the horizon the radiance is that of level ground of the albedo; the light on it stays the studio's."""
+    plain, cove = studio(256), studio(256, cove=True)
+    polar = (np.arange(128) + 0.5) * math.pi / 128
+    cosine = np.maximum(np.cos(polar), 0) * cove.solid_angles()
+    for given in (plain, cove):
+        assert (given.pixels[..., 0] * cosine[:, None]).sum() == pytest.approx(math.pi, rel=1e-5)
+    np.testing.assert_allclose(cove.pixels[100:], ALBEDO, rtol=1e-4)
+    above = cove.pixels[: int(128 * math.acos(0.3) / math.pi), ..., 0]
+    # The room and its lights, all by one factor, where the cove has ended.
+    ratio = above / plain.pixels[: len(above), ..., 0]
+    np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-4)
+
+
+def test_directions_of_a_map() -> None:
+    up, directions, angles = _sphere(16)
+    assert directions.shape == (8, 16, 3) and angles.sum() * 16 == pytest.approx(4 * math.pi)
+    for row in range(8):
+        for column in range(16):
+            polar, around = (row + 0.5) / 8 * math.pi, ((column + 0.5) / 16 - 0.5) * 2 * math.pi
+            wanted = (math.sin(polar) * math.cos(around), math.cos(polar), math.sin(polar) * math.sin(around))
+            np.testing.assert_allclose(directions[row, column], wanted, atol=1e-15)
+        assert up[row] == pytest.approx(math.cos(polar))
+        assert angles[row] == pytest.approx(
+            (math.cos(row / 8 * math.pi) - math.cos((row + 1) / 8 * math.pi)) * math.pi / 8
+        )

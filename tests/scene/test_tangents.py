@@ -92,3 +92,12 @@ def test_those_that_files_bring(name, shared_scenes):
         ours = made.tangents[made.triangles].reshape(-1, 4)
         assert (theirs[:, 3] == ours[:, 3]).mean() > 0.998
         assert np.quantile((theirs[:, :3] * ours[:, :3]).sum(axis=1), 0.01) > 0.998
+
+
+def test_meshes_without_what_they_need():
+    bare = Mesh(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.zeros((0, 3)), uvs=np.zeros((3, 2)))
+    assert with_tangents(bare) is bare  # without normals
+    normals = np.tile(np.float32([0, 0, 1]), (3, 1))
+    made = with_tangents(replace(bare, normals=normals))
+    assert made.tangents.shape == (3, 4) and not made.tangents.any()
+    assert with_tangents(replace(bare, normals=normals, uvs=None)).tangents is None

@@ -117,7 +117,9 @@ def _bands(opened: Pillow, factor: int) -> NDArray[np.uint8]:
         last = min(row + step, height)
         band = _rgba(opened.crop((0, row * down, width * across, last * down)))
         if factor > 1:
-            band = np.asarray(Library.fromarray(band).reduce((across, down)))
+            # Channel by channel: Pillow would weigh colours by the fourth, which is not always opacity.
+            channels = [channel.reduce((across, down)) for channel in Library.fromarray(band).split()]
+            band = np.dstack([np.asarray(channel) for channel in channels])
         out[row:last] = band
     return out
 

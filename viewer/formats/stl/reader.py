@@ -43,9 +43,9 @@ def read(path: Path) -> Scene:
     """The scene of one mesh. Raises ViewerError for truncated or malformed files."""
     data = read_file(path)
     warnings: list[str] = []
-    # Binary files may begin with 'solid' too: decided by size.
+    # Binary files may begin with 'solid' too: decided by size, and by the zeros of their header.
     exact = len(data) >= _HEADER and len(data) == _HEADER + _FACET.itemsize * _count(data)
-    if not exact and data[:4096].lstrip()[:5].lower() == b"solid":
+    if not exact and b"\0" not in data[:_HEADER] and data[:4096].lstrip()[:5].lower() == b"solid":
         corners = _read_ascii(data, path, warnings)
     else:
         corners = _read_binary(data, path, warnings)

@@ -1,0 +1,480 @@
+"""Pictures by tables: reduced sizes, memory that images may take, Radiance files, environments and levels' looks."""
+
+from __future__ import annotations
+
+import io
+import struct
+import threading
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+from viewer.base.errors import ViewerError
+from viewer.formats.image import cube_maps, environment_maps, hdr, images, memory, png16
+from viewer.formats.image.color import linear_from_srgb
+from viewer.formats.image.environment_maps import environment_of, reduced
+from viewer.formats.image.hdr_loops import DONE, OVERRUN, TRUNCATED, decode
+from viewer.formats.image.memory import Header, ImageMemory
+from viewer.scene.environment import DARKNESS
+
+
+def encoded(texels: np.ndarray, kind: str = "PNG", mode: str | None = None, **more: Any) -> bytes:
+    stream = io.BytesIO()
+    image = Pillow.fromarray(texels)
+    (image.convert(mode) if mode else image).save(stream, kind, **more)
+    return stream.getvalue()
+
+
+RANDOM = np.random.default_rng(7).integers(0, 256, (13, 22, 4), np.uint8)
+
+
+def means(texels: np.ndarray, across: int, down: int) -> np.ndarray:
+    """Of whole boxes; what is left over at the right and below is dropped."""
+    height, width = texels.shape[0] // down, texels.shape[1] // across
+    boxes = texels[: height * down, : width * across].astype(np.float64).reshape(height, down, width, across, -1)
+    return boxes.mean(axis=(1, 3))
+
+
+@pytest.mark.parametrize("band", [1, 100, 1 << 18])
+@pytest.mark.parametrize("factor", [1, 2, 4, 8, 16, 32])
+def test_reduced_pictures_are_means(factor: int, band: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 8 and of 16 bits, whatever band is converted at once; a side stays at least a texel."""
+    monkeypatch.setattr(images, "_BAND", band)
+    monkeypatch.setattr(png16, "_BAND", band)
+    found = images.decode(encoded(RANDOM), "a", "dots", factor)
+    expected = means(RANDOM, min(factor, 22), min(factor, 13))
+    assert found.texels.shape == expected.shape and found.name == "dots" and found.texels.dtype == np.uint8
+    assert np.abs(found.texels - expected).max() <= 0.51  # colours are not weighed by opacity: channels may be anything
+    deep = RANDOM.astype(np.uint16) * 251 + 5
+    found = images.decode(deep_png(deep), "a", "deep", factor)
+    assert found.texels.dtype == np.uint16 and found.name == "deep"
+    np.testing.assert_array_equal(found.texels, np.rint(means(deep, min(factor, 22), min(factor, 13))))
+
+
+def deep_png(values: np.ndarray, color: int = 6) -> bytes:
+    """16 bits per channel, without filters, its data in three parts."""
+    lines = b"".join(b"\0" + row.astype(">u2").tobytes() for row in values)
+    packed = zlib.compress(lines)
+    third = len(packed) // 3
+    head = struct.pack(">IIBBBBB", values.shape[1], values.shape[0], 16, color, 0, 0, 0)
+    parts = [(b"IHDR", head), (b"tEXt", b"a\0b")]
+    parts += [(b"IDAT", packed[a:b]) for a, b in ((0, third), (third, third), (third, 2 * third), (2 * third, None))]
+    data = b"\x89PNG\r\n\x1a\n"
+    for kind, part in [*parts, (b"IEND", b"")]:
+        data += struct.pack(">I4s", len(part), kind) + part + struct.pack(">I", zlib.crc32(kind + part))
+    return data
+
+
+@pytest.mark.parametrize(("color", "channels"), [(0, 1), (2, 3), (4, 2), (6, 4)])
+def test_channels_of_deep_pictures(color: int, channels: int) -> None:
+    """Grey becomes colour; opacity is the last of two or four, else whole."""
+    values = np.random.default_rng(color).integers(0, 65536, (5, 3, channels), np.uint16)
+    texels = images.decode(deep_png(values, color), "a").texels
+    rgb = values[..., :3] if channels > 2 else np.repeat(values[..., :1], 3, axis=2)
+    opacity = values[..., -1:] if channels % 2 == 0 else np.full((5, 3, 1), 65535)
+    np.testing.assert_array_equal(texels, np.concatenate([rgb, opacity], axis=2))
+    assert png16.size(deep_png(values, color)) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [(0, 0), (12, 0), (24, 8), (25, 3), (25, 1), (26, 1), (27, 1), (28, 1), (19, 0), (23, 0), (32, None)],
+)
+def test_other_pictures_are_not_deep(at: int, value: int | None) -> None:
+    """Another signature, first part, depth, palette, packing, filters, interlace, no extent, and a header cut off."""
+    data = bytearray(deep_png(np.zeros((2, 2, 4), np.uint16)))
+    if value is None:
+        del data[at:]
+    else:
+        data[at] = value
+    assert png16.size(bytes(data)) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "header"),
+    [
+        (encoded(RANDOM), Header(22, 13, 4)),
+        (encoded(RANDOM[..., :3]), Header(22, 13, 4)),
+        (encoded(RANDOM[..., 0]), Header(22, 13, 1)),
+        (encoded(RANDOM[..., :3], mode="P"), Header(22, 13, 1)),
+        (encoded(RANDOM[..., 0], mode="1"), Header(22, 13, 1)),
+        (encoded(RANDOM[..., :3], "JPEG"), Header(22, 13, 4, scales=True)),
+        (encoded(RANDOM[..., 0], "JPEG"), Header(22, 13, 1, scales=True)),
+        (encoded(RANDOM[..., :3], "JPEG", progressive=True), Header(22, 13, 11)),
+        (deep_png(RANDOM.astype(np.uint16)), Header(22, 13, 8, texel=8)),
+        (encoded(RANDOM, "WEBP"), Header(22, 13, 20, hint="WebP is decoded whole: store it smaller, or as PNG")),
+    ],
+)
+def test_headers_tell_size_and_memory(data: bytes, header: Header) -> None:
+    assert images.header(data, "a") == header
+
+
+@pytest.mark.parametrize("factor", [1, 2, 4, 8, 16])
+def test_jpeg_is_reduced_by_its_decoder_and_by_means(factor: int) -> None:
+    """By 8 at most in the decoder; a ramp stays a ramp."""
+    ramp = np.repeat(np.linspace(0, 255, 160).astype(np.uint8)[None, :, None], 64, axis=0).repeat(3, axis=2)
+    texels = images.decode(encoded(ramp, "JPEG", quality=95), "a", factor=factor).texels
+    assert texels.shape == (64 // factor, 160 // factor, 4) and (texels[..., 3] == 255).all()
+    expected = means(ramp[..., :1], factor, factor)
+    assert np.abs(texels[..., :3] - expected).max() <= 4  # of the coding
+
+
+@pytest.mark.parametrize(
+    ("header", "factor", "peak"),
+    [
+        (Header(100, 10, 4), 1, 8000),
+        (Header(100, 10, 4), 2, 4000 + 1000),
+        (Header(100, 10, 4, texel=8), 2, 4000 + 2000),
+        (Header(100, 10, 4, scales=True), 2, 1000 + 1000),
+        (Header(128, 10, 4, scales=True), 8, 80 + 80),
+        (Header(128, 10, 4, scales=True), 16, 80 + 20),
+    ],
+)
+def test_peaks_of_decoders(header: Header, factor: int, peak: int) -> None:
+    assert header.peak(factor) == peak
+
+
+def memory_of(monkeypatch: pytest.MonkeyPatch, side: int | None = None, free: int | None = None) -> ImageMemory:
+    monkeypatch.setattr(memory, "available", lambda: free)
+    return ImageMemory(side)
+
+
+@pytest.mark.parametrize(
+    ("size", "side", "factor"),
+    [
+        ((40, 10), None, 1),  # what fits is not reduced
+        ((40, 10), 1, 1),
+        ((41, 10), 40, 2),
+        ((41, 10), 20, 2),
+        ((41, 10), 19, 4),
+        ((10, 41), 19, 4),
+        ((80, 10), 20, 4),
+        ((81, 10), 41, None),  # no reduction makes it fit at that size
+        ((800, 10), 20, 16),  # the image has no smaller level
+    ],
+)
+def test_factors_of_what_is_too_large(
+    size: tuple[int, int], side: int | None, factor: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To at most that side, by halves, where an image of 400 texels fits."""
+    monkeypatch.setattr(memory, "MOST_TEXELS", 400 if size[0] < 81 else 200)
+    kept = memory_of(monkeypatch, side)
+    image = Header(*size, decoder=4, least=16)
+    if factor is None:
+        with pytest.raises(ViewerError):
+            kept.plan(image, 100, "a")
+        assert kept.texels == 0
+    else:
+        assert kept.plan(image, 100, "a") == factor
+        assert kept.texels == size[0] * size[1] // factor**2
+
+
+def test_images_share_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "MOST_TEXELS", 1000)
+    kept, image = memory_of(monkeypatch), Header(20, 20, 4)
+    kept.plan(image, 1, "a")
+    kept.plan(image, 1, "a")
+    kept.add(200, "a")
+    assert kept.texels == 1000
+    with pytest.raises(ViewerError, match="20 x 20 texels, more than 0"):
+        kept.plan(image, 1, "a")
+    with pytest.raises(ViewerError, match="more than 1,000 texels in all pictures"):
+        kept.add(1, "a")
+
+
+@pytest.mark.parametrize(
+    ("free", "image", "length", "words"),
+    [
+        (10_000, Header(1000, 1, 1), 0, ""),  # a tenth of what is free in texels
+        (9_999, Header(1000, 1, 1), 0, "1,000 x 1 texels, more than 999"),
+        (10_000, Header(1000, 1, 1.001), 0, "take 0.0 GiB to decode 0 bytes, more than 0.0"),  # half of it at once
+        (None, Header(1 << 10, 1 << 10, 1020), 0, ""),
+        (None, Header(1 << 10, 1 << 10, 1021), 0, "take 1.0 GiB to decode 0 bytes, more than 1.0"),
+        (None, Header(1 << 10, 1 << 10, 1021), 1 << 16, ""),  # 16 bytes for each of the file's
+        (None, Header((1 << 24) + 1, 1, 1), 0, "more than 16,777,216 a side"),
+        (None, Header(1, (1 << 24) + 1, 1), 0, "more than 16,777,216 a side"),
+        (None, Header(1 << 24, 1, 1), 0, ""),
+        (None, Header(1 << 14, (1 << 14) + 1, 0.1), 1 << 30, "more than 268,435,456"),
+        (None, Header(1 << 14, 1 << 14, 0, texel=4), 0, ""),
+        (None, Header(1 << 14, 1 << 14, 0, texel=8), 1 << 27, ""),
+        (None, Header(1 << 14, 1 << 14, 0, texel=8), 1 << 22, "take 2.0 GiB to decode"),
+    ],
+)
+def test_limits_of_memory(
+    free: int | None, image: Header, length: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = memory_of(monkeypatch, None, free)
+    if words:
+        with pytest.raises(ViewerError, match=words):
+            kept.plan(image, length, "a")
+    else:
+        assert kept.plan(image, length, "a") == 1
+
+
+def test_images_before_are_held_against_their_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 GiB, and 256 bytes for each of all files'."""
+    kept, image = memory_of(monkeypatch), Header(1 << 13, 1 << 13, 0)  # 256 MiB
+    for _ in range(4):
+        kept.plan(image, 0, "a")
+    with pytest.raises(ViewerError, match="8,192 x 8,192 texels and the images before take more"):
+        kept.plan(image, (1 << 20) - 1, "a")
+    assert kept.plan(image, 1, "a") == 1
+
+
+def test_the_hint_names_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "MOST_TEXELS", 100)
+    for image, hint in (
+        (Header(100, 100, 1), "--max-texture 1024 reads it at a smaller size"),
+        (Header(200, 200, 1), "use a smaller image"),
+        (Header(100, 100, 1, least=8, hint="no levels"), "no levels"),
+    ):
+        with pytest.raises(ViewerError) as raised:
+            memory_of(monkeypatch).plan(image, 1, "a")
+        assert raised.value.hint == hint
+
+
+def test_images_decoded_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together up to 1 GiB; one alone may take any size."""
+    monkeypatch.setattr(memory, "FREE_BYTES", 100)
+    kept = memory_of(monkeypatch)
+    entered = [threading.Event() for _ in range(4)]
+    leave = [threading.Event() for _ in range(4)]
+
+    def work(number: int, size: int) -> None:
+        with kept.decoding(size):
+            entered[number].set()
+            leave[number].wait(10)
+
+    threads = [threading.Thread(target=work, args=each) for each in ((0, 60), (1, 40), (2, 1), (3, 500))]
+    for thread, event in zip(threads[:2], entered, strict=False):
+        thread.start()
+        assert event.wait(10)
+    threads[2].start()
+    assert not entered[2].wait(0.05)
+    leave[1].set()
+    assert entered[2].wait(10)
+    threads[3].start()
+    assert not entered[3].wait(0.05)
+    leave[0].set()
+    leave[2].set()
+    assert entered[3].wait(10)
+    leave[3].set()
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("encoded_value", "linear"), [(0, 0), (0.04045, 0.04045 / 12.92), (0.5, 0.21404114), (1, 1), (-0.1, -0.1 / 12.92)]
+)
+def test_srgb(encoded_value: float, linear: float) -> None:
+    assert float(linear_from_srgb(np.array(encoded_value))) == pytest.approx(linear, rel=1e-7)
+    assert float(linear_from_srgb(np.array(0.0405))) == pytest.approx(((0.0405 + 0.055) / 1.055) ** 2.4, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("body", "length", "state"),
+    [
+        (bytes((2, 2, 0, 8)) + bytes((136, 5)) * 4, 8, (DONE, 1, 12)),
+        (bytes((2, 2, 0, 8)) + bytes((136, 5)) * 3, 8, (TRUNCATED, 0, 10)),
+        (bytes((2, 2, 0, 8)) + bytes((136, 5)) * 3 + bytes((136,)), 8, (TRUNCATED, 0, 10)),
+        (bytes((2, 2, 0, 8)) + bytes((8, *range(8))) * 4, 8, (DONE, 1, 40)),
+        (bytes((2, 2, 0, 8)) + bytes((8, *range(8))) * 3 + bytes((8, *range(7))), 8, (TRUNCATED, 0, 31)),
+        (bytes((2, 2, 0, 8)) + bytes((129, 1, 7, *range(7))) * 4, 8, (DONE, 1, 44)),
+        (bytes((2, 2, 0, 8)) + bytes((129, 1, 8, *range(8))), 8, (OVERRUN, 0, 6)),
+        (bytes((2, 2, 0, 8)) + bytes((1, 1, 136, 4)), 8, (OVERRUN, 0, 6)),
+        (bytes((9, 9, 9)), 1, (TRUNCATED, 0, 0)),
+        (bytes((9, 9, 9, 9, 9, 9, 9)), 2, (TRUNCATED, 0, 4)),
+        (bytes((9, 9, 9, 9, 1, 1, 1, 1)), 2, (DONE, 1, 8)),
+        (bytes((9, 9, 9, 9, 1, 1, 1, 2)), 2, (OVERRUN, 0, 4)),
+        (bytes((9, 9, 9, 9, 1, 1, 1, 1, 8, 8, 8, 8, 1, 1, 1, 2)), 5, (DONE, 1, 16)),
+        (bytes((9, 9, 9, 9, 1, 1, 1, 1, 1, 1, 1, 1)), 258, (DONE, 1, 12)),
+        (bytes((2, 2, 0, 9)) + bytes((9, 9, 9, 9)) * 7, 8, (DONE, 1, 32)),  # another length: four bytes a pixel
+        (bytes((2, 3, 0, 8)) + bytes((9, 9, 9, 9)) * 7, 8, (DONE, 1, 32)),
+    ],
+)
+def test_lines_of_radiance_files(body: bytes, length: int, state: tuple[int, int, int]) -> None:
+    for start in (0, 5):
+        out = np.zeros((1, length, 4), np.uint8)
+        found = decode(np.frombuffer(bytes(start) + body, np.uint8), start, out)
+        assert found == (state[0], state[1], state[2] + start)
+    if state == (DONE, 1, 16):
+        assert out[0].tolist() == [[9] * 4] * 2 + [[8] * 4] * 3
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        (b"#?RADIANCE\n\n-Y 1 +X 1\n", ""),
+        (b"#?RGBE\n\n-Y 1 +X 1\r\n", ""),
+        (b"#?RGBE\nFORMAT=\n\n-Y  1  +X  1 \n", ""),
+        (b"#?RGBE\nFORMAT= 32-bit_rle_rgbe \nEXPOSURE\n\n-Y 1 +X 1\n", ""),
+        (b"#?RGBE\n\n-Y 1 +X\n", "no size"),
+        (b"#?RGBE\n\n-X 1 +X 1\n", "no size"),
+        (b"#?RGBE\n\nY 1 +X 1\n", "no size"),
+        (b"#?RGBE\n\n-Y 1 +X 1", "the header does not end"),
+        (b"#?RGBE\n", "the header does not end"),
+        (b"#?RGBE", "the header does not end"),
+        (b"#?RGBE\nEXPOSURE=1e30\n\n-Y 1 +X 1\n", "EXPOSURE"),
+        (b"#?RGBE\nEXPOSURE=1e-30\n\n-Y 1 +X 1\n", "EXPOSURE"),
+        (b"#?RGBE\nEXPOSURE=x\n\n-Y 1 +X 1\n", "EXPOSURE"),
+        (b"#?RGBE\nEXPOSURE=-1\n\n-Y 1 +X 1\n", "EXPOSURE"),
+    ],
+)
+def test_headers_of_radiance_files(head: bytes, words: str) -> None:
+    data = head + bytes((128, 64, 0, 129))
+    if words:
+        with pytest.raises(ViewerError, match=words):
+            hdr.read(data, "a")
+    else:
+        np.testing.assert_array_equal(hdr.read(data, "a"), [[[1, 0.5, 0]]])
+        assert hdr.size(data, "a") == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "most", "block"),
+    [(4, 2, 8, 1), (4, 2, 7, 2), (4, 2, 2, 2), (4, 2, 1, 4), (9, 9, 9, 3), (9, 9, 8, 5), (10, 10, 16, 3), (7, 1, 4, 2)],
+)
+def test_blocks_of_reduced_pictures(width: int, height: int, most: int, block: int) -> None:
+    """The smallest whose number is within the limit; those at the right and below may be partial."""
+    pixels = np.random.default_rng(width).random((height, width, 3), np.float32)
+    found = reduced(pixels, most)
+    rows, columns = -(-height // block), -(-width // block)
+    assert found.shape == (rows, columns, 3) and rows * columns <= most
+    for j in range(rows):
+        for i in range(columns):
+            part = pixels[j * block : (j + 1) * block, i * block : (i + 1) * block]
+            np.testing.assert_allclose(found[j, i], part.mean(axis=(0, 1), dtype=np.float64), rtol=1e-6)
+
+
+@pytest.mark.parametrize("band", [1, 7, 20, 1 << 20])
+@pytest.mark.parametrize("most", [1 << 24, 20, 5])
+def test_bands_of_pictures_make_no_difference(
+    band: int, most: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    texels = RANDOM[:10, :20, :3]
+    path = tmp_path / "a.png"
+    path.write_bytes(encoded(texels))
+    monkeypatch.setattr(environment_maps, "BAND", band)
+    monkeypatch.setattr(environment_maps, "MOST_TEXELS", most)
+    notes: list[str] = []
+    found = environment_maps.load(path, 30, notes)
+    linear = linear_from_srgb(texels / 255).astype(np.float32)
+    np.testing.assert_allclose(found.pixels, reduced(linear, most), rtol=1e-6)
+    assert (found.rotation, found.name) == (30, "a.png")
+    size = f"{found.pixels.shape[1]} x {found.pixels.shape[0]}"
+    assert notes == ([f"a.png: 20 x 10 pixels reduced to {size}"] if most < 200 else [])
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "layout"),
+    [
+        (8, 6, "horizontal cross"),
+        (6, 8, "vertical cross"),
+        (6, 1, "row"),
+        (1, 6, "column"),
+        (12, 2, "row"),
+        (2, 1, ""),
+        (8, 4, ""),
+        (4, 4, ""),
+        (2, 12, "column"),
+        (9, 12, "vertical cross"),
+        (12, 8, ""),
+    ],
+)
+def test_layouts_of_cubes(width: int, height: int, layout: str) -> None:
+    assert cube_maps.layout_of(width, height) == layout
+
+
+@pytest.mark.parametrize(
+    ("direction", "face", "s", "t"),
+    [  # table 3.18, with x turned: of the direction's largest component, then to the right and down
+        ((-1, 0.5, 0.25), 0, -0.25, -0.5),
+        ((1, 0.5, 0.25), 1, 0.25, -0.5),
+        ((0.5, 1, 0.25), 2, -0.5, 0.25),
+        ((0.5, -1, 0.25), 3, -0.5, -0.25),
+        ((0.5, 0.25, 1), 4, -0.5, -0.25),
+        ((0.5, 0.25, -1), 5, 0.5, -0.25),
+    ],
+)
+def test_directions_into_faces(direction: tuple[float, ...], face: int, s: float, t: float) -> None:
+    """Of a cube whose texels tell their face, column and row; at any length."""
+    side = 8
+    rows, columns = np.indices((side, side)) + 0.5
+    faces = np.stack([np.stack([np.full((side, side), k), columns, rows], axis=-1) for k in range(6)]).astype(
+        np.float32
+    )
+    for scale in (1, 0.01, 100):
+        (found,) = cube_maps.cube_radiance(faces, np.array([direction]) * scale)
+        np.testing.assert_allclose(found, (face, (s + 1) / 2 * side, (t + 1) / 2 * side), atol=1e-6)
+    (edge,) = cube_maps.cube_radiance(faces, np.array([[0.999, 0.999, 1.0]]))
+    np.testing.assert_allclose(edge, (4, 0.5, 0.5), atol=1e-6)  # clamped
+
+
+def test_directions_between_faces() -> None:
+    """Where two components are equal, the first of x, y, z decides."""
+    faces = np.zeros((6, 1, 1, 3), np.float32)
+    faces[..., 0] = np.arange(6)[:, None, None]
+    corners = np.array([(-1, 1, 1), (1, 1, 1), (0, 1, 1), (0, -1, 1), (1, 0, 1), (0, 0, -1), (0, 1, -1)], float)
+    assert cube_maps.cube_radiance(faces, corners)[:, 0].tolist() == [0, 1, 2, 3, 1, 5, 2]
+
+
+@pytest.mark.parametrize(
+    ("side", "most", "shape"), [(3, 1 << 24, (6, 12)), (4, 64, (5, 10)), (4, 128, (8, 16)), (4, 2, (1, 2))]
+)
+def test_sizes_of_cubes_as_one_picture(side: int, most: int, shape: tuple[int, int]) -> None:
+    faces = np.full((6, side, side, 3), (0.5, 1, 2), np.float32)
+    found = cube_maps.equirectangular(faces, most)
+    assert found.shape == (*shape, 3)
+    np.testing.assert_allclose(found, np.broadcast_to((0.5, 1, 2), found.shape), rtol=1e-6)
+
+
+def test_names_of_faces(tmp_path: Path) -> None:
+    """At the end of a file's name, behind a sign; other files do not count."""
+    names = ("sky-Right.PNG", "sky left.png", "a_up.png", "bottom.jpeg", "x.posz.png", "nz.png", "nap.png", "px.txt")
+    for number, name in enumerate(names):
+        flat = np.full((2, 2, 3), min(40 * number, 255), np.uint8)
+        (tmp_path / name).write_bytes(encoded(flat, "JPEG" if "jpeg" in name else "PNG"))
+    faces = environment_maps._faces(tmp_path)
+    linear = linear_from_srgb(np.arange(6) * 40 / 255)
+    np.testing.assert_allclose(faces, np.broadcast_to(linear[:, None, None, None], faces.shape), atol=0.01)
+    (tmp_path / "nz.png").unlink()
+    (tmp_path / "xnz.png").write_bytes(encoded(np.zeros((2, 2, 3), np.uint8)))
+    with pytest.raises(ViewerError, match="lacks the faces nz of a cube"):
+        environment_maps._faces(tmp_path)
+
+
+DEFAULT = "the scene has no lights and is "
+STUDIO = DEFAULT + "in the default studio (--environment sky or none)"
+SKY = DEFAULT + "under the default sky (--environment none for darkness)"
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "notes"),
+    [
+        ({}, "", []),
+        ({"value": "none"}, "", []),
+        ({"value": "none", "sun": (30, 0)}, "", ["--sun needs --environment sky"]),
+        ({"lit": False}, "sky", [SKY]),
+        ({"lit": False, "alone": True}, "studio", [STUDIO]),
+        ({"alone": True}, "", []),
+        ({"sun": (30, 0)}, "sky", []),
+        ({"sun": (30, 0), "lit": False}, "sky", []),
+        ({"sun": (30, 0), "lit": False, "alone": True}, "sky", []),
+        ({"value": "sky", "sun": (30, 0)}, "sky", []),
+        ({"value": "studio"}, "studio", []),
+        ({"value": "studio", "sun": (30, 0)}, "studio", ["--sun needs --environment sky"]),
+        ({"value": "sky", "lit": False}, "sky", []),
+    ],
+)
+def test_environments_of_options(options: dict[str, Any], name: str, notes: list[str]) -> None:
+    found, told = environment_of(**{"value": None, "rotation": 25, **options})
+    assert told == notes
+    if name:
+        assert found.name == name and getattr(found, "rotation", None) == 25
+    else:
+        assert found is DARKNESS
