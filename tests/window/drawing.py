@@ -261,7 +261,7 @@ def compare(name: str, lines: list[str], config: pytest.Config) -> None:
     """Hold what was drawn to what it was, by the same ImGui."""
     file, version = FOLDER / f"{name}.txt", imgui.get_version()
     if config.getoption("--golden") != "record" and (then := file.read_text().partition("\n")[0]) != version:
-        pytest.skip(f"drawn by imgui-bundle's ImGui {version}, recorded with {then}")
+        pytest.skip(f"drawn by ImGui {version}, recorded with {then}")
     hold(file, [version, *lines], config, same)
 
 
