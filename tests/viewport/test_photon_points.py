@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from viewer.kernels.photons import PHOTON
 
+from viewer.kernels.photons import PHOTON
 from viewer.kernels.records import HIT
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
