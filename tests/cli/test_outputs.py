@@ -61,6 +61,8 @@ def checked(*words: str) -> str:
         (("-o", "b.png", "--unit", "samples"), "--unit: needs --cluster"),
         (("-o", "b.png", "--mix-builds"), "--mix-builds: needs --cluster"),
         (("-o", "f_%d.png", *FRAMES, "--cluster", "local", "--unit", "samples"), "--unit: is for one picture: of many"),
+        (("-o", "b.png", "--cluster", "local", "--unit", "samples"), ""),
+        (("-o", "f_%d.png", *FRAMES, "--cluster", "local"), ""),
         (("-o", "b.png", "--size", "32768", "--layers", "depth"), "--size"),
     ],
 )

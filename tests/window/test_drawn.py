@@ -423,7 +423,13 @@ def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], Non
     sheet.show("heat, no panels", (400, 300))
     # The legend's middle is at 640, its lower end at 766: above what covers it there, or below, where that is higher.
     panels_over = [(200, 700, 1000, 790), (200, 700, 400, 790), (900, 700, 1000, 790), (200, 600, 1000, 700)]
-    panels_over += [(200, 600, 1000, 730), (200, 40, 1000, 790), (200, 40, 1000, 600), (0, 770, 1280, 790)]
+    panels_over += [
+        (200, 40, 1000, 700),
+        (200, 600, 1000, 730),
+        (200, 40, 1000, 790),
+        (200, 40, 1000, 600),
+        (0, 770, 1280, 790),
+    ]
     for over in panels_over:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("viewer.window.panels.space.covered", lambda context, over=over: over)
