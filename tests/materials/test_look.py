@@ -37,7 +37,7 @@ LOBES: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "lobes"), LOBES, ids=lambda found: "-".join(found) or "none")
+@pytest.mark.parametrize(("given", "lobes"), LOBES, ids=lambda found: "-".join(sorted(found)) or "none")
 def test_lobes_are_those_that_a_material_asks_for(given: dict[str, Any], lobes: set[str]) -> None:
     plain = {"metallic": 0.0, "roughness": 0.5}
     made = Material(kind="principled", **{**plain, **given})
