@@ -368,6 +368,16 @@ def test_references_of_scenes(instances: list[Instance], materials: list[Materia
         scene.check()
 
 
+def test_textures_in_use_are_there() -> None:
+    scene = Scene(
+        [square()], [Instance(0)], [Material(texture=0, normal_texture=1)], textures=[Texture(Image.white())] * 2
+    )
+    scene.check()
+    scene.textures.pop()
+    with pytest.raises(ViewerError, match=r"material 0, use 1 names texture 1 \(there are 1"):
+        scene.check()
+
+
 def test_the_triangle_of_a_wrong_material_is_named() -> None:
     meshes = [square(), square(materials=[0, 1]), square(materials=[5, 5])]
     scene = Scene(meshes, [Instance(0), Instance(1)], [Material()])
@@ -818,6 +828,20 @@ def test_objects_and_places(floor: float, height: float, turned: bool, mirrored:
     posts = Mesh(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]), [[0, 1, 2], [0, 3, 4]])
     scene = Scene([mesh, posts], [Instance(0, place), Instance(1)])
     assert is_single_object(scene) == single
+    far = [replace(each, transform=at(10, 20, 30, 2) @ each.transform) for each in scene.instances]
+    assert is_single_object(Scene(scene.meshes, far)) == single
+
+
+def test_floors_of_meshes_that_reach_up() -> None:
+    """Triangles below the lowest tenth with all of their corners, wherever these are among the mesh's."""
+    corners = np.float32([[0, 1, 0], [5, 0, 5], [5, 0, 6], [6, 0, 6], [6, 0, 5], [5, 1, 5]])
+    floor = [[1, 2, 3], [1, 3, 4]]
+    for faces, single in (
+        ([*floor, [5, 3, 4]], False),
+        ([[5, 2, 3], [1, 3, 4], [5, 3, 4]], False),
+        ([[5, 2, 3], [5, 3, 4]], True),
+    ):
+        assert is_single_object(Scene([Mesh(corners, faces)], [Instance(0)])) == single
 
 
 def test_objects_of_too_many_parts_or_none() -> None:
