@@ -30,7 +30,7 @@ FOLDERS = ("accel", "cameras", "denoise", "film", "formats", "lighting", "materi
 FOLDERS += ("renderer", "scene", "statistics", "stream")
 
 PARTS = 16  # averages of an array
-LARGE = 1 << 16  # numbers, beyond which an array is looked at here and there
+LARGE = 1 << 16  # numbers, beyond which an array is looked at here and there, or bit by bit
 MANY = 64  # parts of a scene of one kind, beyond which they are looked at here and there
 STEPS = 1024  # of a digest to 1: a change of all values by one in 1,000 is a step
 NEAR = 4  # steps that rounding may take: processors differ in the last place of what they fuse
@@ -58,7 +58,7 @@ def digest(label: str, values: NDArray[Any]) -> NDArray[np.uint16]:
 
 
 def _average(part: NDArray[Any]) -> float:
-    """Of the logarithms of numbers; 0 of none. (Bit by bit: tests measure memory, too.)"""
+    """Of the logarithms of numbers; 0 of none."""
     wide = part.astype(np.float64)
     return float(np.arcsinh(1000 * np.where(np.isfinite(wide), wide, 1e9)).mean()) if part.size else 0.0
 
@@ -109,11 +109,14 @@ def numbers(value: Any, depth: int = 0) -> Iterator[NDArray[Any]]:
 def of_scene(scene: Any) -> NDArray[np.float64]:
     """A few numbers of each array of a scene: its mean, and another that knows the order."""
     found: list[float] = []
-    for leaf in numbers(scene):
-        values = leaf.astype(np.float64, copy=False)
-        values = np.where(np.isfinite(values), values, 1e9)
-        if values.size:
-            found += [float(values.mean()), float((values * np.cos(np.arange(values.size))).mean())]
+    for leaf in filter(len, numbers(scene)):
+        total = ordered = 0.0
+        for first in range(0, len(leaf), LARGE):  # not all at once: tests measure memory, too
+            wide = leaf[first : first + LARGE].astype(np.float64)
+            wide = np.where(np.isfinite(wide), wide, 1e9)
+            total += float(wide.sum())
+            ordered += float(wide @ np.cos(np.arange(first, first + len(wide))))
+        found += [total / len(leaf), ordered / len(leaf)]
     return np.array(found)
 
 
