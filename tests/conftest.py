@@ -34,8 +34,12 @@ os.environ.setdefault("GALLIVM_PERF", "nopt")
 settings.register_profile("busy", deadline=None)
 settings.load_profile("busy")
 
-# Files that take longest begin first, so that no process is left alone with one of them at the end.
+# Files that take longest begin first, so that no process is left alone with one of them at the end; and before these
+# those that take most memory, while a process has little.
 LONGEST = (
+    "formats/test_levels_that_unfold.py",
+    "formats/test_images_that_take_memory.py",
+    "window/test_app.py",
     "accel/test_structures.py",
     "renderer/test_update.py",
     "photons/test_photon_map.py",
