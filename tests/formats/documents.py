@@ -102,20 +102,23 @@ def load_bytes(name: str, folder: Path, data: bytes) -> Scene:
     return load(path)
 
 
+# Codes of `struct` for PLY's types.
+PLY_TYPES = {
+    "char": "b",
+    "uchar": "B",
+    "short": "h",
+    "ushort": "H",
+    "int": "i",
+    "uint": "I",
+    "float": "f",
+    "double": "d",
+}
+
+
 def ply(
     encoding: str, vertex: dict[str, tuple[str, list]], faces: list[list[int]], comment: str = "made here"
 ) -> bytes:
     """A PLY file: vertex properties as name -> (type, values); faces as lists of vertices."""
-    codes = {
-        "char": "b",
-        "uchar": "B",
-        "short": "h",
-        "ushort": "H",
-        "int": "i",
-        "uint": "I",
-        "float": "f",
-        "double": "d",
-    }
     count = len(next(iter(vertex.values()))[1])
     lines = ["ply", f"format {encoding} 1.0", f"comment {comment}", f"element vertex {count}"]
     lines += [f"property {kind} {name}" for name, (kind, _) in vertex.items()]
@@ -127,7 +130,7 @@ def ply(
         body += "".join(" ".join(map(str, [len(face), *face])) + "\n" for face in faces)
         return header + body.encode()
     order = "<" if "little" in encoding else ">"
-    pattern = order + "".join(codes[kind] for kind, _ in vertex.values())
+    pattern = order + "".join(PLY_TYPES[kind] for kind, _ in vertex.values())
     data = b"".join(struct.pack(pattern, *row) for row in rows)
     return header + data + b"".join(struct.pack(f"{order}B{len(face)}i", len(face), *face) for face in faces)
 

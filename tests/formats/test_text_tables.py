@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from documents import SQUARE, load_bytes
+from documents import PLY_TYPES, SQUARE, load_bytes
 
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
@@ -24,14 +24,7 @@ read = partial(load_bytes, "points.ply")
 read_stl = partial(load_bytes, "facets.stl")
 
 TYPES = {
-    "char": "b",
-    "uchar": "B",
-    "short": "h",
-    "ushort": "H",
-    "int": "i",
-    "uint": "I",
-    "float": "f",
-    "double": "d",
+    **PLY_TYPES,
     "int8": "b",
     "uint8": "B",
     "int16": "h",
