@@ -65,8 +65,10 @@ LONGEST = (
 STATUS = Path("/proc/self/status")  # of a process, on Linux
 MEMORY = 1536  # MiB that a process may take, or the run fails
 GROWN = 64  # MiB that a process takes more than after it gave back what was free: it does so again
-VARYING = "raystream_varying"
-PEAK = "raystream_peak"  # in what a process of the tests leaves to the one that started it
+PEAK, VARYING = (
+    "raystream_peak",
+    "raystream_varying",
+)  # of what a process leaves to its starter
 kept = {"now": 0, "whole": 0}  # MiB of this process after it gave back what was free, and when it last looked at all
 peaks: dict[str, tuple[int, str]] = {}  # by process: the most MiB that it has taken, and the file in which it did
 
@@ -76,13 +78,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    golden.configure(config.getoption("--golden"))
+    chosen = config.getoption("--golden")
+    if chosen == "record" and (config.getoption("keyword") or any("::" in name for name in config.args)):
+        raise pytest.UsageError("--golden record takes whole files, whose values it replaces")
+    golden.configure(chosen)
 
 
 @pytest.fixture(autouse=True)
 def _golden(request: pytest.FixtureRequest) -> Iterator[None]:
-    """What the test meets is held to what it was."""
-    golden.enter(request.node.nodeid, hasattr(getattr(request.node, "obj", None), "hypothesis"))
+    """What the test meets is held to what it was; not with random examples, nor of slow tests, which few run."""
+    random = hasattr(getattr(request.node, "obj", None), "hypothesis")
+    if not random and request.node.get_closest_marker("slow") is None:
+        golden.enter(request.node.nodeid)
     yield
     golden.leave()
 
