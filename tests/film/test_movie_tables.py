@@ -1,0 +1,73 @@
+"""Delays and outputs of movies, and what NPZ holds, by tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+from viewer.base.errors import ViewerError
+from viewer.film.files import image, movie
+
+
+def pixels(value: float | tuple[float, ...], width: int = 5, height: int = 3) -> np.ndarray:
+    return np.broadcast_to(np.asarray(value, np.float32), (height, width, 3)).copy()
+
+
+@pytest.mark.parametrize(
+    ("fps", "delays"),
+    [
+        (10, [100] * 6),
+        (50, [20] * 6),
+        (25, [40] * 6),
+        (30, [30, 40, 30, 30, 40, 30]),
+        (24, [40, 40, 40, 50, 40, 40]),
+        (0.5, [2000] * 6),
+    ],
+)
+def test_delays_keep_the_rate(fps: float, delays: list[int], tmp_path: Path) -> None:
+    """Hundredths of a second, whose ends are rounded: in all as long as the frames."""
+    frames = [np.full((4, 6, 3), 40 * k, np.uint8) for k in range(6)]
+    movie.write_movie(str(tmp_path / "a.gif"), iter(frames), fps)
+    with Pillow.open(tmp_path / "a.gif") as file:
+        assert file.n_frames == 6 and file.info["loop"] == 0 and file.size == (6, 4)
+        found = []
+        for k in range(6):
+            file.seek(k)
+            found.append(file.info["duration"])
+            assert (np.asarray(file.convert("RGB")) == 40 * k).all()
+    assert found == delays
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "fps", "words"),
+    [
+        ("a.gif", (3, 3), 50, ""),
+        ("a.gif", (3, 3), 50.1, "50.1 frames a second"),
+        ("a.mp4", (4, 3), 24, "a size of 4x3"),
+        ("a.mp4", (3, 4), 24, "a size of 3x4"),
+        ("a_%d.png", (3, 3), 99, ""),
+        ("a.png", (3, 3), 24, "no %d in the file name"),
+        ("a_%d_%d.png", (3, 3), 24, "2 times %d in the file name"),
+        ("a_%d.bmp", (3, 3), 24, "unknown picture format '.bmp'"),
+    ],
+)
+def test_outputs_of_movies(path: str, size: tuple[int, int], fps: float, words: str, tmp_path: Path) -> None:
+    if words:
+        with pytest.raises(ViewerError, match=words) as raised:
+            movie.check_output(str(tmp_path / path), range(3), size, fps)
+        if "size" in words:
+            assert "4x4" in raised.value.hint
+    else:
+        movie.check_output(str(tmp_path / path), range(3), size, fps)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_metadata_of_npz_is_text(tmp_path: Path) -> None:
+    image.save(tmp_path / "a.npz", pixels(1), {"triangle": np.full((3, 5), 3.0)}, {"samples": 4})  # type: ignore[dict-item]
+    with np.load(tmp_path / "a.npz") as file:
+        assert json.loads(str(file["metadata"])) == {"samples": "4"}
+        assert file["triangle"].dtype == np.int32 and file["linear"].dtype == np.float32

@@ -1,0 +1,181 @@
+"""Cameras of scenes: what they see, the limits of their numbers, framing, names and the turns of a table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.scene.animation import Animation, turntable
+from viewer.scene.camera import Camera
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+
+POINTS = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+
+TWO = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def square(**more: Any) -> Mesh:
+    return Mesh(POINTS, TWO, **more)
+
+
+AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
+
+
+def box(x: float, y: float, z: float, half: float = 1.0) -> list[list[float]]:
+    return [[x - half, y - half, z - half], [x + half, y + half, z + half]]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "seen"),
+    [
+        (box(0, 0, -10), True),
+        (box(0, 0, 10), False),
+        (box(0, 0, 0.99), True),  # it is in the box
+        (box(0, 0, 1), False),  # that ends where it stands
+        (box(0, 11.9, -10), True),  # 45 degrees up: 11 at most at its far side
+        (box(0, 12.1, -10), False),
+        (box(0, -11.9, -10), True),
+        (box(0, -12.1, -10), False),
+        (box(22.9, 0, -10), True),  # twice as wide
+        (box(23.1, 0, -10), False),
+        (box(-22.9, 0, -10), True),
+        (box(-23.1, 0, -10), False),
+        (box(0, 0, -86), True),  # its radius is sqrt(3): at least 0.02 of the distance
+        (box(0, 0, -87), False),
+        ([[0, 0, -5], [0, 0, -5]], True),
+        ([[math.inf] * 3, [-math.inf] * 3], True),
+        ([[1, 1, 1], [-1, -1, -1]], True),
+    ],
+)
+def test_what_a_camera_sees(bounds: list[list[float]], seen: bool) -> None:
+    assert AHEAD.sees(bounds) == seen
+    # Whichever way it looks.
+    turned = Camera((5, 6, 7), (6, 6, 7), fov=90)
+    low, high = np.array(bounds, float)
+    moved = np.stack([np.array([-low[2], low[1], low[0]]), np.array([-high[2], high[1], high[0]])])
+    moved = np.sort(moved, axis=0) if np.isfinite(moved).all() and (low <= high).all() else moved
+    assert turned.sees(moved + (5, 6, 7)) == seen
+
+
+@pytest.mark.parametrize(
+    ("fov", "z", "seen"), [(20, -490, True), (20, -493, False), (120, -49, True), (120, -51, False)]
+)
+def test_how_small_it_may_be(fov: float, z: float, seen: bool) -> None:
+    """sqrt(3) over the distance against 0.02 tan(fov / 2)."""
+    assert AHEAD.with_fov(fov).sees(box(0, 0, z)) == seen
+
+
+def test_scenes_whose_camera_sees_nothing_are_framed() -> None:
+    scene = Scene(
+        [square()], [Instance(0)], cameras=[replace(AHEAD, name="own", origin=(0, 0, -9), target=(0, 0, -10))]
+    )
+    found = scene.framed()
+    assert [camera.name for camera in found.cameras] == ["framing", "own"] and len(scene.cameras) == 1
+    assert found.warnings == ["scene: camera 'own' sees nothing: the scene is framed (--camera 'own' takes it)"]
+    assert found.cameras[0].sees(scene.bounds()) and scene.warnings == []
+    right = replace(scene, cameras=[replace(AHEAD, origin=(0, 0, 9))])
+    assert right.framed() is right
+    moving = replace(scene, animations=[Animation("a")])
+    none = replace(scene, cameras=[])
+    assert moving.framed() is moving and none.framed() is none
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "right"),
+    [
+        *((("aperture", value, True)) for value in (0, 1e18, 0.5)),
+        *((("aperture", value, False)) for value in (-1e-9, 1.1e18, math.nan, "wide", None)),
+        *((("focus", value, True)) for value in (1e-18, 1e18, None)),
+        *((("focus", value, False)) for value in (0.9e-18, 1.1e18, math.inf, "far", -1)),
+        *((("origin", value, False)) for value in ("abc", (1, 2), (1, 2, 3, 4), (1, 2, None), (math.nan, 0, 0))),
+        *((("up", value, False)) for value in ((0, 0, 0), 5)),
+        ("fov", 179.9, True),
+        ("fov", 1e-3, True),
+    ],
+)
+def test_numbers_of_a_camera(field: str, value: Any, right: bool) -> None:
+    if right:
+        made = replace(AHEAD, **{field: value})
+        assert getattr(made, field) == value
+    else:
+        with pytest.raises(ViewerError):
+            replace(AHEAD, **{field: value})
+
+
+def test_focus_is_the_target_s_distance_unless_given() -> None:
+    camera = Camera((1, 2, 3), (1, 5, 7))
+    assert camera.focus_distance == 5 and camera.with_lens(focus=2).focus_distance == 2
+    assert Camera((0, 0, 0), (1e-20, 0, 0)).focus_distance == 1e-18
+    assert Camera((0, 0, 0), (1e20, 0, 0)).focus_distance == 1e18
+    lens = camera.with_lens(0.5, 4)
+    assert (lens.aperture, lens.focus) == (0.5, 4)
+    assert (lens.with_lens().aperture, lens.with_lens(aperture=0).focus, lens.with_lens(focus=1).aperture) == (
+        0.5,
+        4,
+        0.5,
+    )
+
+
+@pytest.mark.parametrize("aspect", [1e-9, 1e-3, 0.25, 1, 2])
+def test_framing_fits_the_narrower_side(aspect: float) -> None:
+    camera = Camera.framing([[-1, -1, -1], [1, 1, 1]], 40, (0, 0, 1), aspect=aspect)
+    slope = math.tan(math.radians(20)) / 1.1 * min(max(aspect, 1e-3), 1)
+    assert camera.origin == pytest.approx((0, 0, 1 + 1 / slope), rel=1e-9) and camera.target == (0, 0, 0)
+    assert (camera.fov, camera.name) == (40, "camera")
+
+
+def test_framing_of_wide_boxes_and_by_default() -> None:
+    """A picture wider than high shows as much as a square one; from the right, a little above."""
+    wide = [[-3, -1, -1], [3, 1, 1]]
+    assert Camera.framing(wide, aspect=2) == Camera.framing(wide) == Camera.framing(wide, aspect=9)
+    found = Camera.framing(wide, name="a")
+    away = np.subtract(found.origin, found.target)
+    np.testing.assert_allclose(away / away[2], (0.35, 0.25, 1), rtol=1e-12)
+    assert (found.fov, found.name, found.target) == (40, "a", (0, 0, 0))
+    empty = Camera.framing([[1, 1, 1], [0, 0, 0]])
+    assert empty == Camera.framing([[-0.5] * 3, [0.5] * 3])
+
+
+def test_cameras_of_a_scene_by_name() -> None:
+    cameras = [replace(AHEAD, name=name) for name in ("a", "b")]
+    scene = Scene([square()], [Instance(0)], cameras=cameras)
+    assert scene.camera() is cameras[0] and scene.camera("b") is cameras[1]
+    with pytest.raises(ViewerError, match=r"no camera 'c' \(cameras: a, b; or give"):
+        scene.camera("c")
+    bare = Scene([square()], [Instance(0)])
+    assert bare.camera() == Camera.framing(bare.bounds()) and bare.camera(aspect=0.5) != bare.camera()
+    with pytest.raises(ViewerError, match="cameras: none"):
+        bare.camera("c")
+
+
+@pytest.mark.parametrize(
+    ("share", "origin"),
+    [
+        (0, (3, 5, 4)),
+        (1, (3, 5, 4)),
+        (0.25, (5, 5, 0)),
+        (0.5, (1, 5, -2)),
+        (0.75, (-1, 5, 2)),
+        (-0.25, (-1, 5, 2)),
+        (1.25, (5, 5, 0)),
+    ],
+)
+def test_turns_of_the_table(share: float, origin: tuple[float, ...]) -> None:
+    """About the middle (2, ., 1), from +Z towards +X: (1, 3) becomes (3, -1), and so on."""
+    camera = Camera((3, 5, 4), (2, 0, 1), name="a", aperture=0.5, focus=2)
+    found = turntable(camera, [[0, 0, 0], [4, 9, 2]], share)
+    assert found.origin == origin and found.target == (2, 0, 1) and found.up == (0, 1, 0)
+    assert (found.name, found.aperture, found.focus, found.fov) == ("a", 0.5, 2, 40)
+
+
+def test_an_eighth_of_a_turn() -> None:
+    found = turntable(Camera((0, 1, 2), (0, 0, 1), up=(0, 1, 1)), np.zeros((2, 3)), 0.125)
+    half = math.sqrt(0.5)
+    np.testing.assert_allclose(found.origin, (2 * half, 1, 2 * half))
+    np.testing.assert_allclose(found.up, (half, 1, half))

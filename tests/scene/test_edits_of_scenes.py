@@ -1,0 +1,253 @@
+"""Grounds, placed objects, smooth and joined meshes, maps and textures of scenes, by tables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.scene.color import linear_texels
+from viewer.scene.edits.alone import is_single_object
+from viewer.scene.edits.smooth import has_smooth_meshes, is_smooth
+from viewer.scene.geometry.attributes import opacities, second_coordinates, tangents
+from viewer.scene.geometry.batches import alike, batches, joined, offsets, ranges
+from viewer.scene.geometry.ground import ground_transform
+from viewer.scene.geometry.normals import face_normals
+from viewer.scene.geometry.transform import transform_normals, transform_points, transform_tangents
+from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture, uv_transform
+
+POINTS = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+
+TWO = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def square(**more: Any) -> Mesh:
+    return Mesh(POINTS, TWO, **more)
+
+
+def at(x: float, y: float, z: float, size: float = 1.0) -> np.ndarray:
+    matrix = np.diag([size, size, size, 1.0])
+    matrix[:3, 3] = x, y, z
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("bounds", "size", "diagonal", "place"),
+    [
+        ([[0, 1, 0], [2, 3, 4]], (3, 5), (6, 10), (1, 1, 2)),
+        ([[0, 1, 0], [2, 3, 4]], "auto", (40, 40), (1, 1, 2)),
+        ([[0, 0, 0], [2, 1, 40]], "auto", (200, 200), (1, 0, 20)),
+        ([[0, 0, 0], [50, 1, 4]], "auto", (250, 250), (25, 0, 2)),
+        ([[0, 7, 0], [2, 7, 4]], (1, 2), (4, 8), (1, 7, 2)),
+        ([[0, 7, 0], [0, 7, 0]], "auto", None, None),
+    ],
+)
+def test_grounds(bounds: list, size: Any, diagonal: tuple | None, place: tuple | None) -> None:
+    found = ground_transform(np.array(bounds, float), size)
+    if diagonal is None:
+        assert found is None
+    else:
+        np.testing.assert_array_equal(
+            found, [[diagonal[0], 0, 0, place[0]], [0, 1, 0, place[1]], [0, 0, diagonal[1], place[2]], [0, 0, 0, 1]]
+        )
+
+
+def plate(y: float, size: float = 1.0, turned: bool = False) -> tuple[Mesh, np.ndarray]:
+    """A horizontal square, facing up."""
+    corners = [[0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 0, 0]]
+    return Mesh(np.float32(corners), TWO[:, ::-1] if turned else TWO), at(0, y, 0, size)
+
+
+@pytest.mark.parametrize(
+    ("floor", "height", "turned", "mirrored", "single"),
+    [
+        (1.0, 0.0, False, False, False),
+        (0.72, 0.0, False, False, False),  # 0.5184 of the floor plan
+        (0.7, 0.0, False, False, True),  # 0.49
+        (1.0, 0.09, False, False, False),
+        (1.0, 0.11, False, False, True),  # above the lowest tenth
+        (1.0, 0.0, True, False, True),  # faces down
+        (1.0, 0.0, True, True, True),  # under a mirror, too
+        (1.0, 0.0, False, True, False),
+    ],
+)
+def test_objects_and_places(floor: float, height: float, turned: bool, mirrored: bool, single: bool) -> None:
+    mesh, place = plate(height, floor, turned)
+    if mirrored:
+        place = place @ np.diag([-1.0, 1, 1, 1])
+        place[0, 3] = floor
+    posts = Mesh(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]), [[0, 1, 2], [0, 3, 4]])
+    scene = Scene([mesh, posts], [Instance(0, place), Instance(1)])
+    assert is_single_object(scene) == single
+    far = [replace(each, transform=at(10, 20, 30, 2) @ each.transform) for each in scene.instances]
+    assert is_single_object(Scene(scene.meshes, far)) == single
+
+
+def test_floors_of_meshes_that_reach_up() -> None:
+    """Triangles below the lowest tenth with all of their corners, wherever these are among the mesh's."""
+    corners = np.float32([[0, 1, 0], [5, 0, 5], [5, 0, 6], [6, 0, 6], [6, 0, 5], [5, 1, 5]])
+    floor = [[1, 2, 3], [1, 3, 4]]
+    for faces, single in (
+        ([*floor, [5, 3, 4]], False),
+        ([[5, 2, 3], [1, 3, 4], [5, 3, 4]], False),
+        ([[5, 2, 3], [5, 3, 4]], True),
+    ):
+        assert is_single_object(Scene([Mesh(corners, faces)], [Instance(0)])) == single
+
+
+def test_objects_of_too_many_parts_or_none() -> None:
+    mesh = Mesh(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]), [[0, 1, 2], [0, 2, 3]])
+    assert is_single_object(Scene([mesh], [Instance(0)] * 1000)) and not is_single_object(
+        Scene([mesh], [Instance(0)] * 1001)
+    )
+    assert not is_single_object(Scene([mesh])) and not is_single_object(Scene([mesh], [Instance(0)]).on_ground())
+    assert not is_single_object(Scene([square()], [Instance(0)]))  # flat
+
+
+def test_smooth_and_flat_meshes() -> None:
+    flat, bent = np.tile((0.0, 0, 1), (4, 1)), np.tile((0.0, 0, 1), (4, 1))
+    bent[2] = 0.1, 0, 1
+    hardly = flat.copy()
+    hardly[2] = 0.013, 0, 1  # 1 - cosine of 0.8e-4
+    for normals, smooth in ((flat, False), (bent, True), (hardly, False), (-flat, True)):
+        assert is_smooth(square(normals=normals)) == smooth
+    assert not is_smooth(square()) and not is_smooth(Mesh(POINTS, np.zeros((0, 3)))) and not is_smooth(Quadric.sphere())
+    scene = Scene([square(), square(normals=bent)], [Instance(0)])
+    assert not has_smooth_meshes(scene)
+    scene.instances.append(Instance(1))
+    assert has_smooth_meshes(scene) and has_smooth_meshes(scene)
+
+
+def test_parts_of_arrays() -> None:
+    assert offsets([2, 0, 3]).tolist() == [0, 2, 2, 5] and offsets([]).tolist() == [0]
+    assert ranges(np.array([5, 1, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
+    for most, runs in ((1, 4), (5, 3), (6, 2), (7, 2), (99, 1)):
+        found = list(batches(np.array([4, 2, 4, 1]), most))
+        assert len(found) == {1: 4, 5: 3, 6: 2, 7: 2, 99: 1}[most] == runs
+        assert [k for part in found for k in range(part.start, part.stop)] == [0, 1, 2, 3]
+    assert [(part.start, part.stop) for part in batches(np.array([4, 2, 4, 1]), 5)] == [(0, 1), (1, 2), (2, 4)]
+    kinds, numbers = np.array([[1, 2], [3, 4], [1, 2]]), np.array([2, 1, 0, 2, 1])
+    assert [part.tolist() for part in alike(kinds, numbers)] == [[2, 0, 3], [1, 4]]
+    assert list(alike(kinds, numbers[:0])) == []
+    both = joined([square(), Mesh(POINTS + 5, TWO[:1]), square()])
+    assert both.triangles.tolist() == [[0, 1, 2], [0, 2, 3], [4, 5, 6], [8, 9, 10], [8, 10, 11]]
+    assert both.vertices.tolist() == [0, 4, 8, 12] and both.faces.tolist() == [0, 2, 3, 5]
+    np.testing.assert_array_equal(both.positions, np.concatenate([POINTS, POINTS + 5, POINTS]))
+    one = square()
+    assert joined([one]).positions is one.positions and joined([one]).triangles is one.triangles
+
+
+def test_optional_attributes_of_instances() -> None:
+    bare = square()
+    full = square(
+        uvs_1=np.arange(8).reshape(4, 2), colors=np.full((4, 4), 0.5), tangents=np.tile((1.0, 0, 0, 1), (4, 1))
+    )
+    opaque = square(colors=np.float32([[0, 0, 0, 1]] * 4))
+    which, maps = np.array([1, 0, 1]), np.stack([np.eye(4), np.eye(4), np.diag([-2.0, 1, 1, 1])])
+    assert second_coordinates([bare, opaque], which) is None is tangents([bare, opaque], which, maps)
+    assert opacities([bare, opaque], which) is None
+    np.testing.assert_array_equal(
+        second_coordinates([bare, full], which),
+        np.concatenate([np.arange(8).reshape(4, 2), np.zeros((4, 2)), np.arange(8).reshape(4, 2)]),
+    )
+    np.testing.assert_array_equal(opacities([bare, full], which), np.repeat([0.5, 1, 0.5], 4))
+    np.testing.assert_array_equal(
+        tangents([bare, full], which, maps), np.repeat([[1, 0, 0, 1], [0, 0, 0, 0], [-1, 0, 0, -1]], 4, axis=0)
+    )
+
+
+def test_points_and_directions_under_maps() -> None:
+    """Normals by the inverse transpose, on the same side under mirrors."""
+    slope = np.array([[2.0, 0, 0, 5], [0, 1, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]])
+    mirror, flat, turn = np.diag([-1.0, 1, 1, 1]), np.diag([1.0, 0, 1, 1]), np.eye(4)[[1, 2, 0, 3]]
+    maps = np.stack([slope, np.eye(4), mirror, flat, turn])
+    half = math.sqrt(0.5)
+    points, normals = np.float32([[1, 2, 3], [-1, 0, 0]]), np.float32([[half, half, 0], [0, 0, 1]])
+    expected = np.einsum("nij,vj->nvi", maps[:, :3, :3], points) + maps[:, None, :3, 3]
+    np.testing.assert_allclose(transform_points(points, maps), expected)
+    assert transform_points(points, np.eye(4)[None])[0].tolist() == points.tolist()
+    found = transform_normals(normals, maps)
+    five = math.sqrt(5)
+    wanted = [
+        [[1 / five, 2 / five, 0], [0, 0, 1]],
+        normals,
+        [[-half, half, 0], [0, 0, 1]],
+        [[0, 1, 0], [0, 0, 1]],
+        [[half, 0, half], [0, 1, 0]],
+    ]
+    np.testing.assert_allclose(found, wanted, atol=1e-7)
+    given = np.float32([[half, half, 0, 1], [0, 0, 1, -1], [0, 0, 0, 0]])
+    np.testing.assert_allclose(
+        transform_tangents(given, slope), [[2 / five, 1 / five, 0, 1], [0, 0, 1, -1], [0, 0, 0, 0]], atol=1e-7
+    )
+    np.testing.assert_allclose(
+        transform_tangents(given, mirror), [[-half, half, 0, -1], [0, 0, 1, 1], [0, 0, 0, 0]], atol=1e-7
+    )
+    assert transform_tangents(given, at(5, 6, 7)) is given
+
+
+def test_face_normals_follow_the_right_hand() -> None:
+    points = np.float32([[0, 0, 0], [2, 0, 0], [0, 3, 0], [0, 0, 5], [np.nan, 0, 0], [4, 0, 0]])
+    faces = np.array([[0, 1, 2], [0, 2, 1], [0, 2, 3], [0, 3, 1], [0, 1, 5], [0, 1, 4]])
+    expected = [[0, 0, 1], [0, 0, -1], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    np.testing.assert_array_equal(face_normals(points, faces), expected)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float16])
+@pytest.mark.parametrize("color", [True, False])
+def test_texels_as_numbers(kind: type, color: bool) -> None:
+    most = 1 if kind is np.float16 else np.iinfo(kind).max
+    texels = (np.array([[[0, 0.02, 0.5, 0.5], [1, 0.04, 0.05, 0.02]]]) * most).astype(kind)
+    share = texels.astype(np.float64) / most
+    expected = share.copy()
+    if color and kind is not np.float16:
+        rgb = share[..., :3]
+        expected[..., :3] = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    np.testing.assert_allclose(linear_texels(texels, color), expected, rtol=1e-12)
+
+
+def test_transforms_of_coordinates() -> None:
+    """Scale, then rotation, then offset (KHR_texture_transform)."""
+    np.testing.assert_allclose(uv_transform((5, 6), math.pi / 2, (2, 3)) @ (1, 1, 1), (5 + 3, 6 - 2), atol=1e-12)
+    np.testing.assert_array_equal(uv_transform(), [[1, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"wrap": ("repeat", "tile")},
+        {"minification": "cubic"},
+        {"content": "height"},
+        {"uv_set": 2},
+        {"transform": np.eye(3)},
+    ]
+    + [{"transform": np.full((2, 3), np.nan)}],
+)
+def test_textures_that_cannot_be(change: dict) -> None:
+    with pytest.raises(ViewerError, match="texture 'texture'"):
+        Texture(Image.white(), **change)
+    for texels in (
+        np.zeros((2, 2, 3), np.uint8),
+        np.zeros((2, 2, 4), np.int16),
+        np.zeros((0, 2, 4), np.uint8),
+        np.zeros((2, 4), np.uint8),
+    ):
+        with pytest.raises(ViewerError, match="image: texels are"):
+            Image(texels)
+
+
+def test_stand_ins_of_images() -> None:
+    board = Image.checkerboard()
+    assert board.size == (8, 8) and board.name == "checkerboard"
+    assert board.texels[0, :2].tolist() == [[255, 0, 255, 255], [0, 0, 0, 255]] == board.texels[1, 1::-1].tolist()
+    assert Image.white("a").texels.tolist() == [[[255] * 4]] and Image.white("a").name == "a"
+    assert Image(np.zeros((2, 5, 4), np.uint8)).size == (5, 2)
+    assert Texture(board).minification == "linear_mipmap_linear"
+    assert Texture(board, nearest=True).minification == "nearest_mipmap_linear"

@@ -1,0 +1,264 @@
+"""Nodes, objects, variants, animations, references and arrays of scenes, by tables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.scene.animation import Animation, Track, place_camera, place_light
+from viewer.scene.camera import Camera
+from viewer.scene.hierarchy import Hierarchy, compose, levels, unit_quaternions
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh, quiet_nans
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture
+
+POINTS = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+
+TWO = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def square(**more: Any) -> Mesh:
+    return Mesh(POINTS, TWO, **more)
+
+
+def at(x: float, y: float, z: float, size: float = 1.0) -> np.ndarray:
+    matrix = np.diag([size, size, size, 1.0])
+    matrix[:3, 3] = x, y, z
+    return matrix
+
+
+AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
+
+
+def test_cameras_and_lights_on_nodes() -> None:
+    matrix = np.array([[0, 0, 1e200, 1], [0, 2, 0, 2], [-1, 0, 0, 3], [0, 0, 0, 1]], float)
+    camera = place_camera(replace(AHEAD, name="a"), matrix)
+    assert (camera.origin, camera.target, camera.up) == ((1, 2, 3), (0, 2, 3), (0, 2, 0)) and camera.name == "a"
+    light = place_light(Light("spot", "a", intensity=(1, 2, 3)), matrix)
+    assert (light.position, light.direction, light.intensity) == ((1, 2, 3), (-1, 0, 0), (1, 2, 3))
+    for broken in (np.zeros((4, 4)), at(0, 0, 1e20)):
+        with pytest.raises(ViewerError):
+            place_camera(AHEAD, broken)
+
+
+@pytest.mark.parametrize(
+    ("parents", "found"),
+    [
+        ([], [[]]),
+        ([-1], [[0]]),
+        ([-1, -1], [[0, 1]]),
+        ([-1, 0, 0, 1, -1, 4, 3], [[0, 4], [1, 2, 5], [3], [6]]),
+        ([-1, 0, 1, 2], [[0], [1], [2], [3]]),
+    ],
+)
+def test_levels_of_trees(parents: list[int], found: list[list[int]]) -> None:
+    made = [level.tolist() for level in levels(np.array(parents, np.int64))]
+    assert made == [each for each in found if each] or made == found
+
+
+def test_quaternions_of_any_length() -> None:
+    given = [[0, 0, 0, 0], [0, 0, 0, 2], [3, 0, 4, 0], [1e200, 0, 0, 1e200], [1e-200, 0, 0, 0], [0, -5, 0, 0]]
+    half = math.sqrt(0.5)
+    wanted = [[0, 0, 0, 1], [0, 0, 0, 1], [0.6, 0, 0.8, 0], [half, 0, 0, half], [1, 0, 0, 0], [0, -1, 0, 0]]
+    np.testing.assert_allclose(unit_quaternions(given), wanted, rtol=1e-15)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_quarter_turns(axis: int) -> None:
+    """About each axis the next one turns into the one behind it; scales come first, translations last."""
+    quaternion = np.zeros(4)
+    quaternion[axis] = quaternion[3] = math.sqrt(0.5)
+    scale = np.array([2.0, 3.0, 5.0])
+    (matrix,) = compose([[7, 8, 9]], [quaternion], [scale])
+    after, last = (axis + 1) % 3, (axis + 2) % 3
+    expected = np.zeros((4, 4))
+    expected[axis, axis], expected[last, after], expected[after, last] = scale[axis], scale[after], -scale[last]
+    expected[:, 3] = 7, 8, 9, 1
+    np.testing.assert_allclose(matrix, expected, atol=1e-14)
+
+
+def test_hierarchies_by_default() -> None:
+    tree = Hierarchy.of([-1, 0], [[1, 0, 0], [0, 2, 0]], [1], [0], light_nodes=[1])
+    assert list(tree.names) == ["", ""] and tree.offsets is None
+    np.testing.assert_array_equal(tree.world()[:, :3, 3], [[1, 0, 0], [1, 2, 0]])
+    assert [each.tolist() for each in (tree.instance_nodes, tree.camera_nodes, tree.light_nodes)] == [[1], [0], [1]]
+    made = Hierarchy.of([-1], [[0, 0, 0]], [0], rotation=[[0, 0, 1, 0]], scale=[[2, 3, 4]], names=["a"])
+    np.testing.assert_allclose(made.world()[0], np.diag([-2, -3, 4, 1.0]), atol=1e-15)
+    assert list(made.names) == ["a"]
+
+
+def test_objects_by_name_and_place() -> None:
+    here, there = np.eye(4), at(1, 0, 0)
+    instances = [Instance(0, here, name="a"), Instance(0, here.copy(), name="a"), Instance(0, there, name="a")]
+    instances += [Instance(0, here, name="b"), Instance(0, here), Instance(0, here)]
+    scene = Scene([square()], instances)
+    assert [scene.parts(number) for number in range(6)] == [[0, 1], [0, 1], [2], [3], [4], [5]]
+    scene.hierarchy = Hierarchy.of([-1, 0, 0, 1, -1], np.zeros((5, 3)), [0, 1, 3, 2, 4, -1])
+    assert [scene.parts(number) for number in range(6)] == [[0, 1, 2, 3], [0, 1, 2], [2], [3], [4], [5]]
+
+
+def varied() -> Scene:
+    meshes = [square(), square(), square()]
+    return Scene(
+        meshes,
+        [Instance(0), Instance(1, material=3), Instance(2), Instance(1, at(1, 0, 0))],
+        [Material(str(k)) for k in range(4)],
+        variants={"day": {0: 1}, "10": {0: 2, 1: 2}, "": {}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("variant", "name", "materials"),
+    [
+        (None, None, [None, 3, None, None]),
+        ("day", "day", [1, None, None, None]),
+        (0, "day", [1, None, None, None]),
+        ("1", "10", [2, 2, None, 2]),
+        (1, "10", [2, 2, None, 2]),
+        ("10", "10", [2, 2, None, 2]),
+        (10, "10", [2, 2, None, 2]),
+        ("", "", [None, None, None, None]),
+        (2, "", [None, None, None, None]),
+    ],
+)
+def test_variants_by_name_or_number(variant: Any, name: str | None, materials: list[int | None]) -> None:
+    scene = varied()
+    found = scene.with_variant(variant)
+    assert found.variant == name and [each.material for each in found.instances] == materials
+    assert found is scene if variant is None else found.with_variant(variant) is found
+    assert scene.variant is None and scene.instances[1].material == 3
+
+
+@pytest.mark.parametrize("variant", ["night", 3, "3", -1, "-1", "\u0661", "1.0"])
+def test_variants_that_are_not_there(variant: Any) -> None:
+    with pytest.raises(ViewerError, match=rf"no variant '{variant}' \(variants: 0 'day', 1 '10', 2 ''\)"):
+        varied().with_variant(variant)
+    with pytest.raises(ViewerError, match="variants: none"):
+        Scene().with_variant(variant)
+
+
+@pytest.mark.parametrize(
+    ("given", "number"), [("b", 1), (1, 1), ("0", 0), ("2", 0), (2, 2), ("c", None), (3, None), ("-1", None)]
+)
+def test_animations_by_name_or_number(given: Any, number: int | None) -> None:
+    """A name before a number."""
+    track = Track(0, "translation", np.array([0.0, 2.0]), np.zeros((2, 3)))
+    names = ("2", "b", "x")
+    scene = Scene(animations=[Animation(name, (track,) * (name == "b")) for name in names])
+    if given == 2 and isinstance(given, int):
+        scene.play(given)
+        assert scene.animation == 2 and scene.duration == 0
+    elif number is None:
+        with pytest.raises(ViewerError, match=rf"no animation '{given}' \(animations: 0 '2', 1 'b', 2 'x'\)"):
+            scene.play(given)
+    else:
+        scene.play(given)
+        assert scene.animation == number and scene.duration == (2 if number == 1 else 0)
+
+
+@pytest.mark.parametrize(
+    ("instances", "materials", "words"),
+    [
+        ([Instance(0), Instance(1)], [Material()], "instance 1 names mesh 1"),
+        ([Instance(-1)], [Material()], "instance 0 names mesh -1"),
+        ([Instance(0, material=1)], [Material()], "instance 0 names material 1"),
+        ([Instance(0, material=-1)], [Material()], "instance 0 names material -1"),
+        ([Instance(0)], [], "mesh 0, triangle 0 names material 0"),
+        ([Instance(0)], [Material(), Material(texture=0)], "material 1, use 0 names texture 0"),
+        ([Instance(0)], [Material(normal_texture=-1)], "material 0, use 0 names texture -1"),
+        ([Instance(0)], [Material()], ""),
+        ([Instance(0, material=0)], [Material()], ""),
+        ([], [], ""),
+    ],
+)
+def test_references_of_scenes(instances: list[Instance], materials: list[Material], words: str) -> None:
+    scene = Scene([square()], instances, materials)
+    if words:
+        with pytest.raises(ViewerError, match=words):
+            scene.check()
+    else:
+        scene.check()
+
+
+def test_textures_in_use_are_there() -> None:
+    scene = Scene(
+        [square()], [Instance(0)], [Material(texture=0, normal_texture=1)], textures=[Texture(Image.white())] * 2
+    )
+    scene.check()
+    scene.textures.pop()
+    with pytest.raises(ViewerError, match=r"material 0, use 1 names texture 1 \(there are 1"):
+        scene.check()
+
+
+def test_the_triangle_of_a_wrong_material_is_named() -> None:
+    meshes = [square(), square(materials=[0, 1]), square(materials=[5, 5])]
+    scene = Scene(meshes, [Instance(0), Instance(1)], [Material()])
+    with pytest.raises(ViewerError, match=r"mesh 1, triangle 1 names material 1 \(there are 1, numbered from 0\)"):
+        scene.check()
+    scene.materials *= 2
+    scene.check()  # what no instance shows may name anything
+    scene.instances.append(Instance(2, material=0))
+    scene.check()  # and what is overridden
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"vertices": [[0, 0]] * 4}, r"vertices have shape \(4, 2\), expected \(N, 3\)"),
+        ({"vertices": ["a"]}, "vertices are not numbers"),
+        ({"vertices": [[1e39, 0, 0]] * 4}, "vertices hold a number that is too large"),
+        ({"vertices": [[1j, 0, 0]] * 4}, "vertices are complex128, expected real numbers"),
+        ({"faces": [[0, 1, 9]]}, "triangle 0 names vertices"),
+        ({"faces": [[0, 1, -1]]}, "triangle 0 names vertices"),
+        ({"faces": [[0.5, 1, 2]]}, "faces are float64, expected whole numbers"),
+        ({"faces": [[0, 1, 2, 3]]}, r"faces have shape \(1, 4\)"),
+        ({"colors": [[0, 0, 0]] * 3}, "3 colors for 4 vertices"),
+        ({"colors": [[0, 0]] * 4}, r"colors have shape \(4, 2\), expected \(N, 3\) or \(N, 4\)"),
+        ({"colors": [[0, 0, 1.0011]] * 4}, "colors reach from 0 to 1.0011"),
+        ({"colors": [[0, 0, -0.1]] * 4}, "colors reach from -0.1 to 0"),
+        ({"normals": [[0, 0, 1]] * 3}, "normals have shape"),
+        ({"base_color": (1, 2)}, "base_color have shape"),
+    ],
+)
+def test_arrays_that_are_no_mesh(arguments: dict, words: str) -> None:
+    with pytest.raises(ViewerError, match=words):
+        Scene.from_triangles(**{"vertices": POINTS, "faces": TWO, **arguments})
+
+
+def test_scenes_of_arrays() -> None:
+    scene = Scene.from_triangles(POINTS, TWO, [[0, 0, 1]] * 4, [[1.001, 0.5, 0]] * 4, (0.1, 0.2, 0.3), "a")
+    (mesh,) = scene.meshes
+    assert (scene.name, mesh.name, scene.materials[0].base_color) == ("a", "a", (0.1, 0.2, 0.3, 1))
+    np.testing.assert_array_equal(mesh.colors, np.float32([[1.001, 0.5, 0, 1]] * 4))
+    np.testing.assert_array_equal(mesh.normals, [[0, 0, 1]] * 4)
+    np.testing.assert_array_equal(
+        Scene.from_triangles(POINTS, TWO, colors=[[0, 0, 0, 0.5]] * 4).meshes[0].colors[:, 3], 0.5
+    )
+    lost = Scene.from_triangles([[math.nan, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [1, 2, 3]])
+    assert lost.warnings == ["triangles: 1 of 2 triangles have corners that are not finite"]
+    assert Scene.from_triangles([], []).warnings == ["triangles: no triangles"] and scene.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("field", "shape"),
+    [("normals", (4, 2)), ("uvs", (3, 2)), ("colors", (4, 3)), ("uvs_1", (4, 3)), ("tangents", (4, 3))],
+)
+def test_attributes_of_other_shapes(field: str, shape: tuple[int, int]) -> None:
+    with pytest.raises(ViewerError, match=rf"{field} have shape \({shape[0]}, {shape[1]}\), expected \(4, "):
+        square(**{field: np.zeros(shape)})
+
+
+def test_quiet_nans_keep_the_rest() -> None:
+    values = np.float32([1, np.nan, -0.0, np.inf])
+    found = quiet_nans(values)
+    np.testing.assert_array_equal(found, values)
+    assert found.dtype == np.float32 and np.signbit(found[2])
+    whole = np.float32([1, 2])
+    assert quiet_nans(whole) is whole
