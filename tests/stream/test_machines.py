@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
 from viewer.base.errors import DeviceError
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Table
 from viewer.stream.gl.device import Device
