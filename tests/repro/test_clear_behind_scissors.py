@@ -1,0 +1,50 @@
+"""In flight, surfaces found by rays stayed those of the first picture, all but a corner: the clear before the next one
+was clipped by the scissors of a smaller framebuffer, and a pixel that has its sample takes no other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viewer import Camera
+from viewer.film.device_film import FilmBuffer
+from viewer.renderer.preview.frame import FrameJob
+from viewer.renderer.preview.preview import Preview
+from viewer.renderer.preview.scheduler import Frame, Scheduler
+from viewer.renderer.renderer import Renderer
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import Stream
+
+NUMBERS = Record("Numbers", Field("number", "vec4"), Field("more", "vec2"))
+
+
+def test_a_stream_is_cleared_as_a_whole(device: Device) -> None:
+    stream, other = Stream(device, NUMBERS, (9, 7)), Stream(device, NUMBERS, (4, 3))
+    stream.write(np.ones((7, 9), NUMBERS.dtype))
+    other.framebuffer.use()
+    other.framebuffer.scissor = (1, 1, 2, 1)  # as a machine's bands
+    stream.clear()
+    assert not stream.read()["number"].any() and not stream.read()["more"].any()
+    other.framebuffer.use()
+    stream.clear([(1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 0.0, 0.0)])
+    assert (stream.read()["number"] == (1, 2, 3, 4)).all() and (stream.read()["more"] == (5, 6)).all()
+    other.framebuffer.scissor = (0, 0, 4, 3)
+
+
+def test_surfaces_by_rays_follow_the_camera(device: Device) -> None:
+    renderer = Renderer("cornell", program="path", machine="singlepass", device=device)
+    size, small, depths = (48, 32), (12, 8), []
+    preview = Preview(renderer, Scheduler())  # of a window of no pixels: surfaces are found by rays
+    preview.scheduler.upsampled.note(1e12)
+    for _ in range(2):
+        film = FilmBuffer(device, small)
+        for _ in renderer.sampler.render_tiles(renderer.plan(small, samples=1), film):
+            pass
+        frame = Frame(small, 0.25, 1, 1, preview=True, in_motion=True, budget=1.0)
+        for _ in preview.picture(FrameJob(frame, renderer.camera, film, first=0), size):
+            pass
+        depths.append(preview._held["finer"].fields()["depth"].copy())
+        renderer.update(camera=Camera((278.0, 273.0, -600.0), (278.0, 273.0, 280.0)))
+    preview.release()
+    both = (depths[0] > 0) & (depths[1] > 0)
+    assert both.mean() > 0.3 and (np.abs(depths[1] - depths[0])[both] > 10).mean() > 0.95
