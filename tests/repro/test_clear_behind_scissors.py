@@ -33,10 +33,10 @@ def test_a_stream_is_cleared_as_a_whole(device: Device) -> None:
 
 def test_surfaces_by_rays_follow_the_camera(device: Device) -> None:
     renderer = Renderer("cornell", program="path", machine="singlepass", device=device)
-    size, small, depths = (48, 32), (12, 8), []
+    size, small, depths = (192, 108), (48, 27), []
     preview = Preview(renderer, Scheduler())  # of a window of no pixels: surfaces are found by rays
     preview.scheduler.upsampled.note(1e12)
-    for _ in range(2):
+    for _ in range(3):
         film = FilmBuffer(device, small)
         for _ in renderer.sampler.render_tiles(renderer.plan(small, samples=1), film):
             pass
@@ -44,7 +44,8 @@ def test_surfaces_by_rays_follow_the_camera(device: Device) -> None:
         for _ in preview.picture(FrameJob(frame, renderer.camera, film, first=0), size):
             pass
         depths.append(preview._held["finer"].fields()["depth"].copy())
-        renderer.update(camera=Camera((278.0, 273.0, -600.0), (278.0, 273.0, 280.0)))
+        eye, aim = np.array(renderer.camera.origin), np.array(renderer.camera.target)
+        renderer.update(camera=Camera(tuple(eye + (20, 30, 50)), tuple(aim + (20, 30, 50))))
     preview.release()
-    both = (depths[0] > 0) & (depths[1] > 0)
-    assert both.mean() > 0.3 and (np.abs(depths[1] - depths[0])[both] > 10).mean() > 0.95
+    both = (depths[1] > 0) & (depths[2] > 0)
+    assert both.mean() > 0.5 and (np.abs(depths[2] - depths[1])[both] > 5).mean() > 0.95
