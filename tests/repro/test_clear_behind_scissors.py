@@ -3,7 +3,9 @@ was clipped by the scissors of a smaller framebuffer, and a pixel that has its s
 
 from __future__ import annotations
 
+import moderngl
 import numpy as np
+import pytest
 
 from viewer import Camera
 from viewer.film.device_film import FilmBuffer
@@ -18,20 +20,27 @@ from viewer.stream.gl.stream import Stream
 NUMBERS = Record("Numbers", Field("number", "vec4"), Field("more", "vec2"))
 
 
-def test_a_stream_is_cleared_as_a_whole(device: Device) -> None:
-    stream, other = Stream(device, NUMBERS, (9, 7)), Stream(device, NUMBERS, (4, 3))
+@pytest.fixture
+def scissored(device: Device) -> moderngl.Framebuffer:
+    """A small framebuffer in use, drawn to in a band as by a machine."""
+    framebuffer = Stream(device, NUMBERS, (4, 3)).framebuffer
+    framebuffer.use()
+    framebuffer.scissor = (1, 1, 2, 1)
+    return framebuffer
+
+
+def test_a_stream_is_cleared_as_a_whole(device: Device, scissored: moderngl.Framebuffer) -> None:
+    stream = Stream(device, NUMBERS, (9, 7))
     stream.write(np.ones((7, 9), NUMBERS.dtype))
-    other.framebuffer.use()
-    other.framebuffer.scissor = (1, 1, 2, 1)  # as a machine's bands
+    scissored.use()
     stream.clear()
     assert not stream.read()["number"].any() and not stream.read()["more"].any()
-    other.framebuffer.use()
+    scissored.use()
     stream.clear([(1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 0.0, 0.0)])
     assert (stream.read()["number"] == (1, 2, 3, 4)).all() and (stream.read()["more"] == (5, 6)).all()
-    other.framebuffer.scissor = (0, 0, 4, 3)
 
 
-def test_surfaces_by_rays_follow_the_camera(device: Device) -> None:
+def test_surfaces_by_rays_follow_the_camera(device: Device, scissored: moderngl.Framebuffer) -> None:
     renderer = Renderer("cornell", program="path", machine="singlepass", device=device)
     size, small, depths = (192, 108), (48, 27), []
     preview = Preview(renderer, Scheduler())  # of a window of no pixels: surfaces are found by rays
@@ -41,6 +50,7 @@ def test_surfaces_by_rays_follow_the_camera(device: Device) -> None:
         for _ in renderer.sampler.render_tiles(renderer.plan(small, samples=1), film):
             pass
         frame = Frame(small, 0.25, 1, 1, preview=True, in_motion=True, budget=1.0)
+        scissored.use()
         for _ in preview.picture(FrameJob(frame, renderer.camera, film, first=0), size):
             pass
         depths.append(preview._held["finer"].fields()["depth"].copy())
