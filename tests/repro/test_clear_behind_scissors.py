@@ -7,12 +7,6 @@ import moderngl
 import numpy as np
 import pytest
 
-from viewer import Camera
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.preview.frame import FrameJob
-from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import Frame, Scheduler
-from viewer.renderer.renderer import Renderer
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
@@ -38,24 +32,3 @@ def test_a_stream_is_cleared_as_a_whole(device: Device, scissored: moderngl.Fram
     scissored.use()
     stream.clear([(1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 0.0, 0.0)])
     assert (stream.read()["number"] == (1, 2, 3, 4)).all() and (stream.read()["more"] == (5, 6)).all()
-
-
-def test_surfaces_by_rays_follow_the_camera(device: Device, scissored: moderngl.Framebuffer) -> None:
-    renderer = Renderer("cornell", program="path", machine="singlepass", device=device)
-    size, small, depths = (192, 108), (48, 27), []
-    preview = Preview(renderer, Scheduler())  # of a window of no pixels: surfaces are found by rays
-    preview.scheduler.upsampled.note(1e12)
-    for _ in range(3):
-        film = FilmBuffer(device, small)
-        for _ in renderer.sampler.render_tiles(renderer.plan(small, samples=1), film):
-            pass
-        frame = Frame(small, 0.25, 1, 1, preview=True, in_motion=True, budget=1.0)
-        scissored.use()
-        for _ in preview.picture(FrameJob(frame, renderer.camera, film, first=0), size):
-            pass
-        depths.append(preview._held["finer"].fields()["depth"].copy())
-        eye, aim = np.array(renderer.camera.origin), np.array(renderer.camera.target)
-        renderer.update(camera=Camera(tuple(eye + (20, 30, 50)), tuple(aim + (20, 30, 50))))
-    preview.release()
-    both = (depths[1] > 0) & (depths[2] > 0)
-    assert both.mean() > 0.5 and (np.abs(depths[2] - depths[1])[both] > 5).mean() > 0.95
