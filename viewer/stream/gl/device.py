@@ -98,6 +98,8 @@ class Device:
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
+    # Self-tests run so far, by name: how the driver fails them, empty where it passes (`viewer.stream.selftest.ways`).
+    selftests: dict[str, str] = field(default_factory=dict, init=False)
     # Unused queries (`Query`): by whether they count samples, take the time, count primitives.
     queries: dict[tuple[bool, bool, bool], deque[moderngl.Query]] = field(
         default_factory=lambda: defaultdict(deque), init=False
