@@ -25,6 +25,7 @@ from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.cli import commands
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
+from viewer.options.doctor import DOCTOR
 from viewer.options.declare import Option, suggestion
 from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
@@ -332,6 +333,13 @@ def _diff(arguments: argparse.Namespace) -> bool:
     return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
 
 
+def _doctor(arguments: argparse.Namespace) -> bool:
+    """``raystream doctor``."""
+    from viewer.cli.doctor.command import doctor
+
+    return doctor(arguments)
+
+
 def _has_display() -> bool:
     return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
@@ -367,6 +375,13 @@ COMMANDS = {
     ),
     "devices": Command(
         "list the GPUs and what their OpenGL can do", "[--json]", commands.devices, ("debug",), json=True
+    ),
+    "doctor": Command(
+        "test what OpenGL does here, and how fast; a report for an issue",
+        "[-o REPORT.json] [options]",
+        _doctor,
+        ("output", "device", "quiet", "debug"),
+        own=DOCTOR,
     ),
     "graph": Command(
         "draw a program's states, kernels, exits and streams",

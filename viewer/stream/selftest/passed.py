@@ -41,12 +41,16 @@ def passed(device: Device) -> frozenset[str]:
     return frozenset()
 
 
-def keep(device: Device, names: frozenset[str]) -> None:
-    """Add self-tests to those passed, where the folder can be written."""
+def keep(device: Device, name: str, fails: bool = False) -> None:
+    """Add a self-test to those passed, or take one that ``fails`` from them, where the folder can be written."""
+    before = passed(device)
+    after = before - {name} if fails else before | {name}
+    if after == before:
+        return
     path = _file(device)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"format": FORMAT, "driver": device.driver, "passed": sorted(passed(device) | names)}
+        kept = {"format": FORMAT, "driver": device.driver, "passed": sorted(after)}
         part = part_file.begin(path)
         try:
             part.path.write_text(json.dumps(kept, indent=1), encoding="utf-8")

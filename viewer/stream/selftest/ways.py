@@ -64,7 +64,7 @@ def _run(device: Device, name: str) -> None:
     device.compiled, device.waits, device.files = compiled, waits, files  # they count the programs of pictures
     device.selftests[name] = (found.text or "wrong results") if found.verdict == FAIL else ""
     if not device.selftests[name]:
-        keep(device, frozenset([name]))
+        keep(device, name)
 
 
 def settle(device: Device) -> None:
