@@ -25,8 +25,8 @@ from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.cli import commands
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
-from viewer.options.doctor import DOCTOR
 from viewer.options.declare import Option, suggestion
+from viewer.options.doctor import DOCTOR
 from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
 

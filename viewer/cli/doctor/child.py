@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from viewer.base.errors import ViewerError, ViewerWarning, printable
+from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.cli.doctor.items import Item, items
 from viewer.cli.doctor.pictures import UnderTest
 from viewer.cli.report import plain
-from viewer.stream.selftest.check import FAIL, MOST_TEXT
+from viewer.stream.selftest.check import FAIL, in_one_line
 
 MARK = "raystream-doctor "  # begins its lines: drivers print to standard output, too
 BEGUN, FOUND, NO_DEVICE = "begun", "found", "no device"
@@ -46,8 +46,7 @@ def found(subject: UnderTest, item: Item) -> dict[str, Any]:
     try:
         data = item.run(subject)
     except Exception as error:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        data = {"verdict": FAIL, "text": printable(text)[:MOST_TEXT]}
+        data = {"verdict": FAIL, "text": in_one_line(error)}
     return {**data, "seconds": round(perf_counter() - begin, 4)}
 
 

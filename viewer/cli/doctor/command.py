@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def doctor(arguments: Namespace) -> bool:
-    """``raystream doctor``: examine a device, and write the report; whether no check fails."""
+    """``raystream doctor``: examine a device and write the report; False where a check fails."""
     from viewer.cli.doctor.examination import examination
     from viewer.cli.doctor.report import lines, made_report, verdicts
     from viewer.cli.progress import Progress

@@ -20,8 +20,7 @@ from viewer.cli.doctor.child import BEGUN, FOUND, MARK, NO_DEVICE
 from viewer.cli.doctor.items import items
 from viewer.stream.selftest.check import FAIL
 
-ITEM_SECONDS = 60.0  # after which an item is given up
-START_SECONDS = 60.0  # to load Python and open the device
+ITEM_SECONDS = 60.0  # after which an item is given up, or the opening of the device
 MOST_DEATHS = 6  # of children one after another, each at its first item: nothing works then
 TAIL = 200  # characters of a dead child's last words
 # A child imports the package that this process has, wherever it lies.
@@ -77,14 +76,12 @@ def _child(
     command = [sys.executable, "-c", CODE, str(paths.PACKAGE.parent), argument]
     begun = keys[0]  # the device is opened for the first
     with tempfile.TemporaryFile() as words, _process(command, {**os.environ, **variables}, words) as process:
-        limit = START_SECONDS
-        for line in _lines(process, lambda: limit):
+        for line in _lines(process):
             if line is None:
-                gives(begun, {"verdict": FAIL, "text": f"no answer in {limit:.0f} s"})
+                gives(begun, {"verdict": FAIL, "text": f"no answer in {ITEM_SECONDS:.0f} s"})
                 return
             if NO_DEVICE in line:
                 raise DeviceError(*line[NO_DEVICE])
-            limit = ITEM_SECONDS
             if BEGUN in line:
                 begun = line[BEGUN]
                 begins(begun)
@@ -118,8 +115,8 @@ def _process(command: list[str], environment: dict[str, str], words: IO[bytes]) 
                 process.stdout.close()
 
 
-def _lines(process: subprocess.Popen[bytes], limit: Callable[[], float]) -> Iterator[Data | None]:
-    """The child's own lines; None where the next takes longer than the limit."""
+def _lines(process: subprocess.Popen[bytes]) -> Iterator[Data | None]:
+    """The child's own lines; None where the next takes longer than `ITEM_SECONDS`."""
     came: Queue[bytes | None] = Queue()
 
     def read() -> None:
@@ -132,7 +129,7 @@ def _lines(process: subprocess.Popen[bytes], limit: Callable[[], float]) -> Iter
     threading.Thread(target=read, daemon=True).start()
     while True:
         try:
-            line = came.get(timeout=limit())
+            line = came.get(timeout=ITEM_SECONDS)
         except Empty:
             yield None
             return

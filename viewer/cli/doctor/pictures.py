@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import Renderer
 from viewer.formats.named import load
+from viewer.renderer.renderer import Renderer
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.selftest.check import DIFFERS, FAIL, PASS, Finding
 
@@ -156,7 +156,8 @@ def _rate(render: Callable[[int], object]) -> tuple[float, int]:
         render(edge)
         if perf_counter() - begin > LONG:
             break
-    times, begin = [], perf_counter()
+    times: list[float] = []
+    begin = perf_counter()
     while not times or perf_counter() - begin < MEASURED:
         before = perf_counter()
         render(edge)

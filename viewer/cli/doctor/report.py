@@ -7,9 +7,9 @@ import platform
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
-import moderngl
 import numpy as np
 
 from viewer.base.version import __version__
@@ -43,9 +43,7 @@ def made_report(found: Found, seconds: float) -> Data:
     for key, data in found.items():
         part, _, name = key.partition(": ")
         parts.setdefault(part, {})[name] = data
-    checks = [
-        {"part": part, "name": name, **data} for part in CHECKED for name, data in parts.get(part, {}).items()
-    ]
+    checks = [{"part": part, "name": name, **data} for part in CHECKED for name, data in parts.get(part, {}).items()]
     lost = [
         {"part": part, "name": name, **data}
         for part, each in parts.items()
@@ -62,7 +60,7 @@ def made_report(found: Found, seconds: float) -> Data:
             "processor": platform.machine(),
             "cores": os.cpu_count(),
             "python": platform.python_version(),
-            "moderngl": moderngl.__version__,
+            "moderngl": version("moderngl"),
             "numpy": np.__version__,
             "platform": sys.platform,
         },

@@ -59,8 +59,12 @@ def examine(device: Device, check: Check) -> Finding:
         with device.current():
             _ = device.context.error  # of whoever came before
             found = check.run(device)
-            error = device.context.error
+            left = device.context.error
     except Exception as error:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        return Finding(FAIL, printable(text)[:MOST_TEXT])
-    return found if error == "GL_NO_ERROR" else Finding(found.verdict, found.text, {**found.figures, "error": error})
+        return Finding(FAIL, in_one_line(error))
+    return found if left == "GL_NO_ERROR" else Finding(found.verdict, found.text, {**found.figures, "error": left})
+
+
+def in_one_line(error: Exception) -> str:
+    """An exception with its kind."""
+    return printable(" ".join(f"{type(error).__name__}: {error}".split()))[:MOST_TEXT]

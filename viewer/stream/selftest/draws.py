@@ -28,7 +28,9 @@ def source(body: str, inputs: int = 0, outputs: int = 1, **constants: float) -> 
     outputs are invariant, as those of all generated programs."""
     made = Source.begin(**constants)
     for k in range(inputs):
-        made.add(f"uniform sampler2D in_{k};\nvec4 value_{k}(ivec2 at) {{ return texelFetch(in_{k}, at, 0); }}", "input")
+        made.add(
+            f"uniform sampler2D in_{k};\nvec4 value_{k}(ivec2 at) {{ return texelFetch(in_{k}, at, 0); }}", "input"
+        )
     for k in range(outputs):
         made.add(f"invariant layout(location = {k}) out vec4 out_{k};", "output")
     made.add(body, "self-test")

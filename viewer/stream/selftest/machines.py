@@ -1,5 +1,5 @@
-"""Self-tests of the machines: a small program's results against its model, and their bits among machines, fusions, masks,
-counts, and with and without a texture barrier and buffer textures."""
+"""Self-tests of the machines: a small program's results against its model, and their bits among machines, fusions,
+masks, counts, with and without a texture barrier and buffer textures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.stream.machines.count import COUNT_MODES
 from viewer.stream.machines.mask import MASKS
 from viewer.stream.machines.registry import MACHINES
 from viewer.stream.selftest import program
-from viewer.stream.selftest.check import FAIL, PASS, Check, Finding, exact
+from viewer.stream.selftest.check import FAIL, PASS, Check, Finding, exact, in_one_line
 
 SIZE = (37, 11)  # odd, and a little more than a tile
 
@@ -56,20 +56,15 @@ def ways_of(device: Device) -> dict[str, tuple[Device, str, dict[str, Any]]]:
             for count in COUNT_MODES if fuse == "none" else COUNT_MODES[:1]:
                 name = f"fuse {fuse}, mask {mask}, {count}"
                 found[name] = device, "multipass", {"fuse": fuse, "mask": mask, "count": count}
-    plain = replace_device(device, allow_barrier=False)
+    plain = replace(device, allow_barrier=False)  # the same context
     found["singlepass, no barrier"] = plain, "singlepass", {}
     for mask in ("depth", "none"):
         found[f"mask {mask}, no barrier"] = plain, "multipass", {"mask": mask}
     if device.max_buffer:
-        textures = replace_device(device, allow_buffers=False)
+        textures = replace(device, allow_buffers=False)
         found["singlepass, textures"] = textures, "singlepass", {}
         found["multipass, textures"] = textures, "multipass", {}
     return found
-
-
-def replace_device(device: Device, **changes: bool) -> Device:
-    """The same context under other allowances. It must be current."""
-    return replace(device, **changes)
 
 
 def all_ways(device: Device) -> Finding:
@@ -80,7 +75,7 @@ def all_ways(device: Device) -> Finding:
         try:
             found = results(held, machine, **options)
         except Exception as error:
-            failed.append(f"{name}: {type(error).__name__}: {' '.join(str(error).split())}"[:160])
+            failed.append(f"{name}: {in_one_line(error)}")
             continue
         wanted = wanted or found.tobytes()
         if judged(found).verdict != PASS or found.tobytes() != wanted:

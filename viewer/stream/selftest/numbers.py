@@ -57,8 +57,8 @@ def _operands(function: Function) -> tuple[Floats, Floats]:
     """(H, W, 4) float32 each."""
     rng, shape = np.random.default_rng(17), (SIZE[1], SIZE[0], 4)
     if function.logarithmic:
-        ends = np.log([function.low, function.high])
-        a, b = np.exp(rng.uniform(*ends, shape)), np.exp(rng.uniform(*ends, shape))
+        low, high = np.log(function.low), np.log(function.high)
+        a, b = np.exp(rng.uniform(low, high, shape)), np.exp(rng.uniform(low, high, shape))
     else:
         a, b = rng.uniform(function.low, function.high, shape), rng.uniform(function.low, function.high, shape)
     return a.astype(np.float32), b.astype(np.float32)
@@ -185,13 +185,13 @@ void main() {
     uint h = hash(uint(at.y * 65536 + at.x));
     int s = int(h);
     out_0 = vec4(float(h >> 16), float(h & 65535u), float(s / 65536), float((s >> 7) & 65535));
-    out_1 = vec4(float(h / 977u & 65535u), float((h << 5) >> 16), uintBitsToFloat(0x3f800000u | (h >> 9)), value_0(at).x);
+    out_1 = vec4(float(h / 977u & 65535u), float((h << 5) >> 16), uintBitsToFloat(0x3f800000u | (h >> 9)), 0.0);
 }"""
     x, y = np.meshgrid(np.arange(SIZE[0], dtype=np.uint32), np.arange(SIZE[1], dtype=np.uint32))
     h = y * np.uint32(65536) + x
-    h = (h ^ (h >> 16)) * np.uint32(0x7FEB352D)
-    h = (h ^ (h >> 15)) * np.uint32(0x846CA68B)
-    h = h ^ (h >> 16)
+    h = (h ^ h >> np.uint32(16)) * np.uint32(0x7FEB352D)
+    h = (h ^ h >> np.uint32(15)) * np.uint32(0x846CA68B)
+    h = h ^ h >> np.uint32(16)
     s = h.view(np.int32).astype(np.int64)
     lanes = [h >> 16, h & 65535, np.trunc(s / 65536), (s >> 7) & 65535]
     lanes += [h // 977 & 65535, (h << np.uint32(5)) >> 16, (np.uint32(0x3F800000) | (h >> 9)).view(np.float32)]

@@ -82,7 +82,9 @@ def float_blending(device: Device) -> Finding:
     rng = np.random.default_rng(3)
     total = rng.uniform(-2.0, 2.0, (SIZE[1], SIZE[0], 4)).astype(np.float32)
     held, context = stream(device, total), device.context
-    drawn = drawing(device, source("uniform float weight;\nvoid main() { out_0 = value_0(ivec2(gl_FragCoord.xy)) * weight; }", 1))
+    drawn = drawing(
+        device, source("uniform float weight;\nvoid main() { out_0 = value_0(ivec2(gl_FragCoord.xy)) * weight; }", 1)
+    )
     added = stream(device, rng.uniform(-4096.0, 4096.0, total.shape).astype(np.float32))
     terms = added.read_texels()[:, :, 0]
     held.framebuffer.use()
