@@ -91,6 +91,7 @@ def test_a_texel_of_another_step_is_noticed(device: Device, mask: str) -> None:
         (Function("a / b", lambda a, b: a / b * (1 + 2.0**-20), 0.1, 1.0, 2.5), FAIL),
         (Function("sin(a)", lambda a, b: np.sin(a) + 1e-4, -1.0, 1.0, 2.0**-11, absolute=True), DIFFERS),
         (Function("sin(a)", lambda a, b: np.sin(a) + 1e-3, -1.0, 1.0, 2.0**-11, absolute=True), FAIL),
+        (Function("a / b", lambda a, b: a / b * np.where(b < 0.101, 1 + 2.0**-18, 1), 0.1, 1.0, 2.5), FAIL),
         (Function("a / (b - b)", lambda a, b: a, 0.1, 1.0, 2.5), FAIL),
     ],
 )

@@ -136,7 +136,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
         what = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
         return USER_ERROR, what
     text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
-    return FAULT, f"{text} (this is a bug in raystream; --debug shows where)"
+    return FAULT, f"{text} (this is a bug in raystream; --debug shows where, `raystream doctor` what the driver does)"
 
 
 def _complain(line: str, code: int, kind: str = "error: ") -> int:

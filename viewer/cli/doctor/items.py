@@ -15,7 +15,7 @@ from viewer.stream.selftest.check import FAIL, Check, Finding, examine
 from viewer.stream.selftest.passed import keep
 from viewer.stream.selftest.registry import GROUPS
 from viewer.stream.selftest.times import TIMES
-from viewer.stream.selftest.ways import device_notes, settle, working_ways
+from viewer.stream.selftest.ways import device_notes, settle, stack_note, working_ways
 
 # Parts of the report that hold no checks.
 DEVICE, FALLBACKS, MICROSECONDS, COMPILE, SPEED = "device", "fallbacks", "microseconds", "compile", "speed"
@@ -87,7 +87,7 @@ def _fallbacks(subject: UnderTest) -> dict[str, Any]:
     """The lines that pictures would come with, for every mask and both machines."""
     device, default = subject.device, Settings()
     settle(device)
-    lines = device_notes(device)
+    lines = [*device_notes(device), *stack_note(device)]
     for mask in pictures.MASKS:
         lines += working_ways(device, "multipass", mask, default.count).notes
     lines += working_ways(device, "singlepass", default.mask, default.count).notes

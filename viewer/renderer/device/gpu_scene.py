@@ -24,7 +24,7 @@ from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.jobs import Executor
-from viewer.stream.selftest.ways import device_notes, settle
+from viewer.stream.selftest.ways import device_notes, settle, stack_note
 
 _VERSIONS = count(1)
 
@@ -63,10 +63,8 @@ class GpuScene:
 
     def fallbacks(self, settings: Settings) -> list[str]:
         """A line for each self-test that the driver fails, and what is done in place of what the settings ask for."""
-        found = [*device_notes(self.device), *ways(self.device, settings).notes]
-        if self.prepared.recipe.traversal == "stack" and not self.device.array_stores:
-            found.append(f"no stack on {self.device.name}, which stores into arrays at wrong places; octants instead")
-        return found
+        stack = stack_note(self.device) if self.prepared.recipe.traversal == "stack" else []
+        return [*device_notes(self.device), *ways(self.device, settings).notes, *stack]
 
     # -- change ----------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ def results(device: Device, machine: str, **options: Any) -> NDArray:
     made = MACHINES[machine](device, program.linked(), SIZE, **options)
     made.write("seed", program.seeds(SIZE[0] * SIZE[1]).reshape(SIZE[::-1]))
     made.finish()
-    found = made.read("answer").reshape(-1)
+    found = program.ANSWER.unpack(made.streams["answer"].read_texels()).reshape(-1)
     made.release()
     made.resources.release()
     return found

@@ -82,6 +82,13 @@ def device_notes(device: Device) -> list[str]:
     return [_line(device, name, text) for name, text in instead.items() if device.selftests.get(name)]
 
 
+def stack_note(device: Device) -> list[str]:
+    """What traversals do without on a driver whose programs cannot keep a stack."""
+    if device.array_stores:
+        return []
+    return [f"no stack on {device.name}, which stores into arrays at wrong places; octants instead"]
+
+
 def working_ways(device: Device, machine: str, mask: str, count: str) -> Ways:
     """The ways asked for, or the next ones that the driver passes the self-tests of."""
     notes = []
