@@ -198,7 +198,8 @@ def test_ctrl_c_leaves_nothing(device: Device, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_all_of_it(device: Device, tmp_path: Path) -> None:
-    """In a minute on a software rasteriser of two cores, on which nothing fails."""
+    """In a minute of a core's time by a software rasteriser, on which nothing fails."""
+    before = os.times()
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-P", "-m", "viewer", "doctor"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
@@ -210,5 +211,6 @@ def test_all_of_it(device: Device, tmp_path: Path) -> None:
     assert len(report["speed"]) == 5 and all(each["path_msamples"] > 0 for each in report["speed"].values())
     assert all(each["compile_seconds"] > 0 for each in report["compile"].values())
     assert all(each > 0 for each in report["microseconds"].values())
-    if device.software:
-        assert report["seconds"] < 60 * max(1, 2 / (os.cpu_count() or 2))
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert spent < 60 or not device.software
