@@ -228,7 +228,10 @@ def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
 USAGE = [
     (("rendr", "x"), "command 'rendr': unknown (did you mean 'render'?)"),
     (("frobnicate",), "raystream render frobnicate -o picture.png"),
-    (("x.y.z",), "command 'x.y.z': unknown (commands: render, view, info, diff, devices, doctor, graph, check-shaders)"),
+    (
+        ("x.y.z",),
+        "command 'x.y.z': unknown (commands: render, view, info, diff, devices, doctor, graph, check-shaders)",
+    ),
     (("--quiet",), "option '--quiet': expected a command before any option"),
     (("render",), "render: the scene is missing"),
     (("render", "one"), "--output: is missing"),

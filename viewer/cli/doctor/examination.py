@@ -20,7 +20,8 @@ from viewer.cli.doctor.child import BEGUN, FOUND, MARK, NO_DEVICE
 from viewer.cli.doctor.items import items
 from viewer.stream.selftest.check import FAIL
 
-ITEM_SECONDS = 60.0  # after which an item is given up, or the opening of the device
+START_SECONDS = 60.0  # after which a child is given up that has not yet opened its device
+ITEM_SECONDS = 60.0  # after which an item is
 MOST_DEATHS = 6  # of children one after another, each at its first item: nothing works then
 TAIL = 200  # characters of a dead child's last words
 # A child imports the package that this process has, wherever it lies.
@@ -116,7 +117,7 @@ def _process(command: list[str], environment: dict[str, str], words: IO[bytes]) 
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterator[Data | None]:
-    """The child's own lines; None where the next takes longer than `ITEM_SECONDS`."""
+    """The child's own lines; None where the first takes longer than `START_SECONDS`, another than `ITEM_SECONDS`."""
     came: Queue[bytes | None] = Queue()
 
     def read() -> None:
@@ -127,9 +128,10 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[Data | None]:
         came.put(None)
 
     threading.Thread(target=read, daemon=True).start()
+    seconds = START_SECONDS
     while True:
         try:
-            line = came.get(timeout=ITEM_SECONDS)
+            line = came.get(timeout=seconds)
         except Empty:
             yield None
             return
@@ -137,6 +139,7 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[Data | None]:
             return
         text = line.decode(errors="replace")
         if text.startswith(MARK):
+            seconds = ITEM_SECONDS
             with suppress(ValueError):  # cut by its death
                 yield json.loads(text.removeprefix(MARK))
 
