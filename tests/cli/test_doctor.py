@@ -144,7 +144,7 @@ def test_what_fails_is_in_the_line() -> None:
     assert "1 differ, 4 fail" in line and "depth mask (3 of 9 texels are wrong)" in line and "SIGSEGV" in line
     assert "cornell 12/0.5" in line and "path singlepass 1.2" in line
     shown = "\n".join(lines(report, "x.json"))
-    assert "instead  --mask kill in place of depth" in shown and "fail     capabilities" in shown
+    assert "instead  --mask kill in place of depth" in shown and "fail     device: capabilities" in shown
 
 
 # -- the command -------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from viewer.cli.doctor.items import CHECKED, COMPILE, DEVICE, FALLBACKS, MICROSE
 from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS
 
 FORMAT = 1  # of the file
+LONGEST = 80  # characters of a text in the one line
 VERDICTS = {PASS: "pass", DIFFERS: "differ", ABSENT: "absent", FAIL: "fail"}  # of several checks
 # Variables that choose or change a driver; no paths.
 VARIABLES = (
@@ -45,7 +46,7 @@ def made_report(found: Found, seconds: float) -> Data:
         parts.setdefault(part, {})[name] = data
     checks = [{"part": part, "name": name, **data} for part in CHECKED for name, data in parts.get(part, {}).items()]
     lost = [
-        {"part": part, "name": name, **data}
+        {"part": part, "name": f"{part}: {name}", **data}
         for part, each in parts.items()
         if part not in CHECKED
         for name, data in each.items()
@@ -92,7 +93,7 @@ def one_line(report: Data) -> str:
     ]
     failed = [check for check in report["checks"] if check["verdict"] == FAIL]
     if failed:
-        told.append("fails " + ", ".join(f"{check['name']} ({check['text']})" for check in failed))
+        told.append("fails " + ", ".join(f"{check['name']} ({check['text'][:LONGEST]})" for check in failed))
     told += [line for line in report[FALLBACKS] if not failed]
     speeds = [
         f"{name} {data['cast_mrays']:.3g}/{data['path_msamples']:.3g}"

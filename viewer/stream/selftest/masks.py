@@ -27,7 +27,7 @@ ALWAYS_PASSES = "1"  # depth function
 HEAVY = (256, 256)  # fragments of a program that costs something
 ROUNDS, LONG = (16, 128, 1024, 8192), 5e-3  # its iterations: the first that take so many seconds
 CHEAP = 0.25  # share of its cost below which fragments are culled before their program
-TRIES = 3
+TRIES = 6
 
 _MARK = "uniform float number;\nvoid main() { out_0 = vec4(number); }"
 _HEAVY = """
