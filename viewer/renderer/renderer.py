@@ -164,8 +164,13 @@ class Renderer:
     def notes(self) -> list[str]:
         """Remarks on first hits, on what the driver does not do right, and on lights and environment, where the program
         has lighting."""
-        found = [*self.first_hits.notes, *self.gpu_scene.fallbacks(self.settings)]
+        found = [*self.first_hits.notes, *self.fallbacks]
         return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
+
+    @property
+    def fallbacks(self) -> list[str]:
+        """See `GpuScene.fallbacks`."""
+        return self.gpu_scene.fallbacks(self.settings)
 
     # -- change ----------------------------------------------------------------------------------------------------
 

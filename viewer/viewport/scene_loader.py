@@ -245,7 +245,7 @@ class SceneLoader:
         view.path, self.camera_number = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))
-        notes = [*renderer.gpu_scene.fallbacks(renderer.settings), *renderer.scene.warnings]
+        notes = [*renderer.fallbacks, *renderer.scene.warnings]
         faults, self.faults = self.faults, []
         if faults:
             view.say(faults[0], error=True)
