@@ -16,6 +16,7 @@ from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.singlepass import Singlepass
 
 SIZE = (24, 20)
+ASKED = {"fuse": "none", "mask": "depth", "count": "query"}
 
 
 def distrusting(device: Device, *names: str) -> Device:
@@ -25,7 +26,7 @@ def distrusting(device: Device, *names: str) -> Device:
 @pytest.fixture(scope="module")
 def wanted(device: Device) -> np.ndarray:
     with device.current():
-        return Renderer(viewer.load("cornell"), program="cast", fuse="none", device=device).render(SIZE).linear
+        return Renderer(viewer.load("cornell"), program="cast", **ASKED, device=device).render(SIZE).linear
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def wanted(device: Device) -> np.ndarray:
 )
 def test_a_failed_self_test_is_worked_around(device: Device, wanted: np.ndarray, distrusted, word: str) -> None:
     other = distrusting(device, *distrusted)
-    renderer = Renderer(viewer.load("cornell"), program="cast", fuse="none", device=other)
+    renderer = Renderer(viewer.load("cornell"), program="cast", **ASKED, device=other)
     (note,) = renderer.notes
     assert word in note and f"'{distrusted[0]}'" in note
     with warnings.catch_warnings():
@@ -64,7 +65,7 @@ def test_a_failed_self_test_is_worked_around(device: Device, wanted: np.ndarray,
 
 
 def test_python_is_warned(device: Device) -> None:
-    renderer = Renderer(viewer.load("cornell"), program="cast", device=distrusting(device, "depth mask"))
+    renderer = Renderer(viewer.load("cornell"), program="cast", **ASKED, device=distrusting(device, "depth mask"))
     with pytest.warns(ViewerWarning, match="fails the self-test of 'depth mask'.*mask='kill' in place of depth"):
         renderer.render((8, 8))
     renderer.release()
@@ -73,7 +74,7 @@ def test_python_is_warned(device: Device) -> None:
 def test_another_mask_is_chosen_as_asked(device: Device) -> None:
     """What is not asked for is neither tested nor told."""
     other = distrusting(device, "depth mask")
-    renderer = Renderer(viewer.load("cornell"), program="cast", fuse="none", mask="stencil", device=other)
+    renderer = Renderer(viewer.load("cornell"), program="cast", **ASKED | {"mask": "stencil"}, device=other)
     assert renderer.notes == [] and "depth mask" not in other.selftests
     renderer.update(mask="depth")
     assert len(renderer.notes) == 1

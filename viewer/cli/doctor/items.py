@@ -9,7 +9,6 @@ from typing import Any
 
 from viewer.cli.doctor import pictures
 from viewer.cli.doctor.pictures import UnderTest
-from viewer.renderer.inputs.settings import Settings
 from viewer.stream.selftest.capabilities import capabilities
 from viewer.stream.selftest.check import FAIL, Check, Finding, examine
 from viewer.stream.selftest.passed import keep
@@ -85,12 +84,12 @@ def _checked(check: Check, subject: UnderTest) -> dict[str, Any]:
 
 def _fallbacks(subject: UnderTest) -> dict[str, Any]:
     """The lines that pictures would come with, for every mask and both machines."""
-    device, default = subject.device, Settings()
+    device = subject.device
     settle(device)
     lines = [*device_notes(device), *stack_note(device)]
     for mask in pictures.MASKS:
-        lines += working_ways(device, "multipass", mask, default.count).notes
-    lines += working_ways(device, "singlepass", default.mask, default.count).notes
+        lines += working_ways(device, "multipass", mask, "query").notes
+    lines += working_ways(device, "singlepass", "depth", "query").notes
     return {"lines": list(dict.fromkeys(lines))}
 
 
