@@ -50,7 +50,8 @@ from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.program import Program
@@ -213,10 +214,11 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
 def _self_test(device: Device) -> Iterator[tuple[str, Source]]:
     """The machines' self-test, by its passes."""
     linked, resources = self_test.linked(), Resources(device)
-    yield "self-test single pass", fragment(linked, linked.single(), Form(scheduled=False), resources)
+    single, several = (Form(scheduled, software=device.software_form) for scheduled in (False, True))
+    yield "self-test single pass", fragment(linked, linked.single(), single, resources)
     for fuse in self_test.FUSIONS:
         for step in linked.steps(fuse):
-            yield f"self-test {fuse}/{step.name}", fragment(linked, step, Form(True), resources)
+            yield f"self-test {fuse}/{step.name}", fragment(linked, step, several, resources)
 
 
 def _sources(device: Device) -> Iterator[tuple[str, Source]]:
@@ -333,7 +335,7 @@ def layered() -> Material:
 def _single(renderer: Renderer, program: Program, mark: str, counting: bool = False) -> Iterator[tuple[str, Source]]:
     """The one pass of the single-pass machine, and what counts its kernel calls."""
     linked = renderer.bind(program, False)
-    step, form = linked.single(), Form(scheduled=False)
+    step, form = linked.single(), Form(False, software=renderer.device.software_form)
     yield f"{program.name} single pass ({mark})", fragment(linked, step, form, renderer.resources)
     for part in linked.count_parts(step) if counting else ():
         source = fragment(linked, step, replace(form, counts=part), renderer.resources)
@@ -349,7 +351,8 @@ def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = Fa
         for step in steps:
             for discards in (False, True) if every else (False,):
                 marks = [mark, *(["without mask"] if discards else [])]
-                form, name = Form(True, discards), f"{program.name} {fuse}/{step.name} ({', '.join(marks)}"
+                form = Form(True, discards, software=renderer.device.software_form)
+                name = f"{program.name} {fuse}/{step.name} ({', '.join(marks)}"
                 yield f"{name})", fragment(linked, step, form, renderer.resources)
                 yield f"{name}, copied back)", copy_source(linked, step, form)
                 for part in linked.count_parts(step) if every else ():

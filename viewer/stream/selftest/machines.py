@@ -60,6 +60,10 @@ def ways_of(device: Device) -> dict[str, tuple[Device, str, dict[str, Any]]]:
     found["singlepass, no barrier"] = plain, "singlepass", {}
     for mask in ("depth", "none"):
         found[f"mask {mask}, no barrier"] = plain, "multipass", {"mask": mask}
+    other = replace(device)
+    other.software_form = not device.software_form  # of programs for GPUs, or for rasterisers on the CPU
+    found["singlepass, other form"] = other, "singlepass", {}
+    found["fuse pair, other form"] = other, "multipass", {"fuse": "pair"}
     if device.max_buffer:
         textures = replace(device, allow_buffers=False)
         found["singlepass, textures"] = textures, "singlepass", {}
