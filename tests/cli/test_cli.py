@@ -228,7 +228,10 @@ def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
 USAGE = [
     (("rendr", "x"), "command 'rendr': unknown (did you mean 'render'?)"),
     (("frobnicate",), "raystream render frobnicate -o picture.png"),
-    (("x.y.z",), "command 'x.y.z': unknown (commands: render, view, info, diff, devices, graph, check-shaders)"),
+    (
+        ("x.y.z",),
+        "command 'x.y.z': unknown (commands: render, view, info, diff, devices, doctor, graph, check-shaders)",
+    ),
     (("--quiet",), "option '--quiet': expected a command before any option"),
     (("render",), "render: the scene is missing"),
     (("render", "one"), "--output: is missing"),
@@ -272,7 +275,11 @@ def test_wrong_usage_is_told_in_one_line_before_any_work(library, capsys, argume
         (ViewerError("one: face 3", "names\nvertex 9 of 3", "the file is damaged"), 2, "names vertex 9 of 3 (the file"),
         (MemoryError(), 2, "not enough memory"),
         (OSError(28, "No space left on device", "a.png"), 2, "a.png: No space left on device"),
-        (KeyError("x"), 1, "KeyError: 'x' (this is a bug in raystream; --debug shows where)"),
+        (
+            KeyError("x"),
+            1,
+            "KeyError: 'x' (this is a bug in raystream; --debug shows where, `raystream doctor` what the driver does)",
+        ),
         (RecursionError("deep\nmore"), 1, "RecursionError: deep more (this is a bug"),
         (AssertionError(), 1, "AssertionError (this is a bug"),
     ],

@@ -79,7 +79,7 @@ def render(arguments: Namespace) -> bool:
             state.finish()
     seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
     if arguments.stats is not None:
-        textfile.write(arguments.stats, _json({**picture.stats.to_json(), "wall_seconds": seconds}))
+        textfile.write(arguments.stats, as_json({**picture.stats.to_json(), "wall_seconds": seconds}))
     if not arguments.quiet:
         # Where the picture goes to standard output, nothing else does.
         where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
@@ -250,7 +250,7 @@ def _render_frames(arguments: Namespace) -> bool:
             tell(remarks[0], arguments, progress)
     seconds = perf_counter() - begin
     if arguments.stats is not None:
-        textfile.write(arguments.stats, _json({"frames": counted, "wall_seconds": seconds}))
+        textfile.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
     if not arguments.quiet:
         width, height = arguments.size
         print(
@@ -352,10 +352,11 @@ def check_shaders(arguments: Namespace) -> bool:
 def emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
     if sys.stdout is None:
         raise ViewerError("standard output", "is closed", "give it a file or a terminal")
-    print(_json(data) if json else "\n".join(printable(line) for line in lines(data)))
+    print(as_json(data) if json else "\n".join(printable(line) for line in lines(data)))
 
 
-def _json(data: Any) -> str:
+def as_json(data: Any) -> str:
+    """Data as text; NaN and infinities as null."""
     import json
 
     from viewer.cli.report import plain

@@ -60,12 +60,14 @@ from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
+from viewer.stream.gl.resources import Resources
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import census_sources
 from viewer.stream.machines.mask import stream_sources
 from viewer.stream.machines.options import EDGE
 from viewer.stream.raster.visible import raster_source
+from viewer.stream.selftest import program as self_test
 from viewer.viewport.display.photons import point_sources, wire_sources
 from viewer.viewport.display.picture_texture import film_source, running_source
 
@@ -147,7 +149,7 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
     tiles = tiles_source()
     for name, source in _sources(device):
         yield name, {"vert": tiles, "frag": source}
-    for name, source in _drawn_over_streams():
+    for name, source in (*_drawn_over_streams(), *_self_test(device)):
         yield name, {"vert": tiles, "frag": source}
     triangle, samplers = Scene.from_triangles(*_TRIANGLE), OPTIONS["sampler"].choices
     for test in TESTS:
@@ -207,6 +209,16 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     for number in (0, 1):
         yield f"window: show, smooth_up = {number}", film_source("show", smooth_up=number)
     yield "window: running estimate", running_source()
+
+
+def _self_test(device: Device) -> Iterator[tuple[str, Source]]:
+    """The machines' self-test, by its passes."""
+    linked, resources = self_test.linked(), Resources(device)
+    single, several = (Form(scheduled, software=device.software_form) for scheduled in (False, True))
+    yield "self-test single pass", fragment(linked, linked.single(), single, resources)
+    for fuse in self_test.FUSIONS:
+        for step in linked.steps(fuse):
+            yield f"self-test {fuse}/{step.name}", fragment(linked, step, several, resources)
 
 
 def _sources(device: Device) -> Iterator[tuple[str, Source]]:

@@ -162,11 +162,15 @@ class Renderer:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on first hits and traversal, and on lights and environment, where the program has lighting."""
-        found = list(self.first_hits.notes)
-        if self.prepared.recipe.traversal == "stack" and not self.device.array_stores:
-            found.append(f"no stack on {self.device.name}, which stores into arrays at wrong places; octants instead")
+        """Remarks on first hits, on what the driver does not do right, and on lights and environment, where the program
+        has lighting."""
+        found = [*self.first_hits.notes, *self.fallbacks]
         return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
+
+    @property
+    def fallbacks(self) -> list[str]:
+        """See `GpuScene.fallbacks`."""
+        return self.gpu_scene.fallbacks(self.settings)
 
     # -- change ----------------------------------------------------------------------------------------------------
 

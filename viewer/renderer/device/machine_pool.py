@@ -20,6 +20,7 @@ from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.options import MachineOptions
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
+from viewer.stream.selftest.ways import Ways, working_ways
 
 MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
 
@@ -75,6 +76,7 @@ class MachinePool(Mapping[Key, Machine]):
 
         streams : those that a new one is lent, see `Machine`.
         """
+        settings = working(self.device, settings)
         machine = self._held.pop(key, None)
         if machine is None:
             while len(self._held) >= MOST_MACHINES:
@@ -127,6 +129,17 @@ class MachinePool(Mapping[Key, Machine]):
         bind = self._bind()
         assert bind is not None, "the owner of a machine's pool has gone"
         return bind(program, settings, stepwise)
+
+
+def ways(device: Device, settings: Settings) -> Ways:
+    """How programs run by the settings on a device, see `viewer.stream.selftest.ways`."""
+    return working_ways(device, settings.machine, settings.mask, settings.count)
+
+
+def working(device: Device, settings: Settings) -> Settings:
+    """The settings, with the next machine, mask and count that work where the device fails the self-tests of theirs."""
+    found = ways(device, settings)
+    return settings.replace(machine=found.machine, mask=found.mask, count=found.count) if found.notes else settings
 
 
 def _schedule(machine: Machine, settings: Settings) -> None:

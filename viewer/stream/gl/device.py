@@ -79,7 +79,8 @@ class Device:
 
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
     textures; as on drivers without these features. max_buffer : texels of a buffer texture, 0 if unused. limits :
-    imposed limits of the papers' day, which exclude both.
+    imposed limits of the papers' day, which exclude both. distrusted : self-tests by name that count as failed, as on a
+    driver that fails them, see `viewer.stream.selftest.ways`.
 
     headless : the context is our own, and `current` makes it current in any thread, one at a time. Else it is a
     window's, always current in the thread that creates this.
@@ -92,11 +93,14 @@ class Device:
     allow_buffers: bool = True
     headless: bool = False
     limits: Limits | None = None
+    distrusted: frozenset[str] = frozenset()
     software_form: bool = field(default=True, init=False)  # of generated programs (`Form.software`): as the driver is
     compiled: int = field(default=0, init=False)
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
+    # Self-tests run so far, by name: how the driver fails them, empty where it passes (`viewer.stream.selftest.ways`).
+    selftests: dict[str, str] = field(default_factory=dict, init=False)
     # Unused queries (`Query`): by whether they count samples, take the time, count primitives.
     queries: dict[tuple[bool, bool, bool], deque[moderngl.Query]] = field(
         default_factory=lambda: defaultdict(deque), init=False
@@ -254,7 +258,7 @@ class Device:
     def describe(self) -> dict[str, Any]:
         """The driver's properties and capabilities, as data."""
         with self.current():
-            glsl = self._string(_SHADING_LANGUAGE_VERSION)
+            glsl, max_buffer = self._string(_SHADING_LANGUAGE_VERSION), self._integer(_MAX_BUFFER)
         info = self.info
         version = self.context.version_code
         extensions = self.extensions
@@ -266,7 +270,7 @@ class Device:
             "opengl": f"{version // 100}.{version % 100 // 10}",
             "max_texture_size": self.max_texture,
             "max_3d_texture_size": self.max_volume,
-            "max_buffer_texture_size": self._integer(_MAX_BUFFER),
+            "max_buffer_texture_size": max_buffer,
             "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
             "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
             "texture_barrier": self.texture_barrier is not None,
