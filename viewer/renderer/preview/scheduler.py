@@ -1,7 +1,8 @@
 """What a session computes next, and how much of it: by what has been measured, and what is on show.
 
 Pure arithmetic: no OpenGL, no clock of its own. Seconds are budgets, sizes follow from them, so that a machine that is
-a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too.
+a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too;
+those of a single draw, which no driver may find too long, are the device's: `viewer.stream.pace`.
 """
 
 from __future__ import annotations
