@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,7 @@ class FrameRunner:
         self.renderer, self.scheduler, self.shown = renderer, scheduler, shown
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
+        self.pending = False  # the device is not done with what the frame in progress needs next
         self.linear = np.zeros((1, 1, 3), np.float32)
         self.tile: tuple[int, int] | None = None
         self._preview: Preview | None = None
@@ -66,7 +68,8 @@ class FrameRunner:
 
     def reset_timing(self) -> None:
         """Another program or scene: the time that pictures take is not known."""
-        self.scheduler.reset(self.tile[1] if self.tile is not None else 1)
+        concurrent = self.shown is not None and self.renderer.device.concurrent
+        self.scheduler.reset(self.tile[1] if self.tile is not None else 1, concurrent)
 
     def adapt(self, before: Prepared, differences: Mapping[str, Affects]) -> None:
         """Scene or settings are others than they were."""
@@ -134,6 +137,8 @@ class FrameRunner:
             settings = of_motion(renderer.settings)
             if frame.together and warmup is not None and warmup.quick_ready:
                 settings, tile, rows = warmup.quick or settings, QUICK, lambda: QUICK[1]
+            elif frame.queued and tile is not None:
+                rows = partial(int, tile[1])  # draws are as long as they may be, whatever the tile
         plan = renderer.plan(
             frame.size,
             settings=settings,
@@ -159,12 +164,16 @@ class FrameRunner:
         """One step of the frame in progress: a pass of a machine, or a tile that is done; None: it has ended."""
         job, began = self.job, time.perf_counter()
         assert job is not None, "a step of no frame"
-        event = next(job.steps, None)
+        device = self.renderer.device
+        before = device.in_vain
+        with device.polling(job.frame.queued and self.scheduler.concurrent):
+            event = next(job.steps, None)
+        self.pending = device.in_vain > before
         job.under_way = event.tile if isinstance(event, TileUnderWay) else None
         if isinstance(event, TileDone):
             self._take(job, event.tile)
         if self.shown is not None and not job.frame.queued:
-            self.renderer.device.wait()  # or the driver queues more than a frame's worth
+            device.wait()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
         if isinstance(event, PhotonMapProgress | PhotonMapBuilt):

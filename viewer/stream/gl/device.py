@@ -101,6 +101,8 @@ class Device:
     queries: dict[tuple[int, ...], deque[tuple[int, ...]]] = field(
         default_factory=lambda: defaultdict(deque), init=False, repr=False
     )
+    polls: bool = field(default=False, init=False)  # the host comes back for answers instead of waiting, see `polling`
+    in_vain: int = field(default=0, init=False)  # how often it came before they were there
     timing: bool = field(default=False, init=False)  # a query takes the time: there is one at a time
     slowness: float = field(default=1.0, init=False)  # beyond 1 the device pretends to be so much slower
     _functions: dict[tuple[Any, ...], Callable[..., Any]] = field(default_factory=dict, init=False, repr=False)
@@ -147,6 +149,20 @@ class Device:
     def software(self) -> bool:
         """Whether the driver rasterises on the CPU."""
         return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "swiftshader", "software"))
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether it works beside the host, which better does something else meanwhile than wait."""
+        return not self.software
+
+    @contextmanager
+    def polling(self, polls: bool) -> Iterator[None]:
+        """What is called meanwhile waits for no answer where the host ``polls``: it returns, to be called again."""
+        before, self.polls = self.polls, polls
+        try:
+            yield
+        finally:
+            self.polls = before
 
     @property
     def max_samplers(self) -> int:

@@ -8,6 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
 from viewer.stream.gl.device import Device
 
 
@@ -42,7 +46,7 @@ class _Held:
 
 
 _SAMPLES, _PRIMITIVES, _TIME = 0x8914, 0x8C87, 0x88BF  # GL_SAMPLES_PASSED, GL_PRIMITIVES_GENERATED, GL_TIME_ELAPSED
-_RESULT, _AVAILABLE, _NO_WAIT = 0x8866, 0x8867, 0x8E14
+_TIMESTAMP, _RESULT, _AVAILABLE, _NO_WAIT = 0x8E28, 0x8866, 0x8867, 0x8E14
 
 
 class Query:
@@ -98,12 +102,7 @@ class Query:
         """Whether its answers can be read without waiting."""
         if self._parts is not None:
             return all(part.ready for part in self._parts)
-        asked, found = self._device.require("glGetQueryObjectuiv", *_ASKED), ctypes.c_uint(0)
-        for name in self._names:
-            asked(name, _AVAILABLE, ctypes.byref(found))
-            if not found.value:
-                return False
-        return True
+        return all(_available(self._device, name) for name in self._names)
 
     def _answer(self, kind: int) -> int:
         if self._parts is not None:
@@ -112,9 +111,7 @@ class Query:
             self._device.waits += 1
         if kind == _TIME and self._pretended:
             return self._pretended
-        read, found = self._device.require("glGetQueryObjectui64v", *_ASKED64), ctypes.c_uint64(0)
-        read(self._names[self._kinds.index(kind)], _RESULT, ctypes.byref(found))
-        return found.value
+        return _result(self._device, self._names[self._kinds.index(kind)])
 
     @property
     def samples(self) -> int:
@@ -143,6 +140,55 @@ class Query:
             self._device.require("glEndConditionalRender")()
 
 
+class Moment:
+    """When the device has done all that it was given before; the context must be current in every call.
+
+    Reading it before is a wait of the host; `ready` never waits.
+    """
+
+    def __init__(self, device: Device) -> None:
+        free = device.queries[(_TIMESTAMP,)]
+        self._names = free.popleft() if free else (_made_query(device),)
+        self._device = device
+        weakref.finalize(self, free.append, self._names).atexit = False
+        device.require("glQueryCounter", ctypes.c_uint, ctypes.c_uint)(self._names[0], _TIMESTAMP)
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has come."""
+        return _available(self._device, self._names[0])
+
+    @property
+    def seconds(self) -> float:
+        """Since a moment that all have in common, by the device's clock."""
+        if not self.ready:
+            self._device.waits += 1
+        return _result(self._device, self._names[0]) * 1e-9
+
+
+class Readback:
+    """The texels of a texture on their way to the host, which goes on meanwhile; the context must be current in every
+    call."""
+
+    def __init__(self, device: Device, texture: moderngl.Texture) -> None:
+        self._device, self._shape = device, (texture.height, texture.width, texture.components)
+        self._buffer = device.context.buffer(reserve=4 * texture.height * texture.width * texture.components)
+        texture.read_into(self._buffer)
+        self._done = Moment(device)
+        device.flush()
+
+    @property
+    def ready(self) -> bool:
+        """Whether they are there."""
+        return self._done.ready
+
+    def read(self) -> NDArray[np.float32]:
+        """(H, W, components) float32 of a float texture; a wait where they are not there."""
+        if not self.ready:
+            self._device.waits += 1
+        return np.frombuffer(self._buffer.read(), np.float32).reshape(self._shape)
+
+
 _ASKED = ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint)
 _ASKED64 = ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint64)
 
@@ -151,3 +197,15 @@ def _made_query(device: Device) -> int:
     name = ctypes.c_uint(0)
     device.require("glGenQueries", ctypes.c_int, ctypes.POINTER(ctypes.c_uint))(1, ctypes.byref(name))
     return name.value
+
+
+def _available(device: Device, name: int) -> bool:
+    found = ctypes.c_uint(0)
+    device.require("glGetQueryObjectuiv", *_ASKED)(name, _AVAILABLE, ctypes.byref(found))
+    return bool(found.value)
+
+
+def _result(device: Device, name: int) -> int:
+    found = ctypes.c_uint64(0)
+    device.require("glGetQueryObjectui64v", *_ASKED64)(name, _RESULT, ctypes.byref(found))
+    return found.value

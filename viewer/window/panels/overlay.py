@@ -163,6 +163,8 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
     ]
     if session.convergence.film.buffer is not None:
         shown += [("time", duration(session.convergence.seconds)), ("noise", noise(session.error))]
+    if context.view.renderer is not None and context.view.renderer.device.concurrent:
+        shown.append(("waits", grouped(session.waits)))  # a software driver is waited for: it is the host
     if context.view.renderer is not None:
         parts = context.view.renderer.resources.bytes()
         shown += [
