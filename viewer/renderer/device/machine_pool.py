@@ -8,6 +8,7 @@ from typing import cast
 from weakref import WeakMethod
 
 from viewer.base.errors import ViewerError
+from viewer.renderer.device.tuning import tuned
 from viewer.renderer.inputs.settings import Settings
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
@@ -75,6 +76,7 @@ class MachinePool(Mapping[Key, Machine]):
 
         streams : those that a new one is lent, see `Machine`.
         """
+        settings = tuned(settings, self.device.driver)
         machine = self._held.pop(key, None)
         if machine is None:
             while len(self._held) >= MOST_MACHINES:

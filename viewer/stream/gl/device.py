@@ -143,7 +143,7 @@ class Device:
     @property
     def driver(self) -> str:
         """The renderer and its driver version: bits are reproducible for each of these."""
-        return f"{self.name}, OpenGL {self.info['GL_VERSION']}"
+        return driver_name(self.name, str(self.info["GL_VERSION"]))
 
     @property
     def software(self) -> bool:
@@ -283,7 +283,7 @@ class Device:
     def describe(self) -> dict[str, Any]:
         """The driver's properties and capabilities, as data."""
         with self.current():
-            glsl = self._string(_SHADING_LANGUAGE_VERSION)
+            glsl, buffers = self._string(_SHADING_LANGUAGE_VERSION), self._integer(_MAX_BUFFER)
         info = self.info
         version = self.context.version_code
         extensions = self.extensions
@@ -295,7 +295,7 @@ class Device:
             "opengl": f"{version // 100}.{version % 100 // 10}",
             "max_texture_size": self.max_texture,
             "max_3d_texture_size": self.max_volume,
-            "max_buffer_texture_size": self._integer(_MAX_BUFFER),
+            "max_buffer_texture_size": buffers,
             "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
             "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
             "texture_barrier": self.texture_barrier is not None,
@@ -375,6 +375,11 @@ class Device:
         """Release the context with its textures and programs."""
         with self.lock:
             self.context.release()
+
+
+def driver_name(renderer: str, version: str) -> str:
+    """See `Device.driver`."""
+    return f"{renderer}, OpenGL {version}"
 
 
 def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:

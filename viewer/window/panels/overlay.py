@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from imgui_bundle import ImVec2, imgui
 
+from viewer.renderer.device.tuning import tuned
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.panels import theme
@@ -87,7 +88,7 @@ def status(context: ViewportContext) -> list[str]:
     session = context.view.session
     if context.view.renderer is None:
         return ["no scene"]
-    choices = context.view.renderer.settings
+    choices = tuned(context.view.renderer.settings, context.view.renderer.device.driver)
     machine = choices.machine
     if machine == "multipass":
         machine += f" ({choices.policy}, fuse {choices.fuse}, unroll {choices.unroll})"
