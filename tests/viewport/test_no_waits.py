@@ -63,6 +63,18 @@ def test_a_flight_makes_no_wait(gpu: Device, scene: str, machine: str) -> None:
         shown = session.linear()  # this one waits
         assert gpu.waits == waits + 1 and np.isfinite(shown).all() and shown.mean() > 0
         assert session.scheduler.light.rate is not None
+        session.update(camera=start)
+        rest = gpu.waits
+        while not session.idle:
+            session.advance(0.01)
+            if session.pending:
+                time.sleep(0.001)
+        # At rest for the first halves of its samples, of which error is told, and for the last figure.
+        assert gpu.waits - rest <= 6 and 0 < session.error < 1
+        film = session.film()
+        renderer.update(denoise="none")
+        assert film is not None
+        np.testing.assert_array_equal(film.linear, renderer.render(SIZE, spp=4).linear)
         session.release()
     renderer.release()
 

@@ -81,7 +81,8 @@ MACHINE = of_part(
         "count",
         values.read_word,
         "auto",
-        "how multipass learns how many rays wait: by occlusion queries, or by a census of every tile; auto as for --fuse",
+        "how multipass learns how many rays wait: by occlusion queries, or by a census of every tile; auto as for"
+        " --fuse",
         Affects.NOTHING,
         "NAME",
         choices=("auto", "query", "census"),
@@ -118,7 +119,8 @@ DEVICE = of_part(
         "memory",
         values.read_word,
         "auto",
-        "where scene data lies: buffer textures where these are large enough, or 2-D and 3-D textures; auto as for --fuse",
+        "where scene data lies: buffer textures where these are large enough, or 2-D and 3-D textures; auto as for"
+        " --fuse",
         Affects.DEVICE,
         "NAME",
         choices=("auto", "buffer", "texture"),

@@ -243,7 +243,7 @@ class Preview:
                 picture = next(steps)
                 while together and picture is None:
                     picture = next(steps)
-                if picture is not None and not asks:
+                if picture is not None and not self.scheduler.concurrent:
                     device.wait()
             if picture is not None and asks:
                 yield from self._asked(job, features)
@@ -256,7 +256,7 @@ class Preview:
 
     def _asks(self, job: FrameJob) -> bool:
         """Whether the host asks now and then if a picture is done, in place of waiting for it."""
-        return job.frame.queued and self.renderer.device.concurrent
+        return job.frame.queued and self.scheduler.concurrent
 
     def _mark(self, job: FrameJob) -> None:
         """What comes next in such a picture is another part of it."""
@@ -338,17 +338,17 @@ class Preview:
         buffer, spent, before = self._held[name], 0.0, self._held[name].samples
         settings = of_motion(self.renderer.settings) if job.frame.in_motion else self.renderer.settings
         steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
-        queued = job.frame.queued and (name == "own" or self._asks(job))
+        queued = job.frame.queued and name == "own"
         while True:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
-            if not queued:
+            if not queued and not self.scheduler.concurrent:
                 self.renderer.device.wait()
             spent += time.perf_counter() - began
             if ended:
                 break
             yield None
-        if buffer.samples > before and not queued:
+        if buffer.samples > before and not (queued or self.scheduler.concurrent):
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.scheduler.note_camera_rays(rays, spent)
 

@@ -301,9 +301,8 @@ class Scheduler:
         if not on_show.changed:
             scale = self._rung(on_show, pixels)
             if scale < 1:
-                return replace(
-                    self._preview(on_show, scale, 1, True, budget), at_rest=True, together=False, queued=False
-                )
+                rung = replace(self._preview(on_show, scale, 1, True, budget), at_rest=True)
+                return rung if self.concurrent else replace(rung, together=False, queued=False)
             return Frame(size, 1.0, 1, 1, budget=budget)
         budget, share, scales = max(budget, 1e-3), 1.0, SCALES
         if on_show.reconstructs:

@@ -22,6 +22,7 @@ from viewer.renderer.sampling.frame_plan import (
     Event,
     PhotonMapBuilt,
     PhotonMapProgress,
+    Progress,
     TileDone,
     TileUnderWay,
     Tiling,
@@ -31,6 +32,7 @@ from viewer.renderer.sampling.picture import collect
 from viewer.renderer.session.session_film import free
 from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.renderer.session.warmup import Warmup
+from viewer.stream.gl.objects import Moment
 
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
@@ -56,6 +58,8 @@ class FrameRunner:
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
         self.pending = False  # the device is not done with what the frame in progress needs next
+        self._last: tuple[Event, Moment, Moment] | None = None  # the last step, and when the device began and ended it
+        self._share = 0.0  # that is done of the frame in progress
         self.linear = np.zeros((1, 1, 3), np.float32)
         self.tile: tuple[int, int] | None = None
         self._preview: Preview | None = None
@@ -127,7 +131,7 @@ class FrameRunner:
         if preview is not None and film is not None:
             job.denoised = True
             job.steps = self._reconstructed(job, preview, tiles, whole, stop.spp)
-        self.job = job
+        self.job, self._last, self._share = job, None, 0.0
 
     def _tiles(self, job: FrameJob, stop: Stop) -> Steps:
         """The tiles of a frame, as its sampler traces them."""
@@ -165,22 +169,53 @@ class FrameRunner:
         job, began = self.job, time.perf_counter()
         assert job is not None, "a step of no frame"
         device = self.renderer.device
-        before = device.in_vain
-        with device.polling(job.frame.queued and self.scheduler.concurrent):
+        if not self._over(job):
+            self.pending = True
+            return Progress(self._share)
+        before, asks = device.in_vain, self.scheduler.concurrent
+        start = self._moment() if asks and not job.frame.queued else None
+        with device.polling(asks):
             event = next(job.steps, None)
         self.pending = device.in_vain > before
+        if event is not None:
+            self._share = event.share
+            if start is not None and not self.pending:
+                self._last = event, start, self._moment()
+                device.flush()
         job.under_way = event.tile if isinstance(event, TileUnderWay) else None
         if isinstance(event, TileDone):
             self._take(job, event.tile)
+        if asks:
+            return event
         if self.shown is not None and not job.frame.queued:
             device.wait()  # or the driver queues more than a frame's worth
-        seconds = time.perf_counter() - began
+        self._note(job, event, time.perf_counter() - began)
+        return event
+
+    def _moment(self) -> Moment:
+        with self.renderer.device.current():
+            return Moment(self.renderer.device)
+
+    def _over(self, job: FrameJob) -> bool:
+        """Whether the device is done with the last step, or nobody asks: no more than one is queued."""
+        if self._last is None:
+            return True
+        event, start, end = self._last
+        with self.renderer.device.current():
+            if not end.ready:
+                return False
+            seconds = end.seconds - start.seconds
+        self._last = None
+        self._note(job, event, seconds)
+        return True
+
+    def _note(self, job: FrameJob, event: Event | None, seconds: float) -> None:
+        """A step took so long."""
         job.spent += seconds
         if isinstance(event, PhotonMapProgress | PhotonMapBuilt):
             job.mapping += seconds  # the same for a picture of any size
         elif job.tracing and not job.frame.together:
             self.scheduler.tile_rows.note(seconds)
-        return event
 
     @property
     def appearing(self) -> bool:
