@@ -59,7 +59,7 @@ MACHINE = of_part(
         values.read_word,
         "auto",
         "how multipass masks rays that wait in other states: early depth or stencil test, discard in a mask"
-        " pass, no tile that a query has found empty, or none; auto as for --fuse",
+        " pass, no tile that a query has found empty, or none; auto likewise",
         Affects.MACHINE,
         "NAME",
         choices=("auto", "depth", "stencil", "kill", "tiles", "none"),
@@ -81,8 +81,7 @@ MACHINE = of_part(
         "count",
         values.read_word,
         "auto",
-        "how multipass learns how many rays wait: by occlusion queries, or by a census of every tile; auto as for"
-        " --fuse",
+        "how multipass learns how many rays wait: by occlusion queries, or by a census of every tile; auto likewise",
         Affects.NOTHING,
         "NAME",
         choices=("auto", "query", "census"),
@@ -119,8 +118,8 @@ DEVICE = of_part(
         "memory",
         values.read_word,
         "auto",
-        "where scene data lies: buffer textures where these are large enough, or 2-D and 3-D textures; auto as for"
-        " --fuse",
+        "where scene data lies: buffer textures where these are large enough, or 2-D and 3-D textures; auto takes what "
+        "'raystream devices' tells",
         Affects.DEVICE,
         "NAME",
         choices=("auto", "buffer", "texture"),
