@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.renderer.device.tuning import tuned
+from viewer.renderer.device.tuning import tuning
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.panels import theme
@@ -88,10 +88,11 @@ def status(context: ViewportContext) -> list[str]:
     session = context.view.session
     if context.view.renderer is None:
         return ["no scene"]
-    choices = tuned(context.view.renderer.settings, context.view.renderer.device.driver)
+    choices = context.view.renderer.settings
     machine = choices.machine
     if machine == "multipass":
-        machine += f" ({choices.policy}, fuse {choices.fuse}, unroll {choices.unroll})"
+        fuse = tuning(context.view.renderer.device.driver)["fuse"] if choices.fuse == "auto" else choices.fuse
+        machine += f" ({choices.policy}, fuse {fuse}, unroll {choices.unroll})"
     width, height = session.size
     size = f"{width} x {height}"
     if session.scale < 1:
