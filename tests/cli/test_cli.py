@@ -92,7 +92,7 @@ RENDER_DEFAULTS = {name: OPTIONS[name].default for name in keywords("render")}
 
 
 def test_what_the_defaults_are():
-    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "surface"
+    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "auto"
     assert DEFAULTS["policy"] == PolicyChoice("sweep") and DEFAULTS["unroll"] == Unroll()
     assert RENDER_DEFAULTS["size"] == (512, 512) and RENDER_DEFAULTS["layers"] == ()
 
@@ -246,7 +246,7 @@ USAGE = [
     (("render", "one", "--size", "0x4", "-o", "a.png"), "--size '0x4': expected WIDTHxHEIGHT"),
     (
         ("render", "one", "--fuse", "rya", "-o", "a.png"),
-        "--fuse 'rya': expected none, ray or surface (did you mean 'ray'?)",
+        "--fuse 'rya': expected auto, none, ray or surface (did you mean 'ray'?)",
     ),
     (("render", "one", "--program", "cats", "-o", "a.png"), "--program 'cats': expected cast"),
     (("render", "one", "--layers", "depth,stepz", "-o", "a.exr"), "--layers 'stepz': expected"),

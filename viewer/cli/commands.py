@@ -324,12 +324,38 @@ def info(arguments: Namespace) -> bool:
 
 
 def devices(arguments: Namespace) -> bool:
-    """``raystream devices``: the GPUs."""
+    """``raystream devices``: the GPUs, and what ``auto`` means there."""
     from viewer.cli.report import device_lines
+    from viewer.renderer.device.tuning import load_tuning, tuning
     from viewer.stream.gl.device import devices as found
+    from viewer.stream.gl.device import driver_name
 
-    emit(found(), device_lines, arguments.json)
+    if arguments.measure is not None:
+        _measure(arguments)
+    listed, measured = found(), load_tuning()
+    for device in listed:
+        if "error" not in device:
+            driver = driver_name(device["renderer"], device["version"])
+            device |= {"auto": dict(tuning(driver)), "measured": driver in measured}
+    emit(listed, device_lines, arguments.json)
     return True
+
+
+def _measure(arguments: Namespace) -> None:
+    """Measure what ``auto`` means on the driver's own device."""
+    from viewer.cli.progress import Progress
+    from viewer.formats.named import load
+    from viewer.renderer.measure import measure
+    from viewer.renderer.renderer import Renderer
+
+    with Progress(arguments.json) as progress:
+        progress(None, f"loading {arguments.measure}")
+        renderer = Renderer(load(arguments.measure), program="path")
+        progress(None, "compiling and measuring")
+        _, trials = measure(renderer)
+    if not arguments.json:
+        for trial in trials:
+            print(f"--{trial.option} {trial.value}: {trial.seconds / trial.before:.2f} of the time before")
 
 
 def graph(arguments: Namespace) -> bool:

@@ -27,6 +27,7 @@ from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
 from viewer.options.doctor import DOCTOR
+from viewer.options.processor import MEASURE
 from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
 
@@ -374,7 +375,12 @@ COMMANDS = {
         pictures=True,
     ),
     "devices": Command(
-        "list the GPUs and what their OpenGL can do", "[--json]", commands.devices, ("debug",), json=True
+        "list the GPUs, what their OpenGL can do, and what auto means there",
+        "[--measure SCENE] [--json]",
+        commands.devices,
+        (*MEASURE, "debug"),
+        json=True,
+        own=MEASURE,
     ),
     "doctor": Command(
         "test what OpenGL does here, and how fast; a report for an issue",

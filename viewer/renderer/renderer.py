@@ -26,6 +26,7 @@ from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.limits import check_limits
+from viewer.renderer.device.tuning import tuning
 from viewer.renderer.inputs.camera import fitted, view
 from viewer.renderer.inputs.lighting import scene_lighting
 from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
@@ -433,7 +434,11 @@ class Renderer:
 
 
 def _shared_device(settings: Settings) -> Device:
-    return shared_device(settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits)
+    chosen = settings.device, settings.barrier == "auto"
+    device = shared_device(*chosen, settings.memory != "texture", settings.limits)
+    if settings.memory == "auto" and tuning(device.driver)["memory"] == "texture":
+        return shared_device(*chosen, False, settings.limits)
+    return device
 
 
 def _chosen(

@@ -8,6 +8,7 @@ from typing import cast
 from weakref import WeakMethod
 
 from viewer.base.errors import ViewerError
+from viewer.renderer.device.tuning import tuned
 from viewer.renderer.inputs.settings import Settings
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
@@ -133,12 +134,14 @@ class MachinePool(Mapping[Key, Machine]):
 
 def ways(device: Device, settings: Settings) -> Ways:
     """How programs run by the settings on a device, see `viewer.stream.selftest.ways`."""
+    settings = tuned(settings, device.driver)
     return working_ways(device, settings.machine, settings.mask, settings.count)
 
 
 def working(device: Device, settings: Settings) -> Settings:
-    """The settings, with the next machine, mask and count that work where the device fails the self-tests of theirs."""
-    found = ways(device, settings)
+    """The settings with what ``auto`` means on the device, and with the next machine, mask and count that work where it
+    fails the self-tests of theirs."""
+    settings, found = tuned(settings, device.driver), ways(device, settings)
     return settings.replace(machine=found.machine, mask=found.mask, count=found.count) if found.notes else settings
 
 

@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -101,10 +102,15 @@ class Device:
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
     # Self-tests run so far, by name: how the driver fails them, empty where it passes (`viewer.stream.selftest.ways`).
     selftests: dict[str, str] = field(default_factory=dict, init=False)
-    # Unused queries (`Query`): by whether they count samples, take the time, count primitives.
-    queries: dict[tuple[bool, bool, bool], deque[moderngl.Query]] = field(
-        default_factory=lambda: defaultdict(deque), init=False
+    # Unused queries (`Query`) by what they ask: the names of each.
+    queries: dict[tuple[int, ...], deque[tuple[int, ...]]] = field(
+        default_factory=lambda: defaultdict(deque), init=False, repr=False
     )
+    polls: bool = field(default=False, init=False)  # the host comes back for answers instead of waiting, see `polling`
+    in_vain: int = field(default=0, init=False)  # how often it came before they were there
+    timing: bool = field(default=False, init=False)  # a query takes the time: there is one at a time
+    slowness: float = field(default=1.0, init=False)  # beyond 1 the device pretends to be so much slower
+    _functions: dict[tuple[Any, ...], Callable[..., Any]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         _Process.check()
@@ -143,12 +149,26 @@ class Device:
     @property
     def driver(self) -> str:
         """The renderer and its driver version: bits are reproducible for each of these."""
-        return f"{self.name}, OpenGL {self.info['GL_VERSION']}"
+        return driver_name(self.name, str(self.info["GL_VERSION"]))
 
     @property
     def software(self) -> bool:
         """Whether the driver rasterises on the CPU."""
         return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "swiftshader", "software"))
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether it works beside the host, which better does something else meanwhile than wait."""
+        return not self.software
+
+    @contextmanager
+    def polling(self, polls: bool) -> Iterator[None]:
+        """What is called meanwhile waits for no answer where the host ``polls``: it returns, to be called again."""
+        before, self.polls = self.polls, polls
+        try:
+            yield
+        finally:
+            self.polls = before
 
     @property
     def max_samplers(self) -> int:
@@ -200,6 +220,14 @@ class Device:
         self.waits += 1
         self.context.finish()
 
+    def pretended(self) -> int:
+        """Nanoseconds since any moment, of a device that pretends to be slower, once it has done all; else 0. A
+        software driver's own timers know of the last tile of a draw alone."""
+        if self.slowness == 1:
+            return 0
+        self.context.finish()
+        return int(time.perf_counter() * self.slowness * 1e9)
+
     @property
     def stencil_export(self) -> bool:
         """Whether fragment programs can write the stencil value (ARB_shader_stencil_export)."""
@@ -226,10 +254,13 @@ class Device:
 
     def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
         """A raw OpenGL function of every 3.3. Raises DeviceError if this driver lacks it."""
-        function = self.load(name, result, *arguments)
-        if function is None:
-            raise DeviceError(self.name, f"the driver has no {name}", "update the graphics driver")
-        return function
+        key = name, result, arguments
+        if key not in self._functions:
+            function = self.load(name, result, *arguments)
+            if function is None:
+                raise DeviceError(self.name, f"the driver has no {name}", "update the graphics driver")
+            self._functions[key] = function
+        return self._functions[key]
 
     def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
         """Compile and link. Raises ShaderError with the driver's log mapped to the source files."""
@@ -350,6 +381,11 @@ class Device:
         """Release the context with its textures and programs."""
         with self.lock:
             self.context.release()
+
+
+def driver_name(renderer: str, version: str) -> str:
+    """See `Device.driver`."""
+    return f"{renderer}, OpenGL {version}"
 
 
 def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:

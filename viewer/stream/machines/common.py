@@ -204,7 +204,7 @@ class Machine:
     def _compile(self, step: Step, form: Form) -> Shader:
         self.linked.check(step, form.scheduled)
         source = fragment(self.linked, step, form, self.resources)
-        shader = self.shaders[step, form] = Shader(self.device, source)
+        shader = self.shaders[step, form] = Shader(self.device, source, kernel=True)
         for name, base in self.resources.bases(self.linked.modules_for(self.linked.kernels_of(step))).items():
             shader.set(name, base)
         for module in self.linked.modules_for(self.linked.kernels_of(step)):
