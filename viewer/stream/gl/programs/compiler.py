@@ -59,8 +59,8 @@ class Compiler:
     there and 18 ms from binaries (270 ms from neither), on llvmpipe; what they are compiled to for Intel's chips is in
     that cache alone.
 
-    handover : of the context; None: moderngl compiles, and waits. compiled : programs so far. begun : those that the
-    driver compiles, as far as is known.
+    handover : of the context; None: moderngl compiles, and waits. compiled : programs so far. loaded : those of them
+    that binaries gave. begun : those that the driver compiles, as far as is known.
     """
 
     def __init__(
@@ -72,7 +72,8 @@ class Compiler:
         driver: str,
         binaries: bool | None = None,
     ) -> None:
-        self.context, self.handover, self.compiled = context, handover, 0
+        self.context, self.handover = context, handover
+        self.compiled = self.loaded = 0
         self.gl = {name: load(f"gl{name}", *types) for name, types in _FUNCTIONS.items()}
         if not all(self.gl.values()):
             self.handover = None
@@ -116,6 +117,7 @@ class Compiler:
         program = int(self._call("CreateProgram"))
         self._call("ProgramBinary", program, form, binary, len(binary))
         if self.status(program):
+            self.loaded += 1
             return program
         self._call("DeleteProgram", program)
         while self._call("GetError"):  # a format that the driver does not know any more
