@@ -61,6 +61,11 @@ class Shader:
         """The program, compiled."""
         return self._take()
 
+    @cached_property
+    def bare(self) -> moderngl.VertexArray:
+        """Vertices without attributes: the program has their numbers alone."""
+        return self._device.context.vertex_array(self.program, [])
+
     @property
     def members(self) -> dict[str, Any]:
         """Its uniforms and attributes by name, compiled."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakSet
 
 import moderngl
 
@@ -89,12 +90,12 @@ class Compiler:
             if self.handover is not None and all(more.values()) and self._integer(_BINARY_FORMATS) > 0:
                 self.gl |= more
                 self.binaries = Binaries(driver)
-        self.begun: set[Compilation] = set()
+        self.begun: WeakSet[Compilation] = WeakSet()
 
     @property
     def busy(self) -> bool:
-        """Whether the driver compiles something in its threads."""
-        return any(not each.complete for each in tuple(self.begun))
+        """Whether the driver compiles something in its threads, as far as is known; nothing is asked."""
+        return bool(self.begun)
 
     def _integer(self, name: int) -> int:
         found = _I(0)
@@ -217,12 +218,12 @@ class Compilation:
             self._program, self._shaders = compiler.begin(texts, self.varyings)
             compiler.begun.add(self)
 
-    @property
-    def complete(self) -> bool:
-        """Whether `finish` will not wait."""
-        if self in self.compiler.begun and self.compiler.complete(self._program):
-            self.compiler.begun.discard(self)
-        waits = self.compiler.handover is not None and (not self._program or self in self.compiler.begun)
+    def look(self) -> bool:
+        """Ask whether it is complete, so that `finish` will not wait."""
+        compiler = self.compiler
+        if self in compiler.begun and compiler.complete(self._program):
+            compiler.begun.discard(self)
+        waits = compiler.handover is not None and (not self._program or self in compiler.begun)
         return self.made is not None or not waits
 
     def finish(self) -> moderngl.Program:
@@ -283,8 +284,9 @@ class Batch(list[Compilation]):
         are finished. Raises ShaderError."""
         for compilation in self:
             compilation.begin()
+            compilation.look()
             yield 0.0
-        while (done := sum(compilation.complete for compilation in self)) < len(self):
+        while (done := sum(compilation.look() for compilation in self)) < len(self):
             yield done / len(self)
         self.finish()
 
