@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 import glfw
@@ -41,7 +43,16 @@ def overlap(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) ->
 
 
 class _Functions:
-    """The functions of the current context, which GLFW owns."""
+    """The functions of the current context, which GLFW owns. They outlive its last window, with which GLFW gives their
+    libraries back: what OpenGL has may be freed later."""
+
+    def __init__(self) -> None:
+        if sys.platform.startswith("linux"):
+            for name in ("libGL.so.1", "libGLX.so.0", "libOpenGL.so.0", "libEGL.so.1"):
+                with suppress(OSError):  # not in use
+                    ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)  # never given back
+        elif sys.platform == "win32":
+            ctypes.CDLL("opengl32")
 
     @staticmethod
     def load_opengl_function(name: str) -> int:
