@@ -60,16 +60,18 @@ def many_lights() -> Scene:
 
 @dataclass(frozen=True)
 class Subject:
-    """A scene with its view. made : builds it. camera : of the scene's own, by name; None: the first."""
+    """A scene with its view. source : a file, a built-in scene's name, or a scene. camera : of the scene's own, by
+    name; None: the first."""
 
     name: str
-    made: Callable[[], Scene]
+    source: Callable[[], str | Scene]
     camera: str | None = None
 
     @cached_property
     def scene(self) -> Scene:
         """Raises Absent for a scene missing on this machine."""
-        return self.made()
+        source = self.source()
+        return load(source) if isinstance(source, str) else source
 
     def renderer(self, device: Any = None, **options: Any) -> Renderer:
         """By the default settings, path traced."""
@@ -77,12 +79,12 @@ class Subject:
         return Renderer(self.scene, device=device, camera=self.camera, **given)
 
 
-def _kept(*parts: str) -> Callable[[], Scene]:
-    return lambda: load(str(_file(shared().joinpath("scenes", *parts))))
+def _kept(*parts: str) -> Callable[[], str]:
+    return lambda: str(_file(shared().joinpath("scenes", *parts)))
 
 
-def _built(name: str) -> Callable[[], Scene]:
-    return lambda: load(name)
+def _built(name: str) -> Callable[[], str]:
+    return lambda: name
 
 
 SUBJECTS = (

@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 from . import plots
 from .common import Options, Result, Table, facts, say
@@ -76,24 +74,17 @@ def watched(subject: Subject, size: tuple[int, int], rest: float) -> tuple[list[
     from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
 
-    load = viewer.load
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-
-        def made(*_: Any) -> Scene:
-            return subject.made()
-
-        viewer.load = made  # some are of no file
         app = None
         try:
             preferences = Preferences(path=Path(folder) / "settings.toml")
-            app = App(subject.name, size, preferences, subject.camera, program="path")
+            app = App(subject.source(), size, preferences, subject.camera, program="path")
             while app.view.renderer is None or not app.session.complete or app.session.samples < 6:
                 app.turn()  # what is compiled for the flight is compiled from four samples on
                 if app.view.message_is_error:
                     raise ViewerError(subject.name, app.view.message)
             return _flown(app, rest), facts(app.device)
         finally:
-            viewer.load = load
             if app is not None:
                 app.release()
 

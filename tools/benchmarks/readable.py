@@ -19,10 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 from viewer.viewport.controls.camera_controller import LOOK, ORBIT
 
 from . import plots
@@ -108,17 +106,12 @@ def _watched(
     from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
 
-    load = viewer.load
+    source = subject.source()
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
         preferences = Preferences(path=Path(folder) / "settings.toml", samples=samples)
-
-        def made(*_: Any) -> Scene:
-            return subject.made()
-
-        viewer.load = made  # some are of no file
         app, began = None, time.perf_counter()
         try:
-            app = App(subject.name, size, preferences, subject.camera, program="path")
+            app = App(source, size, preferences, subject.camera, program="path")
             seen: Shot | None = None
             still: list[Shot] = []
             while not still or not app.session.idle:
@@ -136,7 +129,6 @@ def _watched(
                 raise ViewerError(subject.name, app.view.message or "no picture", f"within {LONGEST:g} s")
             return seen or still[0], still, *_flown(app, seconds)
         finally:
-            viewer.load = load
             if app is not None:
                 app.release()
 

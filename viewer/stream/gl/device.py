@@ -95,6 +95,7 @@ class Device:
     headless: bool = False
     limits: Limits | None = None
     binaries: bool | None = None
+    software_form: bool = field(default=True, init=False)  # of generated programs (`Form.software`): as the driver is
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
@@ -128,6 +129,7 @@ class Device:
             probe.release()
         except moderngl.Error as error:
             raise DeviceError(self.name, f"cannot render to float textures ({error})", "another driver may") from None
+        self.software_form = self.software
         if self.software:
             set_samplers(self.context, self.max_samplers)
         build = "\0".join(str(self.info[name]) for name in ("GL_VENDOR", "GL_RENDERER", "GL_VERSION"))

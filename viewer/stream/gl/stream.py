@@ -148,6 +148,7 @@ class Stream:
             red, green, blue, alpha = texels[k] if texels else (0.0, 0.0, 0.0, 0.0)
             value = (float(red), float(green), float(blue), float(alpha))
             if rows == height:
+                self._alone(k).use()  # and leave another one's scissors, which would clip the clear
                 self._alone(k).clear(color=value)
             elif rows:
                 self.device.fill.draw(self._alone(k), (0, 0, width, rows), value)
