@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 from weakref import WeakMethod
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ShaderError, ViewerError
 from viewer.renderer.inputs.settings import Settings
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
@@ -89,7 +89,11 @@ class MachinePool(Mapping[Key, Machine]):
                 self._held.pop(oldest).release()
             machine = self._make(program, key, settings, streams, deferred)
         if not deferred:
-            machine.batch.finish()
+            try:
+                machine.batch.finish()
+            except ShaderError:
+                machine.release()
+                raise
         self._held[key], self._settings[key] = machine, settings
         _schedule(machine, settings)
         return machine
