@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import cast
 from weakref import WeakMethod
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ShaderError, ViewerError
 from viewer.renderer.device.tuning import tuned
 from viewer.renderer.inputs.settings import Settings
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Run
@@ -71,11 +72,16 @@ class MachinePool(Mapping[Key, Machine]):
         return len(self._held)
 
     def take(
-        self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
+        self,
+        program: Program,
+        key: Key,
+        settings: Settings,
+        streams: Mapping[str, Stream] | None = None,
+        deferred: bool = False,
     ) -> Machine:
         """The machine for a program under that key, made where there is none; the context must be current.
 
-        streams : those that a new one is lent, see `Machine`.
+        streams : those that a new one is lent, see `Machine`. deferred : `warm` compiles it. Raises ShaderError.
         """
         settings = working(self.device, settings)
         machine = self._held.pop(key, None)
@@ -84,15 +90,21 @@ class MachinePool(Mapping[Key, Machine]):
                 oldest = next(iter(self._held))
                 self._settings.pop(oldest)
                 self._held.pop(oldest).release()
-            machine = self._make(program, key, settings, streams)
+            machine = self._make(program, key, settings, streams, deferred)
+        if not deferred:
+            try:
+                machine.batch.finish()
+            except ShaderError:
+                machine.release()
+                raise
         self._held[key], self._settings[key] = machine, settings
         _schedule(machine, settings)
         return machine
 
     def machine_of(self, run: Run) -> Machine:
-        """The machine for a job's run, whose key is a `Key` with the settings."""
+        """The machine for a job's run, whose key is a `Key` with the settings; its programs may still be to compile."""
         key, settings = cast("tuple[Key, Settings]", run.key)
-        return self.take(run.program, key, settings, run.streams)
+        return self.take(run.program, key, settings, run.streams, deferred=True)
 
     def reload(self) -> None:
         """Make all machines anew, their shaders from their files. Raises ShaderError; the old ones then stay."""
@@ -117,9 +129,14 @@ class MachinePool(Mapping[Key, Machine]):
         self._settings.clear()
 
     def _make(
-        self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
+        self,
+        program: Program,
+        key: Key,
+        settings: Settings,
+        streams: Mapping[str, Stream] | None = None,
+        deferred: bool = False,
     ) -> Machine:
-        options = MachineOptions(key.counting, settings.fuse, settings.mask, settings.tile)
+        options = MachineOptions(key.counting, deferred, settings.fuse, settings.mask, settings.tile)
         fallback = None if settings.stepwise else lambda: self._linked(program, settings, True)
         linked = self._linked(program, settings)
         machine = MACHINES[settings.machine](self.device, linked, key.shape, self.resources, streams, fallback, options)
@@ -154,13 +171,26 @@ def _schedule(machine: Machine, settings: Settings) -> None:
         machine.count = settings.count
 
 
-def warm(device: Device, machine: Machine) -> Iterator[float]:
-    """Compile what the machine runs, in pieces: GLSL first, then the driver's part of each pass.
+def warm(device: Device, *machines: Machine) -> Iterator[float]:
+    """Compile what machines run, in pieces: GLSL first, then the driver's part of each pass. What the driver compiles
+    in its threads is not waited for, but asked for once a piece.
 
     Yields the share that is done. Raises ShaderError where a shader does not compile.
     """
     yield 0.0
-    steps = machine.warm()
+    yield from compiled(device, Batch(each for machine in machines for each in machine.batch), 0.0)
+    for number, machine in enumerate(machines):
+        for share in _current(device, machine.warm()):
+            yield (number + share) / len(machines)
+
+
+def compiled(device: Device, batch: Batch, share: float = 1.0) -> Iterator[float]:
+    """Compile a batch in pieces; yields ``share`` times what is done. Raises ShaderError."""
+    return (share * done for done in _current(device, batch.steps()))
+
+
+def _current(device: Device, steps: Iterator[float]) -> Iterator[float]:
+    """Steps with the context current in each."""
     while True:
         with device.current():
             share = next(steps, None)

@@ -20,6 +20,7 @@ from viewer.denoise.reprojection import Changes, History
 from viewer.denoise.upsampling import SHOWN, Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, RADIANCE
+from viewer.renderer.device.machine_pool import compiled
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import FrameJob, Steps
@@ -45,6 +46,7 @@ from viewer.renderer.sampling.frame_plan import Event, Progress
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
 from viewer.stream.gl.objects import Moment
+from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.stream import Stream
 
 NUMBERS = 4096  # of samples, until previews begin anew
@@ -73,6 +75,7 @@ class Preview:
         self.gbuffer = GBuffer(renderer)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
         self._passes: Passes | None = None
+        self._batch = Batch()  # of programs still to compile
         self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
@@ -86,18 +89,41 @@ class Preview:
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return self._passes is not None and self._features.ready and self.gbuffer.ready
+        return self._passes is not None and not self._batch and self._features.ready and self.gbuffer.ready
 
     def warm(self) -> Iterator[float]:
         """Compile what `picture` will run; yields the share that is done."""
+        device, batch = self.renderer.device, Batch()  # all of them, side by side where the driver has threads for that
+        if not self._features.ready:
+            batch += self._features.prepare().batch
+            yield 0.0
+        rasterises = not self.gbuffer.ready
+        if rasterises:
+            with device.current():
+                batch += self.gbuffer.prepare()
+            yield 0.0
+        with device.current():
+            batch += self._prepare()
+        yield 0.0
+        yield from compiled(device, batch)
         if not self._features.ready:
             yield from self._features.warm()
-        if not self.gbuffer.ready:
-            with self.renderer.device.current():
+        if rasterises:
+            with device.current():
                 self.gbuffer.warm()
             yield 1.0
-        with self.renderer.device.current():
+        with device.current():
+            self._batch.finish()
             self._rehearse()
+
+    def _prepare(self) -> Batch:
+        """Make the passes that `_rehearse` draws; their programs, still to compile. The context must be current."""
+        with self.renderer.device.deferred() as batch:
+            wavelets, _, regression, upsampling, _ = self._compiled()
+            for each in (wavelets, regression, upsampling):
+                each.prepare()
+        self._batch += batch
+        return batch
 
     def _rehearse(self) -> None:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.

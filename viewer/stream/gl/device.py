@@ -14,18 +14,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import glcontext
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import DeviceError
-from viewer.base.interrupts import interrupts_held
 from viewer.base.lock import FairLock
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.limits import LIMITS, Limits, rounded
 from viewer.stream.gl import elsewhere, probe
 from viewer.stream.gl.fill import Fill
+from viewer.stream.gl.programs.compiler import Batch, Compilation, Compiler
+from viewer.stream.gl.programs.handover import KIND, Handover
 from viewer.stream.gl.samplers import set_samplers
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
@@ -81,7 +83,7 @@ class Device:
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
     textures; as on drivers without these features. max_buffer : texels of a buffer texture, 0 if unused. limits :
     imposed limits of the papers' day, which exclude both. distrusted : self-tests by name that count as failed, as on a
-    driver that fails them, see `viewer.stream.selftest.ways`.
+    driver that fails them, see `viewer.stream.selftest.ways`. binaries : see `Compiler`.
 
     headless : the context is our own, and `current` makes it current in any thread, one at a time. Else it is a
     window's, always current in the thread that creates this.
@@ -95,8 +97,8 @@ class Device:
     headless: bool = False
     limits: Limits | None = None
     distrusted: frozenset[str] = frozenset()
+    binaries: bool | None = None
     software_form: bool = field(default=True, init=False)  # of generated programs (`Form.software`): as the driver is
-    compiled: int = field(default=0, init=False)
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
@@ -140,6 +142,11 @@ class Device:
         self.software_form = self.software
         if self.software:
             set_samplers(self.context, self.max_samplers)
+        build = "\0".join(str(self.info[name]) for name in ("GL_VENDOR", "GL_RENDERER", "GL_VERSION"))
+        inner = self.context.mglo._context
+        handover = inner if isinstance(inner, Handover) else None
+        self.compiler = Compiler(self.context, handover, self.load, self.extensions, build, self.binaries)
+        self._deferred: Batch | None = None  # that takes programs which are not compiled at once
 
     @property
     def name(self) -> str:
@@ -246,11 +253,9 @@ class Device:
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function without a moderngl wrapper; None if the driver lacks it."""
-        address = self.context.mglo._context.load_opengl_function(name)
-        if not address:
-            return None
-        kind = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # OpenGL's convention on Windows
-        return kind(result, *arguments)(address)
+        inner = self.context.mglo._context
+        address = (inner.context if isinstance(inner, Handover) else inner).load_opengl_function(name)
+        return KIND(result, *arguments)(address) if address else None
 
     def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
         """A raw OpenGL function of every 3.3. Raises DeviceError if this driver lacks it."""
@@ -262,29 +267,44 @@ class Device:
             self._functions[key] = function
         return self._functions[key]
 
+    @property
+    def compiled(self) -> int:
+        """Programs compiled so far."""
+        return self.compiler.compiled
+
     def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
         """Compile and link. Raises ShaderError with the driver's log mapped to the source files."""
-        return self._compiled(vertex, "fragment_shader", fragment)
+        return self._compilation(vertex, "fragment_shader", fragment).finish()
 
     def feedback_program(self, vertex: Source, geometry: Source, outputs: tuple[str, ...]) -> moderngl.Program:
         """Compile and link a program for transform feedback of these outputs of its geometry program.
 
         Raises ShaderError with the driver's log mapped to the source files.
         """
-        return self._compiled(vertex, "geometry_shader", geometry, varyings=outputs)
+        return self._compilation(vertex, "geometry_shader", geometry, outputs).finish()
 
-    def _compiled(self, vertex: Source, stage: str, other: Source, **settings: Any) -> moderngl.Program:
-        """A vertex program linked with another stage's program."""
+    def compilation(self, vertex: Source, fragment: Source) -> Compilation:
+        """A program that is compiled and linked; within `deferred` it is still to be. Raises ShaderError."""
+        made = self._compilation(vertex, "fragment_shader", fragment)
+        if self._deferred is None:
+            made.finish()
+        else:
+            self._deferred.append(made)
+        return made
+
+    def _compilation(self, vertex: Source, stage: str, other: Source, varyings: tuple[str, ...] = ()) -> Compilation:
         self.files.update(vertex.files, other.files)
+        return Compilation(self.compiler, vertex, stage, other, varyings)
+
+    @contextmanager
+    def deferred(self) -> Iterator[Batch]:
+        """Collect the programs of `compilation` in a batch, to be compiled side by side; the context must be current
+        throughout."""
+        before, self._deferred = self._deferred, Batch()
         try:
-            with interrupts_held():  # moderngl calls back into Python, and crashes if that raises
-                program = self.context.program(**{"vertex_shader": vertex.text, stage: other.text, **settings})
-        except moderngl.Error as error:
-            log = str(error)
-            blamed = vertex if "vertex_shader" in log else other
-            raise blamed.error("GLSL", log) from None
-        self.compiled += 1
-        return program
+            yield self._deferred
+        finally:
+            self._deferred = before
 
     def describe(self) -> dict[str, Any]:
         """The driver's properties and capabilities, as data."""
@@ -403,9 +423,8 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
             raise DeviceError(VARIABLE, f"not a number: '{os.environ[VARIABLE]}'", "see `raystream devices`") from None
     if index is not None and index < 0:  # EGL's error differs among drivers
         raise DeviceError("OpenGL", f"no device {index}", "see `raystream devices`")
-    settings: dict[str, Any] = {"standalone": True, "require": 330}
+    settings: dict[str, Any] = {"mode": "standalone", "glversion": 330}
     if sys.platform.startswith("linux"):
-        settings["backend"] = "egl"
         if index is not None:
             settings["device_index"] = index
     elif index is not None:
@@ -414,7 +433,10 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
         _Process.opened = True
         put_back = elsewhere.leave()
         try:
-            context = moderngl.create_context(**settings)
+            linux = sys.platform.startswith("linux")
+            backend = glcontext.get_backend_by_name("egl") if linux else glcontext.default_backend()
+            made: Any = Handover(backend(**settings))
+            context = moderngl.create_context(require=330, standalone=True, context=made)
         except Exception as error:
             put_back()
             raise _no_context(error, index) from None

@@ -6,6 +6,7 @@ import ctypes
 from collections import deque
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from typing import Any
 
 import moderngl
@@ -28,7 +29,9 @@ def tiles_source() -> Source:
 
 
 class Shader:
-    """A compiled program with its samplers and uniforms, drawn over tiles, or by ``vertex`` over other geometry.
+    """A program with its samplers and uniforms, drawn over tiles, or by ``vertex`` over other geometry.
+
+    Within `Device.deferred` it is compiled later, at the latest when it is drawn. Raises ShaderError.
 
     kernel : its fragments loop, and some may be excluded before they begin. sizes : of its draws over tiles; None on a
     software driver, which nothing watches, and whose timers know of their last tile alone.
@@ -37,15 +40,45 @@ class Shader:
     def __init__(self, device: Device, source: Source, vertex: Source | None = None, kernel: bool = False) -> None:
         self.kernel = kernel
         self.sizes = None if device.software else DrawSizes(FIRST if kernel else FIRST_PLAIN)
-        self.source, self.vertex = source, vertex or tiles_source()
-        self.program = device.program(self.vertex, source)
-        self.members = {name: self.program[name] for name in self.program}
-        self.units: dict[str, int] = {}
-        for name, member in self.members.items():
-            if isinstance(member, moderngl.Uniform) and name.startswith(("in_", "memory_")):
-                self.units[name] = len(self.units)
-                member.value = self.units[name]
-        self._number_buffers(device)
+        self.source, self.vertex, self._device = source, vertex or tiles_source(), device
+        self._linked: moderngl.Program | None = None
+        self._members: dict[str, Any] = {}
+        self._units: dict[str, int] = {}
+        self._values: dict[str, Any] = {}  # of uniforms, until there are any
+        self._compilation = device.compilation(self.vertex, source)
+        if self._compilation.made is not None:
+            self._take()
+
+    def _take(self) -> moderngl.Program:
+        """The program, with what was set."""
+        if self._linked is None:
+            program = self._linked = self._compilation.finish()
+            self._members = {name: program[name] for name in program}
+            for name, member in self._members.items():
+                if isinstance(member, moderngl.Uniform) and name.startswith(("in_", "memory_")):
+                    self._units[name] = len(self._units)
+                    member.value = self._units[name]
+            self._number_buffers(self._device)
+            values, self._values = self._values, {}
+            for name, value in values.items():
+                self.set(name, value)
+        return self._linked
+
+    @property
+    def program(self) -> moderngl.Program:
+        """The program, compiled."""
+        return self._take()
+
+    @cached_property
+    def bare(self) -> moderngl.VertexArray:
+        """Vertices without attributes: the program has their numbers alone."""
+        return self._device.context.vertex_array(self.program, [])
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """Its uniforms and attributes by name, compiled."""
+        self._take()
+        return self._members
 
     def _number_buffers(self, device: Device) -> None:
         """Assign texture units to samplers of buffer textures: moderngl cannot."""
@@ -54,23 +87,28 @@ class Shader:
         if not names:
             return
         unsigned = ctypes.c_uint
+        program = self._take()
         locate = device.require("glGetUniformLocation", unsigned, ctypes.c_char_p, result=ctypes.c_int)
-        device.require("glUseProgram", unsigned)(self.program.glo)
+        device.require("glUseProgram", unsigned)(program.glo)
         put = device.require("glUniform1i", ctypes.c_int, ctypes.c_int)
         for name in names:
-            place = locate(self.program.glo, name.encode())
+            place = locate(program.glo, name.encode())
             if place >= 0:
-                put(place, self.units.setdefault(name, len(self.units)))
+                put(place, self._units.setdefault(name, len(self._units)))
 
     def set(self, name: str, value: Any) -> None:
         """Set a uniform; one removed by the compiler is ignored."""
-        member = self.members.get(name)
+        if self._linked is None:
+            self._values[name] = value
+            return
+        member = self._members.get(name)
         if isinstance(member, moderngl.Uniform):
             member.value = value
 
     def bind(self, name: str, texture: Any) -> None:
         """Bind a texture to a sampler; one removed by the compiler is ignored."""
-        unit = self.units.get(name)
+        self._take()
+        unit = self._units.get(name)
         if unit is not None:
             texture.use(unit)
 
@@ -104,11 +142,21 @@ class Drawing:
 
     def __init__(self, device: Device, shader: Shader, tiles: Tiles) -> None:
         self.device, self.shader, self.tiles = device, shader, tiles
-        context = device.context
-        self.some = context.vertex_array(shader.program, [(tiles.buffer, "2f4", "corner")])
-        self.whole = context.vertex_array(shader.program, [(tiles.whole, "2f4", "corner")])
         self._timed: deque[tuple[int, Query]] = deque()  # draws without an answer yet, and the rays of each
         shader.set("clip", (2.0 / tiles.size[0], 2.0 / tiles.size[1]))
+
+    @cached_property
+    def some(self) -> moderngl.VertexArray:
+        """Of the kept tiles."""
+        return self._array(self.tiles.buffer)
+
+    @cached_property
+    def whole(self) -> moderngl.VertexArray:
+        """Of the whole stream."""
+        return self._array(self.tiles.whole)
+
+    def _array(self, corners: moderngl.Buffer) -> moderngl.VertexArray:
+        return self.device.context.vertex_array(self.shader.program, [(corners, "2f4", "corner")])
 
     def render(self, query: Query | None = None) -> None:
         """Draw over the kept tiles, inside a query of samples if given: in parts that are no longer than they may

@@ -72,7 +72,10 @@ class Machine:
         self.warmed = False  # `warm` is complete
         self.chosen: Stream | None = None  # stream of `CHOICE` with the rays of the next runs; None: all
         self._choice: Choice | None = None
-        self._set_up()
+        with device.deferred() as self.batch:  # of the programs that it runs
+            self._set_up()
+        if not self.options.deferred:
+            self.batch.finish()
 
     def _set_up(self) -> None:
         """Make what the machine runs by; once."""
@@ -155,6 +158,7 @@ class Machine:
 
     def release(self) -> None:
         """Free its own streams, not borrowed ones."""
+        self.batch.release()
         for stream in (*self._own.values(), *self.counts.values()):
             stream.release()
         if self.spare is not None:
