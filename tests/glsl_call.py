@@ -138,7 +138,7 @@ class Function:
         source.add(VERSION, "version")
         for record in (*records.values(), self.given, self.made):
             source.add_record(record, pack=True)
-        add_modules(source, modules, self.resources, counting=False)
+        add_modules(source, modules, self.resources, counting=False, once=True)
         for name in includes:
             source.include(name)
         source.add(text, "text of the test")

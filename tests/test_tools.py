@@ -15,7 +15,7 @@ import bench
 import luxcore
 import numpy as np
 import pytest
-from benchmarks import common, denoise, eight, ladder, process, readable
+from benchmarks import common, denoise, eight, ladder, process, readable, scenes
 from benchmarks.masks import active_rays
 from benchmarks.scenes import SPAN, facing
 
@@ -55,7 +55,7 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    if name not in ("memory", "raster", "host", "photon", "switches") and importlib.util.find_spec("matplotlib"):
+    if name not in ("memory", "raster", "host", "photon", "switches", "gpu") and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
 
@@ -97,6 +97,17 @@ def test_bench_host(tmp_path: Path) -> None:
     assert set(data["cases"]) == {"cornell singlepass cast", "cornell singlepass path"}
     for row in data["cases"].values():
         assert row["calls"] > 20 and row["opengl_ms"] > 0 and row["outside_ms"] > 0 and 0 < row["share"] < 1
+
+
+@pytest.mark.slow
+def test_bench_gpu(tmp_path: Path) -> None:
+    """On a chip's compiler Cornell's path spills no register."""
+    if not (scenes.shared() / "gpu_compiler" / "intel").is_file():
+        pytest.skip("no chip's compiler found")
+    data = _quick("gpu", tmp_path)
+    for program in data["platforms"]["skl"]["programs"]:
+        assert program["instructions"] > 1000 and program["loops"] and program["seconds"] > 0
+        assert program["spills"] == program["fills"] == 0 and program["width"] >= 8
 
 
 @pytest.mark.slow

@@ -24,7 +24,8 @@ from viewer.options import table as options
 from viewer.programs import LEVELS, PICTURES, trace
 from viewer.renderer.inputs.prepared import prepare
 from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.inline import origin
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source

@@ -11,13 +11,13 @@ int arrive_branch(
 ) {
     vec3 emission;
     bool missed = hit.triangle < 0;
-    interaction = interaction_nowhere(-ray.direction);
-    if (missed) {
-        emission = environment_radiance(ray.direction);
-    } else {
+    if (!missed) {  // first, as in arrive.glsl
         float light_pdf;
         interaction = interaction_at(ray, hit, cone_width(path.cone, ray.origin, hit.t), emission, light_pdf);
         media_surround(media, interaction);
+    } else {
+        interaction = interaction_nowhere(-ray.direction);
+        emission = environment_radiance(ray.direction);
     }
     if (path.number >= 0 && path_counts(path.depth)) radiance.rgb += path.throughput * emission;
     return missed || path.depth >= path_depth ? EXIT_END : EXIT_SURFACE;

@@ -332,7 +332,8 @@ def test_moving_one(device: Any) -> None:
 
 def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
     """Neither source nor tables: they pay nothing."""
-    from viewer.stream.compile.generate import Form, fragment
+    from viewer.stream.compile.form import Form
+    from viewer.stream.compile.generate import fragment
 
     triangles = scene_of([quads([[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]]).mesh("square", 0)])
     texts = []

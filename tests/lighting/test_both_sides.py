@@ -12,7 +12,8 @@ import pytest
 from viewer import Camera, Renderer, Scene
 from viewer.lighting.emitters import emitters
 from viewer.lighting.lights import scene_lights
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 
 
 def panel_between_plates(double_sided: bool = True) -> Scene:

@@ -19,7 +19,8 @@ from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)

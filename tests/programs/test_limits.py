@@ -17,7 +17,8 @@ from viewer.programs import LEVELS, PICTURES, programs_with, trace
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 RECIPES = [

@@ -16,7 +16,8 @@ from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.material import Material
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 WHITE = (1.0, 1.0, 1.0)

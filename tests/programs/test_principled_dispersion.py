@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from viewer import Renderer, Scene
 from viewer.materials.look import look_of
 from viewer.scene.material import Material
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 
 SKY = (0.2, 0.3, 0.5)
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off

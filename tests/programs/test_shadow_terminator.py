@@ -15,7 +15,8 @@ from viewer.scene.edits.smooth import is_smooth
 from viewer.scene.light import Light
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 
 TOWARDS = np.array([1.0, 0.4, 0.25]) / np.linalg.norm([1.0, 0.4, 0.25])
 SIZE = (32, 32)

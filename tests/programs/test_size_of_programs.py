@@ -18,7 +18,8 @@ from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.scene import Scene
 from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 
 

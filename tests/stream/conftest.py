@@ -37,6 +37,15 @@ def textures(device: Device) -> Device:
         return Device(device.context, allow_buffers=False)
 
 
+@pytest.fixture(scope="module")
+def gpu_form(device: Device) -> Device:
+    """The device's context, with programs as GPUs get them."""
+    with device.current():
+        made = Device(device.context)
+    made.software_form = False
+    return made
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _toy_shaders(shader_folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:

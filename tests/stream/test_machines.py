@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
 from viewer.base.errors import DeviceError
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Table
 from viewer.stream.gl.device import Device
@@ -39,12 +40,12 @@ POLICIES: dict[str, Policy] = {
 UNROLLS: dict[str, Any] = {"1": 1, "4": 4, "4,2": (4, 2), "auto": "auto"}
 
 
-@pytest.fixture(params=["barrier", "copying"])
-def either(request, device, copying) -> Device:
-    """A device with, where the driver has it, and one without the barrier."""
+@pytest.fixture(params=["barrier", "copying", "GPU form"])
+def either(request, device, copying, gpu_form) -> Device:
+    """A device with, where the driver has it, and one without the barrier; and one whose programs are as for a GPU."""
     if request.param == "barrier" and device.texture_barrier is None:
         pytest.skip("this driver has no texture barrier")
-    return device if request.param == "barrier" else copying
+    return {"barrier": device, "copying": copying, "GPU form": gpu_form}[request.param]
 
 
 _outcomes: dict[tuple[str, int], Outcome] = {}

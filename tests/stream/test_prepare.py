@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.prepare import preparations
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, Prepared, copying

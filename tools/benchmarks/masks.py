@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 import viewer
 from viewer.renderer.renderer import Renderer
-from viewer.stream.compile.generate import Form, fragment, inputs, outputs
+from viewer.stream.compile.form import Form, inputs, outputs
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import read_shader
 from viewer.stream.declare.kernel import INOUT, Kernel

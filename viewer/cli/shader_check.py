@@ -50,7 +50,8 @@ from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.program import Program
@@ -322,7 +323,7 @@ def layered() -> Material:
 def _single(renderer: Renderer, program: Program, mark: str, counting: bool = False) -> Iterator[tuple[str, Source]]:
     """The one pass of the single-pass machine, and what counts its kernel calls."""
     linked = renderer.bind(program, False)
-    step, form = linked.single(), Form(scheduled=False)
+    step, form = linked.single(), Form(False, software=renderer.device.software_form)
     yield f"{program.name} single pass ({mark})", fragment(linked, step, form, renderer.resources)
     for part in linked.count_parts(step) if counting else ():
         source = fragment(linked, step, replace(form, counts=part), renderer.resources)
@@ -338,7 +339,8 @@ def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = Fa
         for step in steps:
             for discards in (False, True) if every else (False,):
                 marks = [mark, *(["without mask"] if discards else [])]
-                form, name = Form(True, discards), f"{program.name} {fuse}/{step.name} ({', '.join(marks)}"
+                form = Form(True, discards, software=renderer.device.software_form)
+                name = f"{program.name} {fuse}/{step.name} ({', '.join(marks)}"
                 yield f"{name})", fragment(linked, step, form, renderer.resources)
                 yield f"{name}, copied back)", copy_source(linked, step, form)
                 for part in linked.count_parts(step) if every else ():

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from viewer.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
-from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source
 

@@ -68,23 +68,23 @@ def cold_tables(modules: Iterable[Module]) -> list[Table]:
     return [m for module in modules for m in module.memories if isinstance(m, Table) and not m.hot]
 
 
-def cold_glsl(table: Table, counting: bool, loops: bool = True) -> str:
+def cold_glsl(table: Table, counting: bool, once: bool = True) -> str:
     """``fetch_<name>`` of a table in the arena, its base a uniform: tables of other sizes and edited scenes share a
     program, without recompilation by the driver."""
     record, texels, base = table.record.name, table.record.texels, base_name(table)
-    declared = uniform_glsl("int", base) if loops else f"uniform int {base};"
+    declared = uniform_glsl("int", base, once=once)
     fetches = ", ".join(f"arena_texel(at + {k})" if k else "arena_texel(at)" for k in range(texels))
     setup = f"    random_words += {4 * texels};\n" if counting else ""
     setup += f"    int at = i * {texels} + {base};\n" if texels else ""
     return f"{declared}\n{record} fetch_{table.name}(int i) {{\n{setup}    return unpack_{record}({fetches});\n}}"
 
 
-def uniform_glsl(kind: str, name: str, about: str = "") -> str:
-    """A uniform of a fragment program, read once. llvmpipe (Mesa 22.3) reads a uniform inside a loop in every
-    iteration, lane by lane, with some thirty instructions. It also undoes copies that do not depend on the fragment.
-    Arrays stay as they are."""
+def uniform_glsl(kind: str, name: str, about: str = "", once: bool = True) -> str:
+    """A uniform. ``once``: of a fragment program for a driver that rasterises on the CPU, read once: llvmpipe (Mesa
+    22.3) reads a uniform inside a loop in every iteration, lane by lane, with some thirty instructions. It also undoes
+    copies that do not depend on the fragment. Arrays stay as they are. On a GPU the copy would take a register."""
     declared = f"uniform {kind} {name};{about and '  // '}{about}"
-    if kind.endswith("]"):
+    if not once or kind.endswith("]"):
         return declared
     return f"{declared}\n{kind} once_{name} = gl_FragCoord.x < 0.0 ? {kind}(0) : {name};\n#define {name} once_{name}"
 

@@ -170,6 +170,10 @@ class Record:
             lines.append("    float unused;")  # GLSL has no empty struct
         return "\n".join([*lines, "};"])
 
+    def glsl_zero(self) -> str:
+        """The record of zeros."""
+        return f"{self.name}({', '.join(f'{f.type}(0)' for f in self.fields) or '0.0'})"
+
     def glsl_unpack(self) -> str:
         """``unpack_X(vec4 t0, ...)``; an empty record has none."""
         if not self.fields:

@@ -92,6 +92,7 @@ class Device:
     allow_buffers: bool = True
     headless: bool = False
     limits: Limits | None = None
+    software_form: bool = field(default=True, init=False)  # of generated programs (`Form.software`): as the driver is
     compiled: int = field(default=0, init=False)
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
     waits: int = field(default=0, init=False)
@@ -126,6 +127,7 @@ class Device:
             probe.release()
         except moderngl.Error as error:
             raise DeviceError(self.name, f"cannot render to float textures ({error})", "another driver may") from None
+        self.software_form = self.software
         if self.software:
             set_samplers(self.context, self.max_samplers)
 

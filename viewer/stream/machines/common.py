@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import DeviceError
-from viewer.stream.compile.generate import Form, fragment, inputs, outputs
+from viewer.stream.compile.form import Form, inputs, outputs
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import moderngl
 
-from viewer.stream.compile.generate import Form, outputs
+from viewer.stream.compile.form import Form, outputs
 from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device

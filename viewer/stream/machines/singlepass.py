@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import moderngl
 
-from viewer.stream.compile.generate import Form
+from viewer.stream.compile.form import Form
 from viewer.stream.gl.draw import Drawing, Tiles
 from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
@@ -23,7 +23,7 @@ class Singlepass(Machine):
     def _set_up(self) -> None:
         device, linked, size = self.device, self.linked, self.size
         self.step = linked.single()
-        self.form = Form(scheduled=False)
+        self.form = Form(scheduled=False, software=device.software_form)
         names = dict.fromkeys((*linked.program.inputs, *linked.program.results))
         self._make_streams({name: linked.records[name] for name in names})
         self._make_counts()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.stream.compile.generate import Form, outputs
+from viewer.stream.compile.form import Form, outputs
 from viewer.stream.compile.link import Step
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.machines.common import STATE_WORDS, Machine
@@ -23,14 +23,15 @@ class StepPass:
     def __init__(self, machine: Machine, mask: Mask, tiles: Tiles, copies: bool, step: Step, number: int) -> None:
         self.mask, self.copies = mask, copies
         self.step, self.number = step, number
-        limits, most = machine.device.limits, machine.device.outputs
-        self.form = Form(scheduled=True, discards=mask.discards, rounds=limits is not None and limits.rounds)
+        device = machine.device
+        most, rounds = device.outputs, device.limits is not None and device.limits.rounds
+        self.form = Form(True, mask.discards, rounds=rounds, software=device.software_form)
         names = outputs(machine.linked, step, self.form)
         self.forms = [self.form]
         if len(names) > most:
             assert copies, "passes that write in place would change the next part's input"
             self.forms = [replace(self.form, stores=tuple(names[k : k + most])) for k in range(0, len(names), most)]
-        self.drawings = [Drawing(machine.device, machine._compile(step, form), tiles) for form in self.forms]
+        self.drawings = [Drawing(device, machine._compile(step, form), tiles) for form in self.forms]
         self.counts = machine._count_drawings(step, self.form, tiles)
         program = machine.linked.program
         self.loops = step.turns or (not step.fused and step.name in program.looping())
@@ -39,7 +40,7 @@ class StepPass:
             sum(4 * machine.linked.records[s].texels for s in step.stores) + STATE_WORDS,
         )
         self.copies_back = [
-            Drawing(machine.device, Shader(machine.device, copy_source(machine.linked, step, form)), tiles)
+            Drawing(device, Shader(device, copy_source(machine.linked, step, form)), tiles)
             for form in (self.forms if copies else ())
         ]
         for drawing in (*self.drawings, *self.counts, *self.copies_back):

@@ -46,7 +46,7 @@ def draw_source(
         used += [*module.uses, *([module.module_state] if module.module_state else [])]
     for record in dict.fromkeys(used):
         source.add_record(record, pack=True, rounding="stored" if rounds else "")
-    add_modules(source, modules, addresses, counting=False, loops=False)
+    add_modules(source, modules, addresses, counting=False, once=False)
     source.include(file)
     return source
 

@@ -1,0 +1,122 @@
+"""Programs in the form for GPUs give the bits of those for software rasterisers, and keep what rays need alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.formats.named import load
+from viewer.programs import LEVELS, PICTURES
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.renderer import Renderer
+from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.compile.liveness import dead_streams
+from viewer.stream.compile.order import Element, Loop
+from viewer.stream.gl.device import Device, open_device
+
+SIZE = (20, 12)
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "path, surface": ("cornell", {"program": "path", "machine": "multipass", "fuse": "surface"}),
+    "path, ray": ("cornell", {"program": "path", "machine": "multipass", "fuse": "ray"}),
+    "path, single pass, two levels": (
+        "glass_ball",
+        {"program": "path", "machine": "singlepass", "accel": "two-level-bvh"},
+    ),
+    "whitted, single pass": ("balls", {"program": "whitted", "machine": "singlepass"}),
+    "cast, one kernel a pass": ("teapotahedron", {"program": "cast", "machine": "multipass", "fuse": "none"}),
+}
+SLOW: dict[str, tuple[str, dict[str, Any]]] = {
+    f"{program}, {machine}, {fuse}, {scene}": (scene, {"program": program, "machine": machine, "fuse": fuse})
+    for program in ("cast", "shadow", "whitted", "path", "photon")
+    for machine, fuse in (("singlepass", "none"), ("multipass", "none"), ("multipass", "ray"), ("multipass", "surface"))
+    for scene in ("cornell", "prism", "glass_ball", "hall")
+}
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Iterator[Device]:
+    """A device for which programs are generated as for a GPU."""
+    device = open_device()
+    device.software_form = False
+    yield device
+    device.release()
+
+
+def rendered(scene: str, options: dict[str, Any], device: Any) -> np.ndarray:
+    renderer = Renderer(scene, device=device, denoise="none", **options)
+    picture = renderer.render(SIZE, 3).linear
+    renderer.release()
+    return picture
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bits_are_those_of_the_other_form(case: str, device: Device, gpu: Device) -> None:
+    np.testing.assert_array_equal(rendered(*CASES[case], gpu), rendered(*CASES[case], device))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SLOW)
+def test_bits_of_every_program(case: str, device: Device, gpu: Device) -> None:
+    np.testing.assert_array_equal(rendered(*SLOW[case], gpu), rendered(*SLOW[case], device))
+
+
+# -- what a pass keeps -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def linked() -> LinkedProgram:
+    """Path tracing of the Cornell box, calls inlined."""
+    prepared = prepare(load("cornell"), Settings(program="path"))
+    return LinkedProgram(PICTURES["path"](), prepared.modules(False, True, "sobol")).inlined()
+
+
+def test_streams_die_where_no_ray_needs_them(linked: LinkedProgram) -> None:
+    (step,) = (each for each in linked.steps("surface") if each.turns)
+    dead = dead_streams(linked, step)
+    (loop,) = step.order
+    assert isinstance(loop, Loop)
+    assert "film" not in {stream for streams in dead.values() for stream in streams}  # a result: always needed
+    assert dead[loop.head] == ("hit", "traversal", "setup") == dead["setup@resolve"]
+    assert "interaction" in dead["arrive"] and "pending" in dead["light"]
+    assert "ray" in dead["scatter"] and "ray" not in dead["begin"]  # others wait there with theirs
+    assert not dead["resolve"] and not dead["finish"]
+
+
+def loops(elements: Sequence[Element]) -> Iterator[Loop]:
+    """The loops among nested elements, inner ones too."""
+    for element in elements:
+        if isinstance(element, Loop):
+            yield element
+            yield from loops(element.body)
+
+
+@pytest.mark.parametrize("software", [True, False])
+def test_loops_serve_their_states(software: bool) -> None:
+    """A loop's condition, a range of numbers or a list, holds in its own states alone."""
+    prepared = prepare(load("cornell"), Settings(program="path", accel="two-level-bvh"))
+    program = PICTURES["path"](LEVELS[prepared.structure.levels])
+    linked = LinkedProgram(program, prepared.modules(False, True, "sobol")).inlined()
+    step = linked.single()
+    text = fragment(linked, step, Form(False, software=software), PlannedAddresses(WIDEST)).text
+    numbers = {name: int(n) for name, n in re.findall(r"const int (STATE_\w+) = (\d+);", text)}
+    found = set()
+    for condition in re.findall(r"while \((state [^\n]*)\)(?:;| \{)$", text, re.MULTILINE):
+        python = condition.replace("||", "or").replace("&&", "and")
+        found.add(frozenset(n for n in numbers.values() if eval(python, {**numbers, "state": n})))
+    expected = {frozenset(linked.program.number(s) for s in loop.states()) for loop in loops(step.order)}
+    assert len(expected) > 3 and expected <= found and all(len(each) == 1 for each in found - expected)
+
+
+def test_uniforms_are_copied_for_cpus_alone(linked: LinkedProgram) -> None:
+    for software in (True, False):
+        for step in linked.steps("surface"):
+            text = fragment(linked, step, Form(True, software=software), PlannedAddresses(WIDEST)).text
+            assert ("once_" in text) is software
