@@ -3,6 +3,7 @@ installed, validates each with glslangValidator."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -74,6 +75,7 @@ from viewer.viewport.display.picture_texture import film_source, running_source
 Parts = dict[str, Source]  # of a program, by stage: vert, frag, geom
 
 VALIDATOR = "glslangValidator"
+_EXTENSION = re.compile(r"^#extension (\w+) : require$", re.MULTILINE)
 # Every module of structures and triangle tests is in one of these.
 _RECIPES: tuple[dict[str, Any], ...] = (
     *({"accel": "bvh", "intersection": test} for test in TESTS),
@@ -103,7 +105,7 @@ def check_shaders(report: Callable[[str], None] = print, device: Device | None =
 
 def _check(report: Callable[[str], None], device: Device) -> int:
     validator = shutil.which(VALIDATOR)
-    failures = checked = 0
+    failures = checked = left_out = 0
     seen: set[tuple[str, ...]] = set()
     validated: set[str] = set()
     unused = {str(file.relative_to(paths.shaders())) for file in Path(paths.shaders()).rglob("*.glsl")}
@@ -114,6 +116,10 @@ def _check(report: Callable[[str], None], device: Device) -> int:
         seen.add(texts)
         checked += 1
         unused.difference_update(*(source.files for source in parts.values()))
+        if missing := _missing(device, parts):
+            left_out += 1
+            report(f"{name}: left out, needs {missing}, which this driver has not")
+            continue
         try:
             _compile(device, parts)
             for stage, source in parts.items() if validator else ():
@@ -131,8 +137,14 @@ def _check(report: Callable[[str], None], device: Device) -> int:
         report(f"{file}: in no program")
     how = f"compiled by {device.name}"
     how += f" and validated by {VALIDATOR}" if validator else f" ({VALIDATOR} is not installed, so not validated by it)"
-    report(f"{checked} programs {how}, {failures} failed")
+    report(f"{checked - left_out} programs {how}, {failures} failed{f', {left_out} left out' if left_out else ''}")
     return failures
+
+
+def _missing(device: Device, parts: Parts) -> str:
+    """The first extension that a program requires and the driver has not; machines then go another way."""
+    required = (name for source in parts.values() for name in _EXTENSION.findall(source.text))
+    return next((name for name in required if name not in device.extensions), "")
 
 
 def _compile(device: Device, parts: Parts) -> None:
