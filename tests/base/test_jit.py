@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viewer.base import jit, jit_cache
+from viewer.base import cache_folder, jit, jit_cache
 
 ROOT = Path(__file__).parents[2]
 FACTOR = 3
@@ -55,7 +55,7 @@ def _raises(count):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv(jit_cache.FOLDER, str(tmp_path / "loops"))
+    monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "loops"))
     monkeypatch.setattr(jit, "_loaded", {})
     return tmp_path / "loops"
 
@@ -94,7 +94,7 @@ def test_object_files_are_used_again_and_damaged_ones_made_anew(folder, monkeypa
     monkeypatch.setattr(jit, "_loaded", {})
     jit.run(_nothing, out)
     monkeypatch.undo()
-    monkeypatch.setenv(jit_cache.FOLDER, str(folder))
+    monkeypatch.setenv(cache_folder.FOLDER, str(folder))
     for damaged in (made[:-9], made[:200], b"", made[:-1] + b"?"):
         path.write_bytes(damaged)
         assert jit_cache.find(path.stem) is None
@@ -147,7 +147,7 @@ def test_a_second_process_needs_no_numba(folder):
         "run(octants, np.array([2, -1, -1], np.int32), np.zeros(3, np.int8), links)\n"
         "print(links[:, 0, 0].tolist(), 'numba' in sys.modules)"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), jit_cache.FOLDER: str(folder)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), cache_folder.FOLDER: str(folder)}
     for first in (True, False):
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120
@@ -158,7 +158,7 @@ def test_a_second_process_needs_no_numba(folder):
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="temporary folders are the user's own there")
 def test_without_a_home(tmp_path, monkeypatch):
     """Kept among the temporary files, in a folder that nobody else may write."""
-    monkeypatch.delenv(jit_cache.FOLDER)
+    monkeypatch.delenv(cache_folder.FOLDER)
     (tmp_path / "home").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / "cache"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -179,14 +179,14 @@ def test_without_a_home(tmp_path, monkeypatch):
 def test_where_loops_are_kept(tmp_path, monkeypatch):
     """In the folder that is named; in the user's cache; and where that cannot be written, among temporary files too."""
     assert jit_cache.folders() == [tmp_path / "loops"]
-    monkeypatch.delenv(jit_cache.FOLDER)
+    monkeypatch.delenv(cache_folder.FOLDER)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     own = tmp_path / "cache" / "raystream" / "loops"
     assert jit_cache.folders() == [own]
     temporary = tmp_path / "raystream-here"
-    monkeypatch.setattr(jit_cache, "_writable", lambda path: path != own)
-    monkeypatch.setattr(jit_cache, "_temporary", lambda: temporary)
+    monkeypatch.setattr(cache_folder, "_writable", lambda path: path != own)
+    monkeypatch.setattr(cache_folder, "_temporary", lambda: temporary)
     assert jit_cache.folders() == [own, temporary]
     made, other = jit_cache.Object("i", b"one"), jit_cache.Object("f", b"two")
     jit_cache.keep("loop", made)
@@ -198,17 +198,17 @@ def test_where_loops_are_kept(tmp_path, monkeypatch):
     assert jit_cache.find("loop") == made  # the first folder's
     (own / "loop.o").write_bytes(b"damaged")
     assert jit_cache.find("loop") == other
-    monkeypatch.setattr(jit_cache, "_temporary", lambda: None)
+    monkeypatch.setattr(cache_folder, "_temporary", lambda: None)
     assert jit_cache.folders() == [own]
 
 
 def test_where_nothing_can_be_kept(tmp_path, monkeypatch):
     """Without users there is no folder that is surely one's own; a file that was begun is taken away."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    assert jit_cache._temporary() is None
+    assert cache_folder._temporary() is None
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.delattr(os, "getuid", raising=False)
-    assert jit_cache._temporary() is None
+    assert cache_folder._temporary() is None
 
     def refuse(*paths):
         raise OSError("no more")
@@ -233,4 +233,4 @@ def test_which_folders_can_be_written(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "gone")
     for path, expected in ((".", True), ("new/deep", True), ("file", False), ("file/deep", False), ("link", False)):
-        assert jit_cache._writable(tmp_path / path) == expected, path
+        assert cache_folder._writable(tmp_path / path) == expected, path

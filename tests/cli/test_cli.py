@@ -92,7 +92,7 @@ RENDER_DEFAULTS = {name: OPTIONS[name].default for name in keywords("render")}
 
 
 def test_what_the_defaults_are():
-    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "surface"
+    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "auto"
     assert DEFAULTS["policy"] == PolicyChoice("sweep") and DEFAULTS["unroll"] == Unroll()
     assert RENDER_DEFAULTS["size"] == (512, 512) and RENDER_DEFAULTS["layers"] == ()
 
@@ -228,7 +228,10 @@ def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
 USAGE = [
     (("rendr", "x"), "command 'rendr': unknown (did you mean 'render'?)"),
     (("frobnicate",), "raystream render frobnicate -o picture.png"),
-    (("x.y.z",), "command 'x.y.z': unknown (commands: render, view, info, diff, devices, graph, check-shaders)"),
+    (
+        ("x.y.z",),
+        "command 'x.y.z': unknown (commands: render, view, info, diff, devices, doctor, graph, check-shaders)",
+    ),
     (("--quiet",), "option '--quiet': expected a command before any option"),
     (("render",), "render: the scene is missing"),
     (("render", "one"), "--output: is missing"),
@@ -243,7 +246,7 @@ USAGE = [
     (("render", "one", "--size", "0x4", "-o", "a.png"), "--size '0x4': expected WIDTHxHEIGHT"),
     (
         ("render", "one", "--fuse", "rya", "-o", "a.png"),
-        "--fuse 'rya': expected none, ray or surface (did you mean 'ray'?)",
+        "--fuse 'rya': expected auto, none, ray or surface (did you mean 'ray'?)",
     ),
     (("render", "one", "--program", "cats", "-o", "a.png"), "--program 'cats': expected cast"),
     (("render", "one", "--layers", "depth,stepz", "-o", "a.exr"), "--layers 'stepz': expected"),
@@ -272,7 +275,11 @@ def test_wrong_usage_is_told_in_one_line_before_any_work(library, capsys, argume
         (ViewerError("one: face 3", "names\nvertex 9 of 3", "the file is damaged"), 2, "names vertex 9 of 3 (the file"),
         (MemoryError(), 2, "not enough memory"),
         (OSError(28, "No space left on device", "a.png"), 2, "a.png: No space left on device"),
-        (KeyError("x"), 1, "KeyError: 'x' (this is a bug in raystream; --debug shows where)"),
+        (
+            KeyError("x"),
+            1,
+            "KeyError: 'x' (this is a bug in raystream; --debug shows where, `raystream doctor` what the driver does)",
+        ),
         (RecursionError("deep\nmore"), 1, "RecursionError: deep more (this is a bug"),
         (AssertionError(), 1, "AssertionError (this is a bug"),
     ],

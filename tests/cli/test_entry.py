@@ -107,7 +107,8 @@ def test_a_fault_is_shown_where_it_happened(monkeypatch: pytest.MonkeyPatch, cap
     err = capsys.readouterr().err
     assert "Traceback" in err and "in fault" in err
     assert err.endswith(
-        "raystream: error: ZeroDivisionError: division by zero (this is a bug in raystream; --debug shows where)\n"
+        "raystream: error: ZeroDivisionError: division by zero (this is a bug in raystream; --debug shows where, "
+        "`raystream doctor` what the driver does)\n"
     )
     assert cli.main(["wrong"]) == cli.USER_ERROR
     assert capsys.readouterr().err == "raystream: error: here: is wrong\n"

@@ -21,6 +21,8 @@ from viewer.options.values import read_ground, read_integer
 
 FRAMES = ("--frames", "0-3")
 
+BUG = "(this is a bug in raystream; --debug shows where, `raystream doctor` what the driver does)"
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,9 +236,9 @@ def of_file(number: int, text: str, name: str | None = None) -> OSError:
         (MemoryError(), 2, "not enough memory (choose a smaller scene or --size)"),
         (of_file(2, "No such file", "a.png"), 2, "a.png: No such file"),
         (of_file(28, "No space left"), 2, "No space left"),
-        (OSError("odd"), 1, "OSError: odd (this is a bug in raystream; --debug shows where)"),
-        (ValueError(" two\n lines "), 1, "ValueError: two lines (this is a bug in raystream; --debug shows where)"),
-        (KeyError(), 1, "KeyError (this is a bug in raystream; --debug shows where)"),
+        (OSError("odd"), 1, f"OSError: odd {BUG}"),
+        (ValueError(" two\n lines "), 1, f"ValueError: two lines {BUG}"),
+        (KeyError(), 1, f"KeyError {BUG}"),
     ],
 )
 def test_faults(error: BaseException, code: int, line: str) -> None:

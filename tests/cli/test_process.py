@@ -29,7 +29,7 @@ def test_help_names_every_command_and_option(capsys):
     for option in OPTIONS.values():
         assert option.flag in text
     flat = " ".join(text.split())
-    assert "--fuse NAME" in flat and "none, ray or surface (default: surface)" in flat
+    assert "--fuse NAME" in flat and "auto, none, ray or surface (default: auto)" in flat
     assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, instance, samples, steps, tests" in flat
     assert max(map(len, text.splitlines())) <= 100
 
@@ -54,7 +54,7 @@ def test_help_loads_nothing_heavy():
 def test_exit_code_of_the_process():
     done = process("render", "cornell", "--fuse", "rya")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "raystream: error: --fuse 'rya': expected none, ray or surface (did you mean 'ray'?)\n"
+    assert done.stderr == "raystream: error: --fuse 'rya': expected auto, none, ray or surface (did you mean 'ray'?)\n"
 
 
 def test_reader_gone_is_quiet():

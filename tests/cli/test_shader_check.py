@@ -51,6 +51,17 @@ def test_failures_are_counted_and_told_by_their_lines(device, monkeypatch) -> No
     assert said[-1].endswith(", 1 failed")
 
 
+def test_programs_beyond_the_driver_are_left_out(device, monkeypatch) -> None:
+    """Of the mask by exported stencil values: without the extension machines write them bit by bit."""
+    monkeypatch.setattr(shader_check.shutil, "which", lambda name: None)
+    made = Source()
+    made.add("#version 330 core\n#extension GL_ARB_no_driver_has_it : require\nout vec4 color;", "begin")
+    failures, said = checked(monkeypatch, device, GOOD, ("beyond", made))
+    assert failures == 0
+    assert said[1] == "beyond: left out, needs GL_ARB_no_driver_has_it, which this driver has not"
+    assert said[-1].startswith("1 programs compiled by ") and said[-1].endswith(", 0 failed, 1 left out")
+
+
 def test_a_validator_has_a_say(device, monkeypatch, tmp_path: Path) -> None:
     validator = tmp_path / shader_check.VALIDATOR
     validator.write_text(VALIDATOR)

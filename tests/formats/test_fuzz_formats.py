@@ -87,7 +87,8 @@ def test_work_and_memory_are_measured(tmp_path, monkeypatch) -> None:
     fault, seconds, taken = run(lambda path: None)  # the peak before is not its own
     assert fault == "" and seconds < 0.1 and taken < 8 << 20
     monkeypatch.setattr(fuzz, "MEMORY", 50 << 20)
-    assert re.fullmatch(r"\d+ MiB more memory", run(read)[0])
+    # A system that swaps may take as much away meanwhile.
+    assert any(re.fullmatch(r"\d+ MiB more memory", run(read)[0]) for _ in range(3))
 
 
 def test_a_worker_that_dies_is_followed_by_another(tmp_path, monkeypatch, capsys) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -108,6 +111,53 @@ def sobol_points(number: ArrayLike, keys: list[Words]) -> tuple[Words, Words]:
     order, x, y, _ = keys
     i = reverse(scramble(reverse(words(number)), order))
     return reverse(scramble(i, x)), reverse(scramble(pascal(i), y))
+
+
+def zorder_1d(pixel: ArrayLike, number: ArrayLike, dimension: ArrayLike, seed: ArrayLike) -> NDArray[np.float32]:
+    keys = _keys(pixel, dimension, seed, 1, 64)
+    return unit(reverse(scramble(pascal(_zorder_index(pixel, number, keys)), keys[1])))
+
+
+def zorder_2d(pixel: ArrayLike, number: ArrayLike, dimension: ArrayLike, seed: ArrayLike) -> NDArray[np.float32]:
+    keys = _keys(pixel, dimension, seed, 2, 64)
+    found = zip(net_2d(_zorder_index(pixel, number, keys)), keys[1:3], strict=True)
+    return np.stack([unit(reverse(scramble(word, key))) for word, key in found], axis=-1)
+
+
+def z_order(pixel: ArrayLike) -> Words:
+    """Bit by bit: bit b of x goes to 11 - 2 b, of y to 10 - 2 b."""
+    x, y = np.moveaxis(np.asarray(pixel, np.int64), -1, 0)
+    return words(sum((x >> b & 1) << 11 - 2 * b | (y >> b & 1) << 10 - 2 * b for b in range(6)))
+
+
+def shuffled_within(number: Words, key: Words) -> Words:
+    """A nested permutation that keeps 0."""
+    value = reverse(number)
+    value = (value ^ (value * np.uint32(0x3D20ADEA))) * (key | np.uint32(1))
+    value = (value ^ (value * np.uint32(0x05526C56))) * ((key >> np.uint32(16)) | np.uint32(1))
+    return reverse(value ^ (value * np.uint32(0x53A22864)))
+
+
+def net_2d(index: Words) -> tuple[Words, Words]:
+    """Digit by digit from the definition: sums of binomials times powers of alpha."""
+    times = np.array([[0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2]], np.uint32)  # of digits by alpha^0, alpha, alpha^2
+    digits = [(index >> np.uint32(2 * j)) & np.uint32(3) for j in range(16)]
+
+    def coordinate(power: int, row: Callable[[int], int]) -> Words:
+        out = np.zeros_like(index)
+        for i in range(16):
+            terms = (times[power * j % 3][digits[j]] for j in range(i, 16) if i & j == i)  # Lucas 1878
+            digit = functools.reduce(np.bitwise_xor, terms)
+            out = out | (times[row(i) % 3][digit] << np.uint32(2 * i))
+        return out
+
+    return coordinate(1, lambda i: 2 - i), coordinate(2, lambda i: i)
+
+
+def _zorder_index(pixel: ArrayLike, number: ArrayLike, keys: list[Words]) -> Words:
+    place = scramble(z_order(pixel), keys[3]) & np.uint32(0xFFF)
+    order = keys[0] ^ (place * np.uint32(0x9E3779B9))
+    return (shuffled_within(words(number), order) << np.uint32(12)) | place
 
 
 def _keys(pixel: ArrayLike, dimension: ArrayLike, seed: ArrayLike, width: int, side: int) -> list[Words]:

@@ -9,6 +9,8 @@ import pytest
 
 from tests.texts import hold
 from viewer.options.compare import COMPARE
+from viewer.options.doctor import DOCTOR
+from viewer.options.processor import MEASURE
 from viewer.options.remote import REMOTE
 from viewer.options.table import ELSEWHERE, OPTIONS
 from viewer.options.values import PhotonFilter
@@ -20,7 +22,14 @@ HERE = Path(__file__).parent
 
 def test_declarations(request: pytest.FixtureRequest) -> None:
     lines = []
-    for title, known in (("", OPTIONS), ("of view --remote", REMOTE), ("of diff", COMPARE)):
+    of = (
+        ("", OPTIONS),
+        ("of view --remote", REMOTE),
+        ("of diff", COMPARE),
+        ("of devices", MEASURE),
+        ("of doctor", DOCTOR),
+    )
+    for title, known in of:
         lines.append(f"# options {title}".rstrip())
         for name, found in known.items():
             lines.append(name)

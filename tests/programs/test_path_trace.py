@@ -112,7 +112,7 @@ def test_the_naive_policy_too(device, scene: Scene) -> None:
     assert_same(naive, render(scene, size, 1, **SINGLE))
 
 
-@pytest.mark.parametrize("sampler", ["sobol", "independent", "table"])
+@pytest.mark.parametrize("sampler", ["sobol", "zorder", "independent", "table"])
 @pytest.mark.parametrize("strategy", ["lights", "bsdf"])
 def test_samplers_and_strategies_on_both_machines(device, scene: Scene, sampler: str, strategy: str) -> None:
     options: dict[str, Any] = {"sampler": sampler, "strategy": strategy, "roulette": 2, "seed": 11, "clamp": 3.0}

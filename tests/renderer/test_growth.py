@@ -85,7 +85,12 @@ def test_what_is_released_leaves_nothing(device: Any, one: Callable[..., None], 
         one(scene, device, number)
     more = {kind: count - held[kind] for kind, count in living(device).items()}
     assert all(count <= BOUND.get(kind, 0) for kind, count in more.items()), more
-    assert resident(device) - before < 2 * GROWTH
+    grown = [resident(device) - before]
+    while grown[-1] >= 2 * GROWTH and len(grown) < 4:  # a heap in pieces comes back, what is left behind does not
+        for number in range(len(CHOICES)):
+            one(scene, device, number)
+        grown.append(resident(device) - before)
+    assert grown[-1] < 2 * GROWTH, grown
 
 
 def test_what_is_dropped_is_freed(device: Any) -> None:

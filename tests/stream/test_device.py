@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 
 import pytest
 
@@ -49,6 +50,19 @@ def test_devices_are_listed_with_one_default(device):
         assert d["max_texture_size"] >= 1024 and d["max_attachments"] >= 8 and d["max_samplers"] >= 16
         assert d["renderer"] and d["version"] and d["glsl"] and float(d["opengl"]) >= 3.3
         assert isinstance(d["texture_barrier"], bool) and isinstance(d["software"], bool)
+        assert d["max_buffer_texture_size"] >= 65536
+
+
+def test_a_device_describes_itself_without_being_current(device):
+    other = open_device()
+    with other.current():
+        inside = other.describe()
+    thread = []
+    worker = threading.Thread(target=lambda: thread.append(other.describe()))  # no context is current there
+    worker.start()
+    worker.join()
+    other.release()
+    assert thread == [inside]
 
 
 def test_a_device_survives_others(device):

@@ -133,7 +133,7 @@ def meter(monkeypatch: pytest.MonkeyPatch) -> AutoExposure:
     """Whose pictures are the stops that suit them."""
     monkeypatch.setattr(AutoExposure, "reload", lambda self: None)
     monkeypatch.setattr(AutoExposure, "measure", lambda self, picture: float(picture))
-    return AutoExposure(NOTHING)
+    return AutoExposure(SimpleNamespace(concurrent=False))  # type: ignore[arg-type]
 
 
 def look(meter: AutoExposure, stops: Any, *how: Any) -> bool:

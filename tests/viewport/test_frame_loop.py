@@ -10,7 +10,7 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD
+from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
 from viewer.viewport import frame_loop
 from viewer.viewport.frame_loop import FrameLoop
 
@@ -26,7 +26,13 @@ class Desk:
         self.looked = True  # what the light meter answers
         self.refused: ViewerError | None = None
         self.session: Any = SimpleNamespace(
-            idle=True, running=False, complete=True, pictures=0, steps=0, waiting=lambda moving: self.waits(moving)
+            idle=True,
+            running=False,
+            pending=False,
+            complete=True,
+            pictures=0,
+            steps=0,
+            waiting=lambda moving: self.waits(moving),
         )
         self.waits = lambda moving: False
         self.session.advance = self._advance
@@ -106,6 +112,13 @@ def test_a_picture_that_waits_for_the_hand_is_looked_after(desk: Desk) -> None:
         assert desk.loop.patience == HELD / LOOKS_WHILE_HELD
         desk.waits = lambda found, moving=moving: found is not moving
         assert desk.loop.patience == 0.0
+
+
+def test_a_device_that_is_busy_is_asked_again_soon(desk: Desk) -> None:
+    desk.session.idle, desk.session.pending, desk.controller.moving = False, True, True
+    assert desk.loop.patience == POLL
+    desk.view.paused = True
+    assert desk.loop.patience == 0.0, "the camera moves on"
 
 
 def test_what_does_not_wait(desk: Desk) -> None:

@@ -63,6 +63,7 @@ class Desk:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, scene: Any = None) -> None:
         self.done: list[Any] = []
         self.said: list[tuple[str, bool]] = []
+        self.fallbacks: list[str] = []  # of its renderers
         self.now = 0.0
         monkeypatch.setattr(scene_loader, "time", SimpleNamespace(perf_counter=lambda: self.now))
         session: Any = SimpleNamespace(update=self._update, use=self._use)
@@ -138,6 +139,7 @@ class Desk:
             camera=START,
             settings=Settings(),
             progressive=True,
+            fallbacks=self.fallbacks,
         )
 
 
@@ -318,6 +320,12 @@ def test_notes_of_a_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch, warnings:
     desk.loader.faults = ["the keys are broken", "and more"]
     show(desk, monkeypatch, made=made_of(desk, warnings=warnings))
     assert desk.said[-1] == ("the keys are broken", True) and desk.loader.faults == []
+
+
+def test_what_the_driver_fails_is_told_first(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.fallbacks = ["kill in place of depth"]
+    show(desk, monkeypatch, made=made_of(desk, warnings=("a",)))
+    assert desk.said == [("kill in place of depth (and 1 more notes)", False)]
 
 
 def test_a_scene_that_is_built_anew_says_nothing_of_its_own(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,9 +97,9 @@ def test_every_setting_of_light_can_be_chosen(panel_stage, monkeypatch):
         for asked in panel_stage.click(x, y)
         if isinstance(asked, dict)
     ]
-    assert {"strategy": "bsdf"} in found and {"sampler": "table"} in found and {"seed": 1} in found
+    assert {"strategy": "bsdf"} in found and {"light_sampler": "tree"} in found and {"seed": 1} in found
     asked = {name for each in found for name in each}
-    assert asked >= {"depth", "strategy", "sampler", "roulette", "clamp", "seed"}
+    assert asked >= {"depth", "strategy", "light_sampler", "roulette", "clamp", "seed"}
     assert panel_stage.session.stop.spp > 100  # its slider was clicked, too
     monkeypatch.setattr(panels, "SECTIONS", (("Lights", light_panels.draw_lights, True),))
     panel_stage.draw()

@@ -58,6 +58,7 @@ MOST_SAMPLES, MOST_SECONDS = 4096, 60.0  # limits of one picture
 # title -> module, variant, sampler.
 RENDERERS = {
     "Raystream sobol": ("peers_raystream", "multipass", "sobol"),
+    "Raystream zorder": ("peers_raystream", "multipass", "zorder"),
     "Raystream independent": ("peers_raystream", "multipass", "independent"),
     "Raystream singlepass, sobol": ("peers_raystream", "singlepass", "sobol"),
     "Mitsuba 3 scalar_rgb, independent": ("peers_mitsuba", "scalar_rgb", "independent"),

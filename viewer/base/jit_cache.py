@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 import sys
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,8 +13,9 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
+from viewer.base import cache_folder
+
 FORMAT = 1  # of calls and files; a change recompiles all
-FOLDER = "RAYSTREAM_CACHE_DIR"
 
 
 @dataclass(frozen=True)
@@ -35,35 +32,8 @@ class Object:
 
 
 def folders() -> list[Path]:
-    """Folders of object files: ``RAYSTREAM_CACHE_DIR``, or the user's cache folder, or if that is not writable, as
-    without a home, a private folder among the temporary ones."""
-    if os.environ.get(FOLDER):
-        return [Path(os.environ[FOLDER])]
-    from platformdirs import user_cache_path
-
-    path = user_cache_path("raystream", appauthor=False) / "loops"
-    beside = None if _writable(path) else _temporary()
-    return [path] if beside is None else [path, beside]
-
-
-def _writable(path: Path) -> bool:
-    there = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
-    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
-
-
-def _temporary() -> Path | None:
-    """A temporary folder that no other user can have written machine code to; None without one."""
-    if not hasattr(os, "getuid"):
-        return None
-    path = Path(tempfile.gettempdir()) / f"raystream-{os.getuid()}"
-    try:
-        with suppress(FileExistsError):
-            path.mkdir(mode=0o700)
-        found = path.lstat()
-    except OSError:
-        return None
-    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-    return path if own else None
+    """Folders of object files, see `viewer.base.cache_folder`."""
+    return cache_folder.folders("loops")
 
 
 def key(name: str, content: str) -> str:
@@ -73,38 +43,16 @@ def key(name: str, content: str) -> str:
 
 def find(key: str) -> Object | None:
     """The object file; None if missing or damaged."""
-    for path in folders():
-        with suppress(OSError):
-            found = _checked((path / f"{key}.o").read_bytes())
-            if found is not None:
-                return found
+    for _, content in cache_folder.find(folders(), f"{key}.o"):
+        results, _, code = content.partition(b"\n")
+        return Object(results.decode(), code)
     return None
-
-
-def _checked(data: bytes) -> Object | None:
-    checksum, _, rest = data.partition(b"\n")
-    if checksum != hashlib.sha256(rest).hexdigest().encode():
-        return None
-    results, _, code = rest.partition(b"\n")
-    return Object(results.decode(), code)
 
 
 def keep(key: str, made: Object) -> None:
     """Cache an object file for later processes, if there is one and the folder is writable."""
-    if not made.code:
-        return
-    rest = made.results.encode() + b"\n" + made.code
-    with suppress(OSError):
-        path = folders()[-1]
-        path.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest)
-            os.replace(temporary, path / f"{key}.o")  # atomic among concurrent writers
-        except OSError:
-            os.unlink(temporary)
-            raise
+    if made.code:
+        cache_folder.keep(folders(), f"{key}.o", made.results.encode() + b"\n" + made.code)
 
 
 @cache

@@ -79,7 +79,7 @@ def render(arguments: Namespace) -> bool:
             state.finish()
     seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
     if arguments.stats is not None:
-        textfile.write(arguments.stats, _json({**picture.stats.to_json(), "wall_seconds": seconds}))
+        textfile.write(arguments.stats, as_json({**picture.stats.to_json(), "wall_seconds": seconds}))
     if not arguments.quiet:
         # Where the picture goes to standard output, nothing else does.
         where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
@@ -250,7 +250,7 @@ def _render_frames(arguments: Namespace) -> bool:
             tell(remarks[0], arguments, progress)
     seconds = perf_counter() - begin
     if arguments.stats is not None:
-        textfile.write(arguments.stats, _json({"frames": counted, "wall_seconds": seconds}))
+        textfile.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
     if not arguments.quiet:
         width, height = arguments.size
         print(
@@ -324,12 +324,38 @@ def info(arguments: Namespace) -> bool:
 
 
 def devices(arguments: Namespace) -> bool:
-    """``raystream devices``: the GPUs."""
+    """``raystream devices``: the GPUs, and what ``auto`` means there."""
     from viewer.cli.report import device_lines
+    from viewer.renderer.device.tuning import load_tuning, tuning
     from viewer.stream.gl.device import devices as found
+    from viewer.stream.gl.device import driver_name
 
-    emit(found(), device_lines, arguments.json)
+    if arguments.measure is not None:
+        _measure(arguments)
+    listed, measured = found(), load_tuning()
+    for device in listed:
+        if "error" not in device:
+            driver = driver_name(device["renderer"], device["version"])
+            device |= {"auto": dict(tuning(driver)), "measured": driver in measured}
+    emit(listed, device_lines, arguments.json)
     return True
+
+
+def _measure(arguments: Namespace) -> None:
+    """Measure what ``auto`` means on the driver's own device."""
+    from viewer.cli.progress import Progress
+    from viewer.formats.named import load
+    from viewer.renderer.measure import measure
+    from viewer.renderer.renderer import Renderer
+
+    with Progress(arguments.json) as progress:
+        progress(None, f"loading {arguments.measure}")
+        renderer = Renderer(load(arguments.measure), program="path")
+        progress(None, "compiling and measuring")
+        _, trials = measure(renderer)
+    if not arguments.json:
+        for trial in trials:
+            print(f"--{trial.option} {trial.value}: {trial.seconds / trial.before:.2f} of the time before")
 
 
 def graph(arguments: Namespace) -> bool:
@@ -352,10 +378,11 @@ def check_shaders(arguments: Namespace) -> bool:
 def emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
     if sys.stdout is None:
         raise ViewerError("standard output", "is closed", "give it a file or a terminal")
-    print(_json(data) if json else "\n".join(printable(line) for line in lines(data)))
+    print(as_json(data) if json else "\n".join(printable(line) for line in lines(data)))
 
 
-def _json(data: Any) -> str:
+def as_json(data: Any) -> str:
+    """Data as text; NaN and infinities as null."""
     import json
 
     from viewer.cli.report import plain

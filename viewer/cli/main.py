@@ -26,6 +26,8 @@ from viewer.cli import commands
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
+from viewer.options.doctor import DOCTOR
+from viewer.options.processor import MEASURE
 from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
 
@@ -135,7 +137,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
         what = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
         return USER_ERROR, what
     text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
-    return FAULT, f"{text} (this is a bug in raystream; --debug shows where)"
+    return FAULT, f"{text} (this is a bug in raystream; --debug shows where, `raystream doctor` what the driver does)"
 
 
 def _complain(line: str, code: int, kind: str = "error: ") -> int:
@@ -332,6 +334,13 @@ def _diff(arguments: argparse.Namespace) -> bool:
     return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
 
 
+def _doctor(arguments: argparse.Namespace) -> bool:
+    """``raystream doctor``."""
+    from viewer.cli.doctor.command import doctor
+
+    return doctor(arguments)
+
+
 def _has_display() -> bool:
     return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
@@ -366,7 +375,19 @@ COMMANDS = {
         pictures=True,
     ),
     "devices": Command(
-        "list the GPUs and what their OpenGL can do", "[--json]", commands.devices, ("debug",), json=True
+        "list the GPUs, what their OpenGL can do, and what auto means there",
+        "[--measure SCENE] [--json]",
+        commands.devices,
+        (*MEASURE, "debug"),
+        json=True,
+        own=MEASURE,
+    ),
+    "doctor": Command(
+        "test what OpenGL does here, and how fast; a report for an issue",
+        "[-o REPORT.json] [options]",
+        _doctor,
+        ("output", "device", "quiet", "debug"),
+        own=DOCTOR,
     ),
     "graph": Command(
         "draw a program's states, kernels, exits and streams",

@@ -175,6 +175,9 @@ def device_lines(found: list[Mapping[str, Any]]) -> Iterator[str]:
             ("has", ", ".join(label for key, label in ABILITIES.items() if device[key]) or "nothing beyond 3.3"),
             ("lacks", ", ".join(label for key, label in ABILITIES.items() if not device[key]) or "nothing"),
         ]
+        if "auto" in device:
+            told = ", ".join(f"--{name} {word}" for name, word in device["auto"].items())
+            rows.append(("auto", told if device["measured"] else f"{told} (by default: --measure SCENE measures)"))
         yield from _aligned(rows)
 
 

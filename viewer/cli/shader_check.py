@@ -3,6 +3,7 @@ installed, validates each with glslangValidator."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -60,18 +61,21 @@ from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
+from viewer.stream.gl.resources import Resources
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import census_sources
 from viewer.stream.machines.mask import stream_sources
 from viewer.stream.machines.options import EDGE
 from viewer.stream.raster.visible import raster_source
+from viewer.stream.selftest import program as self_test
 from viewer.viewport.display.photons import point_sources, wire_sources
 from viewer.viewport.display.picture_texture import film_source, running_source
 
 Parts = dict[str, Source]  # of a program, by stage: vert, frag, geom
 
 VALIDATOR = "glslangValidator"
+_EXTENSION = re.compile(r"^#extension (\w+) : require$", re.MULTILINE)
 # Every module of structures and triangle tests is in one of these.
 _RECIPES: tuple[dict[str, Any], ...] = (
     *({"accel": "bvh", "intersection": test} for test in TESTS),
@@ -101,7 +105,7 @@ def check_shaders(report: Callable[[str], None] = print, device: Device | None =
 
 def _check(report: Callable[[str], None], device: Device) -> int:
     validator = shutil.which(VALIDATOR)
-    failures = checked = 0
+    failures = checked = left_out = 0
     seen: set[tuple[str, ...]] = set()
     validated: set[str] = set()
     unused = {str(file.relative_to(paths.shaders())) for file in Path(paths.shaders()).rglob("*.glsl")}
@@ -112,6 +116,10 @@ def _check(report: Callable[[str], None], device: Device) -> int:
         seen.add(texts)
         checked += 1
         unused.difference_update(*(source.files for source in parts.values()))
+        if missing := _missing(device, parts):
+            left_out += 1
+            report(f"{name}: left out, needs {missing}, which this driver has not")
+            continue
         try:
             _compile(device, parts)
             for stage, source in parts.items() if validator else ():
@@ -129,8 +137,14 @@ def _check(report: Callable[[str], None], device: Device) -> int:
         report(f"{file}: in no program")
     how = f"compiled by {device.name}"
     how += f" and validated by {VALIDATOR}" if validator else f" ({VALIDATOR} is not installed, so not validated by it)"
-    report(f"{checked} programs {how}, {failures} failed")
+    report(f"{checked - left_out} programs {how}, {failures} failed{f', {left_out} left out' if left_out else ''}")
     return failures
+
+
+def _missing(device: Device, parts: Parts) -> str:
+    """The first extension that a program requires and the driver has not; machines then go another way."""
+    required = (name for source in parts.values() for name in _EXTENSION.findall(source.text))
+    return next((name for name in required if name not in device.extensions), "")
 
 
 def _compile(device: Device, parts: Parts) -> None:
@@ -147,7 +161,7 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
     tiles = tiles_source()
     for name, source in _sources(device):
         yield name, {"vert": tiles, "frag": source}
-    for name, source in _drawn_over_streams():
+    for name, source in (*_drawn_over_streams(), *_self_test(device)):
         yield name, {"vert": tiles, "frag": source}
     triangle, samplers = Scene.from_triangles(*_TRIANGLE), OPTIONS["sampler"].choices
     for test in TESTS:
@@ -207,6 +221,16 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     for number in (0, 1):
         yield f"window: show, smooth_up = {number}", film_source("show", smooth_up=number)
     yield "window: running estimate", running_source()
+
+
+def _self_test(device: Device) -> Iterator[tuple[str, Source]]:
+    """The machines' self-test, by its passes."""
+    linked, resources = self_test.linked(), Resources(device)
+    single, several = (Form(scheduled, software=device.software_form) for scheduled in (False, True))
+    yield "self-test single pass", fragment(linked, linked.single(), single, resources)
+    for fuse in self_test.FUSIONS:
+        for step in linked.steps(fuse):
+            yield f"self-test {fuse}/{step.name}", fragment(linked, step, several, resources)
 
 
 def _sources(device: Device) -> Iterator[tuple[str, Source]]:

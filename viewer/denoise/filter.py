@@ -61,6 +61,10 @@ class Wavelets:
         self._passes = PassSet(device, "film/denoise", PASSES)
         self._streams = NamedStreams(device)
 
+    def prepare(self) -> None:
+        """Compile the passes of `demodulate`. Raises ShaderError."""
+        self._passes.prepare("lit")
+
     def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
         """The picture, a stream of `RADIANCE`, which holds until the next call.
 

@@ -55,6 +55,10 @@ class Regression:
         self._passes = PassSet(device, "film/regression", PASSES)
         self._streams = NamedStreams(device)
 
+    def prepare(self) -> None:
+        """Compile the passes of `fit`. Raises ShaderError."""
+        self._passes.prepare("gather", "spread", "solve")
+
     def fit(self, lit: Stream, light: Stream, camera: Camera) -> Generator[None, None, FittedLight]:
         """The light of every place and normal, pass by pass; its streams hold until the next call.
 

@@ -51,6 +51,10 @@ class Upsampling:
         self._picture: Stream | None = None
         self._camera: Camera | None = None  # of the picture made last
 
+    def prepare(self) -> None:
+        """Compile the passes of `draw` and `warp`. Raises ShaderError."""
+        self._passes.prepare("upsample", "warp")
+
     @property
     def there(self) -> bool:
         """Whether there is a picture to warp."""

@@ -23,6 +23,7 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
+from viewer.stream.gl.objects import Readback
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.choice import CHOICE
 
@@ -37,6 +38,31 @@ class Block(NamedTuple):
     x: int
     y: int
     stream: Stream
+
+
+class Samples(NamedTuple):
+    """The samples of a film at a moment, those of its first half, and the history of its halves."""
+
+    samples: int
+    half: int
+    history: ConvergenceHistory
+
+    @property
+    def halved(self) -> bool:
+        """Whether the first half is half of all."""
+        return bool(self.half) and self.samples == 2 * self.half
+
+
+class ComingError(NamedTuple):
+    """The sums of a film's error on their way to the host: of each block, by texture."""
+
+    sums: list[list[Readback]]
+    moment: Samples
+
+    @property
+    def ready(self) -> bool:
+        """Whether they are there."""
+        return all(each.ready for block in self.sums for each in block)
 
 
 class Buffer:
@@ -194,7 +220,7 @@ class FilmBuffer(Buffer):
             return
         reduction = self._reduction(reduction)
         if self.samples == 2 * self.half:
-            self.convergence_history = self._history(self._sums(reduction))
+            self.convergence_history = self._history(self._sums(reduction), self._moment())
         halves = self._halves()
         for block, half in zip(self.blocks, halves.blocks, strict=True):
             reduction.keep(block.stream, half.stream)
@@ -207,13 +233,33 @@ class FilmBuffer(Buffer):
         """
         if self.sample_budget is not None:
             return self.sample_budget.error
-        sums, pixels = self._sums(self._reduction(reduction)), self.size[0] * self.size[1]
+        return self._error(self._sums(self._reduction(reduction)), self._moment())
+
+    def begin_error(self, reduction: FilmError | None = None) -> ComingError | None:
+        """The error of the present samples, for which the host does not wait; None under a sample budget, whose error
+        is known."""
+        if self.sample_budget is not None:
+            return None
+        moment, found = self._moment(), []
+        reduction = self._reduction(reduction)
+        for stream, half in self._pairs(moment):
+            drawn = reduction.draw(stream, half)
+            found.append([Readback(self.device, texture) for texture in drawn.textures])
+        return ComingError(found, moment)
+
+    def late_error(self, coming: ComingError) -> float:
+        """The error that was begun, of the samples of then."""
+        parts = [np.concatenate([each.read() for each in block], axis=-1) for block in coming.sums]
+        return self._error(np.concatenate([part.reshape(-1, 8) for part in parts]).astype(np.float64), coming.moment)
+
+    def _error(self, sums: NDArray[np.float64], moment: Samples) -> float:
+        pixels = self.size[0] * self.size[1]
         variance, luminance, thin = (float(value) for value in sums[:, :3].sum(axis=0))
         if thin:
             return float("inf")
-        *history, relative_std_errors = self._history(sums)
+        *history, relative_std_errors = self._history(sums, moment)
         self.relative_std_error = last_of(relative_std_errors)
-        real = variance_of_mean(variance / pixels, self.samples, *history)
+        real = variance_of_mean(variance / pixels, moment.samples, *history)
         mean = abs(luminance / pixels)
         self.efficiency = real / (variance / pixels) if variance > 0 else 1.0
         spread = math.sqrt(real)
@@ -294,17 +340,24 @@ class FilmBuffer(Buffer):
 
     def _sums(self, reduction: FilmError) -> NDArray[np.float64]:
         """(blocks, 8) sums of the reduction; of halves only if the first is exactly half of the samples."""
-        halves, found = self.halves if self.half and self.samples == 2 * self.half else None, []
-        for number, block in enumerate(self.blocks):
-            half = None if halves is None else halves.blocks[number].stream
-            found.append(reduction.sums(block.stream, half).reshape(-1, 8))
+        found = [reduction.sums(stream, half).reshape(-1, 8) for stream, half in self._pairs(self._moment())]
         return np.concatenate(found).astype(np.float64)
 
-    def _history(self, sums: NDArray[np.float64]) -> ConvergenceHistory:
-        """The history of `Halves` with the present samples added, from their `_sums`."""
-        differences, variances, relative_std_errors = (dict(each) for each in self.convergence_history)
-        if self.half and self.samples == 2 * self.half:
-            level, pixels = self.samples.bit_length() - 1, self.size[0] * self.size[1]
+    def _moment(self) -> Samples:
+        """The present samples."""
+        return Samples(self.samples, self.half, self.convergence_history)
+
+    def _pairs(self, moment: Samples) -> Iterator[tuple[Stream, Stream | None]]:
+        """The streams of the blocks, with those of the first halves where these are half of all."""
+        halves = self.halves if moment.halved else None
+        for number, block in enumerate(self.blocks):
+            yield block.stream, None if halves is None else halves.blocks[number].stream
+
+    def _history(self, sums: NDArray[np.float64], moment: Samples) -> ConvergenceHistory:
+        """The history of `Halves` with the samples of a moment added, from their `_sums`."""
+        differences, variances, relative_std_errors = (dict(each) for each in moment.history)
+        if moment.halved:
+            level, pixels = moment.samples.bit_length() - 1, self.size[0] * self.size[1]
             differences[level] = float(sums[:, 3].sum()) / pixels
             parts = neighbour_variances(sums[:, 3:], sums[:, 0], level, pixels, differences)
             variances[level], relative_std_errors[level] = float(np.sum(parts)) / pixels, relative_std_error(parts)
@@ -331,6 +384,11 @@ class FilmError:
 
     def sums(self, stream: Stream, half: Stream | None = None) -> NDArray[np.float32]:
         """(rows, columns, 8) sums over the blocks of a stream of `FILM`, see ``shaders/film/error.glsl``."""
+        drawn = self.draw(stream, half)
+        return drawn.read_texels().reshape(*drawn.size[::-1], 8)
+
+    def draw(self, stream: Stream, half: Stream | None = None) -> Stream:
+        """These sums as a stream, until the next call."""
         size = -(-stream.size[0] // EDGE), -(-stream.size[1] // EDGE)
         if size not in self._sums:
             if len(self._sums) >= MOST_SIZES:
@@ -344,7 +402,7 @@ class FilmError:
         self.drawing.shader.set("halves", int(half is not None))
         self.drawing.shader.bind("in_half", (half or stream).textures[0])
         self.drawing.render()
-        return sums.read_texels().reshape(*size[::-1], 8)
+        return sums
 
     def release(self) -> None:
         """Free the textures."""

@@ -62,6 +62,11 @@ def sobol() -> Module:
     )
 
 
+def zorder() -> Module:
+    """Owen-scrambled points that neighbouring pixels share."""
+    return Module("z-order sampler", PROVIDES, "shading/sampler_zorder.glsl")
+
+
 def table() -> Module:
     """Random numbers that lie in a texture (Purcell 2004)."""
     return Module(
@@ -73,7 +78,12 @@ def table() -> Module:
     )
 
 
-SAMPLERS: dict[str, Callable[[], Module]] = {"sobol": sobol, "independent": independent, "table": table}
+SAMPLERS: dict[str, Callable[[], Module]] = {
+    "sobol": sobol,
+    "zorder": zorder,
+    "independent": independent,
+    "table": table,
+}
 
 
 @cache

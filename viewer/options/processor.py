@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.options import values
-from viewer.options.declare import Affects, Option, of_part
+from viewer.options.declare import Affects, Option, of_command, of_part
 from viewer.options.values import PolicyChoice, Unroll
 
 MACHINE = of_part(
@@ -46,23 +46,23 @@ MACHINE = of_part(
     Option(
         "fuse",
         values.read_word,
-        "surface",
+        "auto",
         "states that multipass fuses into one pass: none, all of a ray's way to its hit, or all of a path's way from "
-        "surface to surface",
+        "surface to surface; auto takes what 'raystream devices' tells",
         Affects.MACHINE,
         "NAME",
-        choices=("none", "ray", "surface"),
+        choices=("auto", "none", "ray", "surface"),
         unless=("machine", ("singlepass",)),
     ),
     Option(
         "mask",
         values.read_word,
-        "depth",
+        "auto",
         "how multipass masks rays that wait in other states: early depth or stencil test, discard in a mask"
-        " pass, no tile that a query has found empty, or none",
+        " pass, no tile that a query has found empty, or none; auto likewise",
         Affects.MACHINE,
         "NAME",
-        choices=("depth", "stencil", "kill", "tiles", "none"),
+        choices=("auto", "depth", "stencil", "kill", "tiles", "none"),
         unless=("machine", ("singlepass",)),
     ),
     Option(
@@ -80,11 +80,11 @@ MACHINE = of_part(
     Option(
         "count",
         values.read_word,
-        "query",
-        "how multipass learns how many rays wait: by occlusion queries, or by a census of every tile",
+        "auto",
+        "how multipass learns how many rays wait: by occlusion queries, or by a census of every tile; auto likewise",
         Affects.NOTHING,
         "NAME",
-        choices=("query", "census"),
+        choices=("auto", "query", "census"),
         unless=("machine", ("singlepass",)),
     ),
     viewed=True,
@@ -118,10 +118,11 @@ DEVICE = of_part(
         "memory",
         values.read_word,
         "auto",
-        "where scene data lies; texture takes 2-D and 3-D textures even where buffer textures are large enough",
+        "where scene data lies: buffer textures where these are large enough, or 2-D and 3-D textures; auto takes what "
+        "'raystream devices' tells",
         Affects.DEVICE,
         "NAME",
-        choices=("auto", "texture"),
+        choices=("auto", "buffer", "texture"),
         viewed=True,
     ),
     Option(
@@ -134,4 +135,16 @@ DEVICE = of_part(
         "YEAR",
         choices=("none", "2002", "2004"),
     ),
+)
+
+MEASURE = of_command(
+    Option(
+        "measure",
+        values.read_file,
+        None,
+        "measures on this scene what auto means for --fuse, --mask, --count and --memory, and keeps it for this build "
+        "of the driver: half a second, beside compiling; the pictures stay the same",
+        Affects.NOTHING,
+        "SCENE",
+    )
 )

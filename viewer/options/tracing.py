@@ -177,10 +177,11 @@ ESTIMATE = of_part(
         "sampler",
         values.read_word,
         "sobol",
-        "random numbers: Owen-scrambled Sobol points with blue noise, a hash, or a table in a texture",
+        "random numbers: Owen-scrambled Sobol points with blue noise, points that neighbouring pixels share in z-order,"
+        " a hash, or a table in a texture",
         Affects.PROGRAM,
         "NAME",
-        choices=("sobol", "independent", "table"),
+        choices=("sobol", "zorder", "independent", "table"),
         emission=True,
     ),
     Option(

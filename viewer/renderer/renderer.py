@@ -26,6 +26,7 @@ from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.limits import check_limits
+from viewer.renderer.device.tuning import tuning
 from viewer.renderer.inputs.camera import fitted, view
 from viewer.renderer.inputs.lighting import scene_lighting
 from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
@@ -162,11 +163,15 @@ class Renderer:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on first hits and traversal, and on lights and environment, where the program has lighting."""
-        found = list(self.first_hits.notes)
-        if self.prepared.recipe.traversal == "stack" and not self.device.array_stores:
-            found.append(f"no stack on {self.device.name}, which stores into arrays at wrong places; octants instead")
+        """Remarks on first hits, on what the driver does not do right, and on lights and environment, where the program
+        has lighting."""
+        found = [*self.first_hits.notes, *self.fallbacks]
         return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
+
+    @property
+    def fallbacks(self) -> list[str]:
+        """See `GpuScene.fallbacks`."""
+        return self.gpu_scene.fallbacks(self.settings)
 
     # -- change ----------------------------------------------------------------------------------------------------
 
@@ -429,7 +434,11 @@ class Renderer:
 
 
 def _shared_device(settings: Settings) -> Device:
-    return shared_device(settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits)
+    chosen = settings.device, settings.barrier == "auto"
+    device = shared_device(*chosen, settings.memory != "texture", settings.limits)
+    if settings.memory == "auto" and tuning(device.driver)["memory"] == "texture":
+        return shared_device(*chosen, False, settings.limits)
+    return device
 
 
 def _chosen(

@@ -97,6 +97,7 @@ class Executor:
 
     machine_of : the machine for a run, with its streams made. stats : over all runs of the current job. times : a
     dictionary here receives the seconds of every `Stage`, at the cost of waiting for the device at each stage's end.
+    compiles_by_steps : what a run compiles is not waited for, but takes steps of its own.
     """
 
     def __init__(self, device: Device, resources: Resources, machine_of: Callable[[Run], Machine]) -> None:
@@ -104,6 +105,7 @@ class Executor:
         self.machine: Machine | None = None  # of the last run
         self.stats = Stats()
         self.times: dict[str, float] | None = None
+        self.compiles_by_steps = False
         self._stage: tuple[str, float] | None = None  # name and start time of the current stage
         self._job = 0  # number of the current job
 
@@ -182,6 +184,14 @@ class Executor:
     def _run(self, step: Run, number: int) -> Iterator[float]:
         with self._job_context(number):
             machine = self.machine = self._machine_of(step)
+            steps = machine.batch.steps()
+        while self.compiles_by_steps:
+            with self._job_context(number):
+                if next(steps, None) is None:
+                    break
+            yield 0.0
+        with self._job_context(number):
+            machine.batch.finish()
             machine.borrow(step.streams)
             machine.set(step.uniforms)
             machine.choose(step.chosen)

@@ -6,7 +6,7 @@ import time
 
 from viewer.base.errors import ViewerError
 from viewer.base.memory import give_back
-from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD
+from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
 from viewer.renderer.sampling.darkness import black
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.display.auto_exposure import AutoExposure
@@ -51,7 +51,11 @@ class FrameLoop:
         """Seconds that the loop may wait for an event."""
         view, controller, scene_loader = self.view, self.view.controller, self.context.scene_loader
         eased = (controller is not None and controller.moving) or (self.context.editing.active and not view.minimised)
-        if view.awake or view.compile_waits or scene_loader.uploading or eased:
+        if view.awake or view.compile_waits or scene_loader.uploading:
+            return 0.0
+        if self.tracing and self.session.pending:
+            return POLL
+        if eased:
             return 0.0
         if self.tracing:
             return HELD / LOOKS_WHILE_HELD if self.session.waiting(self.moving) else 0.0

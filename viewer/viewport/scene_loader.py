@@ -245,7 +245,8 @@ class SceneLoader:
         view.path, self.camera_number = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))
-        notes, faults, self.faults = renderer.scene.warnings, self.faults, []
+        notes = [*renderer.fallbacks, *renderer.scene.warnings]
+        faults, self.faults = self.faults, []
         if faults:
             view.say(faults[0], error=True)
         elif self._given is None:

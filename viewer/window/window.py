@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 import glfw
 import moderngl
 
 from viewer.base.errors import DeviceError, ViewerError
+from viewer.stream.gl.programs.handover import Handover
 
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not
 NO_DISPLAY = "`raystream render` makes pictures without a window; `raystream view --remote` shows one in a browser"
@@ -39,6 +42,28 @@ def overlap(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) ->
     return max(0, wide) * max(0, tall)
 
 
+class _Functions:
+    """The functions of the current context, which GLFW owns. They outlive its last window, with which GLFW gives their
+    libraries back: what OpenGL has may be freed later."""
+
+    def __init__(self) -> None:
+        if sys.platform.startswith("linux"):
+            for name in ("libGL.so.1", "libGLX.so.0", "libOpenGL.so.0", "libEGL.so.1"):
+                with suppress(OSError):  # not in use
+                    ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)  # never given back
+        elif sys.platform == "win32":
+            ctypes.CDLL("opengl32")
+
+    @staticmethod
+    def load_opengl_function(name: str) -> int:
+        address: Any = glfw.get_proc_address(name)
+        return address or 0
+
+    def __enter__(self) -> None: ...
+    def __exit__(self, *ended: Any) -> None: ...
+    def release(self) -> None: ...
+
+
 class Window:
     """Opens the window. Raises ViewerError without a display, DeviceError where it has no OpenGL 3.3."""
 
@@ -65,7 +90,8 @@ class Window:
             raise DeviceError("window", f"no OpenGL 3.3 in a window ({self._fault})", NO_DISPLAY)
         glfw.make_context_current(self.handle)
         glfw.swap_interval(1)
-        self.context = moderngl.create_context(require=330)
+        functions: Any = Handover(_Functions())
+        self.context = moderngl.create_context(require=330, context=functions)
         self._windowed: tuple[int, int, int, int] | None = None
         self._stopped: KeyboardInterrupt | None = None  # amid a callback
 

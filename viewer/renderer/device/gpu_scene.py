@@ -14,7 +14,7 @@ from viewer.accel.structures import Structure
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
-from viewer.renderer.device.machine_pool import Key, MachinePool
+from viewer.renderer.device.machine_pool import Key, MachinePool, ways
 from viewer.renderer.device.scene_upload import replace_scene
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
@@ -24,6 +24,7 @@ from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.jobs import Executor
+from viewer.stream.selftest.ways import device_notes, settle, stack_note
 
 _VERSIONS = count(1)
 
@@ -37,6 +38,7 @@ class GpuScene:
     """
 
     def __init__(self, device: Device, prepared: Prepared) -> None:
+        settle(device)
         self.device, self.prepared, self.version = device, prepared, next(_VERSIONS)
         self.resources = Resources(device)
         self.machines = MachinePool(device, self.resources, self.bind)
@@ -58,6 +60,11 @@ class GpuScene:
     def first_hits(self, settings: Settings, camera: Camera) -> FirstHits:
         """How a program finds its first hits."""
         return first_hits(settings, self.prepared, camera, self.device.software)
+
+    def fallbacks(self, settings: Settings) -> list[str]:
+        """A line for each self-test that the driver fails, and what is done in place of what the settings ask for."""
+        stack = stack_note(self.device) if self.prepared.recipe.traversal == "stack" else []
+        return [*device_notes(self.device), *ways(self.device, settings).notes, *stack]
 
     # -- change ----------------------------------------------------------------------------------------------------
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import cast
 from weakref import WeakMethod
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ShaderError, ViewerError
+from viewer.renderer.device.tuning import tuned
 from viewer.renderer.inputs.settings import Settings
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Run
@@ -20,6 +22,7 @@ from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.options import MachineOptions
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
+from viewer.stream.selftest.ways import Ways, working_ways
 
 MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
 
@@ -69,27 +72,39 @@ class MachinePool(Mapping[Key, Machine]):
         return len(self._held)
 
     def take(
-        self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
+        self,
+        program: Program,
+        key: Key,
+        settings: Settings,
+        streams: Mapping[str, Stream] | None = None,
+        deferred: bool = False,
     ) -> Machine:
         """The machine for a program under that key, made where there is none; the context must be current.
 
-        streams : those that a new one is lent, see `Machine`.
+        streams : those that a new one is lent, see `Machine`. deferred : `warm` compiles it. Raises ShaderError.
         """
+        settings = working(self.device, settings)
         machine = self._held.pop(key, None)
         if machine is None:
             while len(self._held) >= MOST_MACHINES:
                 oldest = next(iter(self._held))
                 self._settings.pop(oldest)
                 self._held.pop(oldest).release()
-            machine = self._make(program, key, settings, streams)
+            machine = self._make(program, key, settings, streams, deferred)
+        if not deferred:
+            try:
+                machine.batch.finish()
+            except ShaderError:
+                machine.release()
+                raise
         self._held[key], self._settings[key] = machine, settings
         _schedule(machine, settings)
         return machine
 
     def machine_of(self, run: Run) -> Machine:
-        """The machine for a job's run, whose key is a `Key` with the settings."""
+        """The machine for a job's run, whose key is a `Key` with the settings; its programs may still be to compile."""
         key, settings = cast("tuple[Key, Settings]", run.key)
-        return self.take(run.program, key, settings, run.streams)
+        return self.take(run.program, key, settings, run.streams, deferred=True)
 
     def reload(self) -> None:
         """Make all machines anew, their shaders from their files. Raises ShaderError; the old ones then stay."""
@@ -114,9 +129,14 @@ class MachinePool(Mapping[Key, Machine]):
         self._settings.clear()
 
     def _make(
-        self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
+        self,
+        program: Program,
+        key: Key,
+        settings: Settings,
+        streams: Mapping[str, Stream] | None = None,
+        deferred: bool = False,
     ) -> Machine:
-        options = MachineOptions(key.counting, settings.fuse, settings.mask, settings.tile)
+        options = MachineOptions(key.counting, deferred, settings.fuse, settings.mask, settings.tile)
         fallback = None if settings.stepwise else lambda: self._linked(program, settings, True)
         linked = self._linked(program, settings)
         machine = MACHINES[settings.machine](self.device, linked, key.shape, self.resources, streams, fallback, options)
@@ -129,6 +149,19 @@ class MachinePool(Mapping[Key, Machine]):
         return bind(program, settings, stepwise)
 
 
+def ways(device: Device, settings: Settings) -> Ways:
+    """How programs run by the settings on a device, see `viewer.stream.selftest.ways`."""
+    settings = tuned(settings, device.driver)
+    return working_ways(device, settings.machine, settings.mask, settings.count)
+
+
+def working(device: Device, settings: Settings) -> Settings:
+    """The settings with what ``auto`` means on the device, and with the next machine, mask and count that work where it
+    fails the self-tests of theirs."""
+    settings, found = tuned(settings, device.driver), ways(device, settings)
+    return settings.replace(machine=found.machine, mask=found.mask, count=found.count) if found.notes else settings
+
+
 def _schedule(machine: Machine, settings: Settings) -> None:
     """Give a machine the order in which it serves states: nothing on the device depends on it."""
     if isinstance(machine, Multipass):
@@ -138,13 +171,26 @@ def _schedule(machine: Machine, settings: Settings) -> None:
         machine.count = settings.count
 
 
-def warm(device: Device, machine: Machine) -> Iterator[float]:
-    """Compile what the machine runs, in pieces: GLSL first, then the driver's part of each pass.
+def warm(device: Device, *machines: Machine) -> Iterator[float]:
+    """Compile what machines run, in pieces: GLSL first, then the driver's part of each pass. What the driver compiles
+    in its threads is not waited for, but asked for once a piece.
 
     Yields the share that is done. Raises ShaderError where a shader does not compile.
     """
     yield 0.0
-    steps = machine.warm()
+    yield from compiled(device, Batch(each for machine in machines for each in machine.batch), 0.0)
+    for number, machine in enumerate(machines):
+        for share in _current(device, machine.warm()):
+            yield (number + share) / len(machines)
+
+
+def compiled(device: Device, batch: Batch, share: float = 1.0) -> Iterator[float]:
+    """Compile a batch in pieces; yields ``share`` times what is done. Raises ShaderError."""
+    return (share * done for done in _current(device, batch.steps()))
+
+
+def _current(device: Device, steps: Iterator[float]) -> Iterator[float]:
+    """Steps with the context current in each."""
     while True:
         with device.current():
             share = next(steps, None)

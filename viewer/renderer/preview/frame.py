@@ -10,6 +10,7 @@ from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.preview.scheduler import Frame
 from viewer.renderer.sampling.frame_plan import Event
 from viewer.scene.camera import Camera
+from viewer.stream.gl.objects import Moment
 
 Steps = Generator[Event, None, None]
 
@@ -24,7 +25,8 @@ class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
     denoised : what is shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon maps
-    (mapping) and for upsampling.
+    (mapping) and for upsampling. moments : of a frame for which nobody waits: when the device has begun it, traced its
+    light, found its surfaces, and ended.
     """
 
     frame: Frame
@@ -37,6 +39,7 @@ class FrameJob:
     mapping: float = 0.0
     upsampling: float = 0.0
     under_way: Tile | None = None  # that a machine works on
+    moments: list[Moment] = field(default_factory=list)
     steps: Steps = field(default_factory=_no_steps)
 
     @property

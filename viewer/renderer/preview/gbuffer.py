@@ -12,6 +12,7 @@ from viewer.renderer.preview.gbuffer_raster import GBufferRaster, raster_meshes
 from viewer.renderer.preview.scheduler import rasterises
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
+from viewer.stream.gl.programs.compiler import Batch
 
 TINY = 16, 9  # the picture that the driver compiles its part for
 
@@ -24,6 +25,7 @@ class GBuffer:
         self.pictures = 0
         self._pixels = 0  # of the window
         self._made: GBufferRaster | None = None
+        self._batch = Batch()  # of programs still to compile
         self._seen: Prepared | None = None  # the scene of the last picture
 
     def fit(self, pixels: int) -> None:
@@ -39,11 +41,19 @@ class GBuffer:
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return self._made is not None or not self.suits
+        return (self._made is not None and not self._batch) or not self.suits
+
+    def prepare(self) -> Batch:
+        """Make what draws; its programs, still to compile. The context must be current."""
+        if self._made is None:
+            with self.renderer.device.deferred() as self._batch:
+                self._make()
+        return self._batch
 
     def warm(self) -> None:
         """Compile what draws; the context must be current."""
-        made = self._make()
+        self._batch.finish()
+        made = self._made or self._make()
         buffer = Buffer(self.renderer.device, FEATURES, TINY)
         made.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
         buffer.release()

@@ -40,9 +40,13 @@ class GBufferTracer:
 
     def warm(self) -> Iterator[float]:
         """Compile what `fill` will run; yields the share that is done."""
-        with self.renderer.device.current():
-            machine = self._machine()
+        machine = self.prepare()
         yield from warm(self.renderer.device, machine)
+
+    def prepare(self) -> Singlepass:
+        """Its machine, whose programs may still be to compile."""
+        with self.renderer.device.current():
+            return self._machine(deferred=True)
 
     def fill(
         self, buffer: Buffer, samples: int, camera: Camera, rate: float, settings: Settings, first: int = 0
@@ -76,10 +80,10 @@ class GBufferTracer:
         settings = self.renderer.settings.replace(machine="singlepass")
         return Key(("features in place",), NOMINAL, False, settings.passes, settings.sampler), settings
 
-    def _machine(self) -> Singlepass:
+    def _machine(self, deferred: bool = False) -> Singlepass:
         key, settings = self._key()
         program = feature_buffers(LEVELS[self.renderer.prepared.structure.levels])
-        machine = self.renderer.gpu_scene.machines.take(program, key, settings)
+        machine = self.renderer.gpu_scene.machines.take(program, key, settings, deferred=deferred)
         assert isinstance(machine, Singlepass)
         return machine
 

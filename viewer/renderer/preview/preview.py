@@ -20,6 +20,7 @@ from viewer.denoise.reprojection import Changes, History
 from viewer.denoise.upsampling import SHOWN, Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, RADIANCE
+from viewer.renderer.device.machine_pool import compiled
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import FrameJob, Steps
@@ -44,6 +45,8 @@ from viewer.renderer.sampling.denoising import denoised
 from viewer.renderer.sampling.frame_plan import Event, Progress
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
+from viewer.stream.gl.objects import Moment
+from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.stream import Stream
 
 NUMBERS = 4096  # of samples, until previews begin anew
@@ -72,6 +75,7 @@ class Preview:
         self.gbuffer = GBuffer(renderer)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
         self._passes: Passes | None = None
+        self._batch = Batch()  # of programs still to compile
         self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
@@ -85,18 +89,41 @@ class Preview:
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return self._passes is not None and self._features.ready and self.gbuffer.ready
+        return self._passes is not None and not self._batch and self._features.ready and self.gbuffer.ready
 
     def warm(self) -> Iterator[float]:
         """Compile what `picture` will run; yields the share that is done."""
+        device, batch = self.renderer.device, Batch()  # all of them, side by side where the driver has threads for that
+        if not self._features.ready:
+            batch += self._features.prepare().batch
+            yield 0.0
+        rasterises = not self.gbuffer.ready
+        if rasterises:
+            with device.current():
+                batch += self.gbuffer.prepare()
+            yield 0.0
+        with device.current():
+            batch += self._prepare()
+        yield 0.0
+        yield from compiled(device, batch)
         if not self._features.ready:
             yield from self._features.warm()
-        if not self.gbuffer.ready:
-            with self.renderer.device.current():
+        if rasterises:
+            with device.current():
                 self.gbuffer.warm()
             yield 1.0
-        with self.renderer.device.current():
+        with device.current():
+            self._batch.finish()
             self._rehearse()
+
+    def _prepare(self) -> Batch:
+        """Make the passes that `_rehearse` draws; their programs, still to compile. The context must be current."""
+        with self.renderer.device.deferred() as batch:
+            wavelets, _, regression, upsampling, _ = self._compiled()
+            for each in (wavelets, regression, upsampling):
+                each.prepare()
+        self._batch += batch
+        return batch
 
     def _rehearse(self) -> None:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
@@ -156,10 +183,12 @@ class Preview:
         film, frame = job.film, job.frame
         assert film is not None
         size = self._begin(job, film, whole) if frame.queued else film.size
+        self._mark(job)
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
         if not frame.queued and not self.due(film, frame.samples) and frame.samples < most:
             return None
         job.tracing = False
+        self._mark(job)
         size = size if frame.queued else self._begin(job, film, whole)
         picture = None
         for step in self._steps(job, film, size):
@@ -178,6 +207,7 @@ class Preview:
 
     def _steps(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int]) -> Iterator[Stream | None]:
         features = yield from self._fill_gbuffer(job, film, size)
+        self._mark(job)
         yield from self._reconstruct(job, film, features)
 
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
@@ -230,6 +260,7 @@ class Preview:
     def _reconstruct(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
         """The picture of a film's light on the surfaces of ``features``, step by step; the last gives it."""
         device, finer = self.renderer.device, features.size != film.size
+        asks = self._asks(job)
         steps, picture = self._reconstruction(job, film, features), None
         together = film.size[0] * film.size[1] <= MOST_TOGETHER
         while picture is None:
@@ -238,14 +269,47 @@ class Preview:
                 picture = next(steps)
                 while together and picture is None:
                     picture = next(steps)
-                if picture is not None:
+                if picture is not None and not self.scheduler.concurrent:
                     device.wait()
-            if picture is not None and finer and not job.frame.queued:
+            if picture is not None and asks:
+                yield from self._asked(job, features)
+            elif picture is not None and finer and not job.frame.queued:
                 job.upsampling += time.perf_counter() - began
                 pixels = features.size[0] * features.size[1]
                 self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
             self._samples = job.frame.samples
             yield picture
+
+    def _asks(self, job: FrameJob) -> bool:
+        """Whether the host asks now and then if a picture is done, in place of waiting for it."""
+        return job.frame.queued and self.scheduler.concurrent
+
+    def _mark(self, job: FrameJob) -> None:
+        """What comes next in such a picture is another part of it."""
+        if self._asks(job):
+            with self.renderer.device.current():
+                job.moments.append(Moment(self.renderer.device))
+
+    def _asked(self, job: FrameJob, features: Buffer) -> Iterator[None]:
+        """Come back until a picture is done; then its costs are those that the device tells."""
+        device = self.renderer.device
+        self._mark(job)
+        device.flush()
+        while True:
+            with device.current():
+                if job.moments[-1].ready:
+                    break
+            device.in_vain += 1
+            yield None
+        with device.current():
+            began, lit, filled, ended = (moment.seconds for moment in job.moments)
+        job.spent, job.upsampling = max(ended - began, 1e-6), ended - lit
+        if features is self._held["own"]:
+            return
+        pixels = features.size[0] * features.size[1]
+        self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
+        if not self._rasterises:
+            self.scheduler.note_camera_rays(pixels, filled - lit)
 
     def _reconstruction(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
         """The passes, a step each; the context must be current."""
@@ -304,13 +368,13 @@ class Preview:
         while True:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
-            if not queued:
+            if not queued and not self.scheduler.concurrent:
                 self.renderer.device.wait()
             spent += time.perf_counter() - began
             if ended:
                 break
             yield None
-        if buffer.samples > before and not queued:
+        if buffer.samples > before and not (queued or self.scheduler.concurrent):
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.scheduler.note_camera_rays(rays, spent)
 

@@ -1,7 +1,8 @@
 """What a session computes next, and how much of it: by what has been measured, and what is on show.
 
 Pure arithmetic: no OpenGL, no clock of its own. Seconds are budgets, sizes follow from them, so that a machine that is
-a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too.
+a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too;
+those of a single draw, which no driver may find too long, are the device's: `viewer.stream.pace`.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ GROWTH = 1.33  # times as many samples as last time, before a picture at rest is
 FEW = 2  # samples from which on a film's own spread tells its noise
 MOST_FEATURES = 16  # samples whose features are worth their time
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
+COMPILED = 0.02  # seconds of compiling, after which a window's turn ends
+POLL = 0.004  # seconds between two questions whether the driver's threads have compiled
 LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
 
 # -- who waits at a command line
@@ -83,6 +86,7 @@ DRAWN_HEAT = 0.2  # seconds between two pictures of a heat map that is being mad
 METERED = 0.25  # seconds between two looks of the light meter at a picture that goes on: each is read back
 UPLOADING = 0.008  # seconds of uploading a scene in a turn
 HANDOVER = 0.25  # seconds that a loading thread waits until what it has found is shown: both would run half as fast
+POLL = 0.001  # seconds until the loop looks again whether the device is done
 ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do: it looks for changed shader files
 
 # -- pictures as bitmaps, on a page: each is encoded and sent
@@ -270,13 +274,16 @@ class Scheduler:
         self.batches = INTERACTIVE if interactive else HEADLESS
         self.light, self.upsampled = PreviewScale(), PreviewScale()
         self.camera_rate = FIRST_CAMERA_RATE  # camera rays a second
+        self.concurrent = False  # the host waits for no picture in motion: the device tells what each took
         self._added = 1 if interactive else 0  # samples of a pixel that were added last
         self._warped_of = 0, 0  # pictures that had been traced then, and how many were warped since
         self._warp_seconds = 0.0  # that the last picture that was warped took
         self.reset(most_rows)
 
-    def reset(self, most_rows: int) -> None:
-        """Another program or scene: the time that pictures take is not known."""
+    def reset(self, most_rows: int, concurrent: bool = False) -> None:
+        """Another program or scene: the time that pictures take is not known. ``concurrent``: the device works beside
+        the host."""
+        self.concurrent = concurrent
         self.rate = FIRST_RATE
         self.light.forget()
         self.queue = QueuedFrames()
@@ -296,9 +303,8 @@ class Scheduler:
         if not on_show.changed:
             scale = self._rung(on_show, pixels)
             if scale < 1:
-                return replace(
-                    self._preview(on_show, scale, 1, True, budget), at_rest=True, together=False, queued=False
-                )
+                rung = replace(self._preview(on_show, scale, 1, True, budget), at_rest=True)
+                return rung if self.concurrent else replace(rung, together=False, queued=False)
             return Frame(size, 1.0, 1, 1, budget=budget)
         budget, share, scales = max(budget, 1e-3), 1.0, SCALES
         if on_show.reconstructs:
@@ -316,8 +322,9 @@ class Scheduler:
     def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> Frame:
         width, height = on_show.size
         size = max(1, round(width * scale)), max(1, round(height * scale))
-        together = in_motion and size[0] * size[1] <= min(MOST_TOGETHER, TOGETHER * (self.light.rate or 0.0))
-        queued = together and not self.queue.timing_due
+        few = size[0] * size[1] <= min(MOST_TOGETHER, TOGETHER * (self.light.rate or 0.0))
+        together = in_motion and (few or self.concurrent)
+        queued = together and (self.concurrent or not self.queue.timing_due)
         return Frame(
             size,
             scale,
@@ -355,7 +362,7 @@ class Scheduler:
             self.rate += self.batches.smoothing * (traced / max(seconds, 1e-6) - self.rate)
         if frame.in_motion:
             self.queue.note(seconds, frame.queued)
-        if frame.preview and not frame.queued:
+        if frame.preview and (self.concurrent or not frame.queued):
             self.light.note(traced / max(seconds - fixed, 1e-6))
 
     def note_camera_rays(self, rays: int, seconds: float) -> None:

@@ -12,6 +12,7 @@ from viewer.film.files.checkpoint import CONTENT, DRIVER
 from viewer.film.film import Film
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
+from viewer.renderer.device.tuning import tuned
 from viewer.renderer.inputs.settings import VIEW
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture
@@ -95,7 +96,7 @@ def picture_facts(renderer: RendererParts) -> dict[str, Any]:
         "raystream": __version__,
         "scene": renderer.prepared.scene.name,
         "triangles": int(renderer.prepared.starts[-1]),
-        **renderer.settings.facts(),
+        **tuned(renderer.settings, renderer.device.driver).facts(),
         "first_hits": renderer.first_hits.mode,
         "accel": renderer.prepared.structure.name,
         **renderer.prepared.structure.facts,

@@ -259,18 +259,20 @@ class Sampler:
             if not self.photon_map.ready(settings):
                 self.photon_map.forget()  # or a map that is there would leave machines given back meanwhile uncompiled
             # A map for the first sample: to a driver the shapes of its streams make variants of what reads them.
-            yield from self.photon_map.make(settings, camera, tile[1], 0)
+            scene.executor.compiles_by_steps = True
+            try:
+                yield from self.photon_map.make(settings, camera, tile[1], 0)
+            finally:
+                scene.executor.compiles_by_steps = False
             photons = self.photon_map.streams
         with scene.device.current():
             key = scene.picture_key(program, settings, mode, tile, counting=counting)
-            machines = [scene.machines.take(program, key, settings)]
+            machines = [scene.machines.take(program, key, settings, deferred=True)]
             machines[0].borrow(photons)
             if mode == "shared":
                 eye_program, (eye_key, of) = self._eye_hits(tile, counting, settings)
-                machines.append(scene.machines.take(eye_program, eye_key, of))
-        for number, machine in enumerate(machines):
-            for share in warm(scene.device, machine):
-                yield (number + share) / len(machines)
+                machines.append(scene.machines.take(eye_program, eye_key, of, deferred=True))
+        yield from warm(scene.device, *machines)
         if "film" in program.inputs:
             self._warm_copies(tile, "film", FILM)
 

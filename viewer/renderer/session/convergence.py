@@ -112,11 +112,20 @@ class Convergence:
             self.film.release()  # a preview's
         self.samples = frame.samples
         watched = self.watched or self.stop.looks(self.samples)
-        self.error = self.film.error() if watched else math.inf
+        self.error = self._film_error() if watched else math.inf
         if outlook is not None and outlook.looks(self.samples, self.elapsed, watched):
             outlook.see(self.samples, self.error if watched else self.film.error(), self.film.relative_std_error)
         self.seconds += seconds
         self.converged = self.complete and self._reached()
+
+    def _film_error(self) -> float:
+        """On a screen, and a device that works beside the host, that of samples before: nobody waits for the last."""
+        buffer = self.film.buffer
+        waits = buffer is None or not (self.watched and buffer.device.concurrent)
+        if waits or not self.complete or self.samples >= self.stop.spp:
+            return self.film.error()
+        found = self.film.late_error()
+        return self.error if found is None else found
 
     # -- what comes next -------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from viewer.renderer.sampling.frame_plan import (
     Event,
     PhotonMapBuilt,
     PhotonMapProgress,
+    Progress,
     TileDone,
     TileUnderWay,
     Tiling,
@@ -30,6 +32,7 @@ from viewer.renderer.sampling.picture import collect
 from viewer.renderer.session.session_film import free
 from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.renderer.session.warmup import Warmup
+from viewer.stream.gl.objects import Moment
 
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
@@ -54,6 +57,9 @@ class FrameRunner:
         self.renderer, self.scheduler, self.shown = renderer, scheduler, shown
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
+        self.pending = False  # the device is not done with what the frame in progress needs next
+        self._last: tuple[Event, Moment, Moment] | None = None  # the last step, and when the device began and ended it
+        self._share = 0.0  # that is done of the frame in progress
         self.linear = np.zeros((1, 1, 3), np.float32)
         self.tile: tuple[int, int] | None = None
         self._preview: Preview | None = None
@@ -66,7 +72,8 @@ class FrameRunner:
 
     def reset_timing(self) -> None:
         """Another program or scene: the time that pictures take is not known."""
-        self.scheduler.reset(self.tile[1] if self.tile is not None else 1)
+        concurrent = self.shown is not None and self.renderer.device.concurrent
+        self.scheduler.reset(self.tile[1] if self.tile is not None else 1, concurrent)
 
     def adapt(self, before: Prepared, differences: Mapping[str, Affects]) -> None:
         """Scene or settings are others than they were."""
@@ -124,7 +131,7 @@ class FrameRunner:
         if preview is not None and film is not None:
             job.denoised = True
             job.steps = self._reconstructed(job, preview, tiles, whole, stop.spp)
-        self.job = job
+        self.job, self._last, self._share = job, None, 0.0
 
     def _tiles(self, job: FrameJob, stop: Stop) -> Steps:
         """The tiles of a frame, as its sampler traces them."""
@@ -134,6 +141,8 @@ class FrameRunner:
             settings = of_motion(renderer.settings)
             if frame.together and warmup is not None and warmup.quick_ready:
                 settings, tile, rows = warmup.quick or settings, QUICK, lambda: QUICK[1]
+            elif frame.queued and tile is not None:
+                rows = partial(int, tile[1])  # draws are as long as they may be, whatever the tile
         plan = renderer.plan(
             frame.size,
             settings=settings,
@@ -159,19 +168,54 @@ class FrameRunner:
         """One step of the frame in progress: a pass of a machine, or a tile that is done; None: it has ended."""
         job, began = self.job, time.perf_counter()
         assert job is not None, "a step of no frame"
-        event = next(job.steps, None)
+        device = self.renderer.device
+        if not self._over(job):
+            self.pending = True
+            return Progress(self._share)
+        before, asks = device.in_vain, self.scheduler.concurrent
+        start = self._moment() if asks and not job.frame.queued else None
+        with device.polling(asks):
+            event = next(job.steps, None)
+        self.pending = device.in_vain > before
+        if event is not None:
+            self._share = event.share
+            if start is not None and not self.pending:
+                self._last = event, start, self._moment()
+                device.flush()
         job.under_way = event.tile if isinstance(event, TileUnderWay) else None
         if isinstance(event, TileDone):
             self._take(job, event.tile)
+        if asks:
+            return event
         if self.shown is not None and not job.frame.queued:
-            self.renderer.device.wait()  # or the driver queues more than a frame's worth
-        seconds = time.perf_counter() - began
+            device.wait()  # or the driver queues more than a frame's worth
+        self._note(job, event, time.perf_counter() - began)
+        return event
+
+    def _moment(self) -> Moment:
+        with self.renderer.device.current():
+            return Moment(self.renderer.device)
+
+    def _over(self, job: FrameJob) -> bool:
+        """Whether the device is done with the last step, or nobody asks: no more than one is queued."""
+        if self._last is None:
+            return True
+        event, start, end = self._last
+        with self.renderer.device.current():
+            if not end.ready:
+                return False
+            seconds = end.seconds - start.seconds
+        self._last = None
+        self._note(job, event, seconds)
+        return True
+
+    def _note(self, job: FrameJob, event: Event | None, seconds: float) -> None:
+        """A step took so long."""
         job.spent += seconds
         if isinstance(event, PhotonMapProgress | PhotonMapBuilt):
             job.mapping += seconds  # the same for a picture of any size
         elif job.tracing and not job.frame.together:
             self.scheduler.tile_rows.note(seconds)
-        return event
 
     @property
     def appearing(self) -> bool:

@@ -49,7 +49,8 @@ class Session:
     film fills beside the colour, see `viewer.film.layers`. bounce : only light of paths of this length counts.
 
     convergence : the picture on show, and how far it has come. progress : of the picture or the samples in progress,
-    0 .. 1. seconds : of tracing in the last picture. pictures, steps : so far. stats : of all runs.
+    0 .. 1. seconds : of tracing in the last picture; waits : of the host for the device since the one before.
+    pictures, steps : so far. stats : of all runs.
     """
 
     def __init__(
@@ -70,7 +71,8 @@ class Session:
         self.screen, self.state = screen, state
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.progress, self.seconds = 1.0, 0.0
-        self.pictures = self.steps = 0
+        self.pictures = self.steps = self.waits = 0
+        self._waited = 0  # of the device, at the last picture's end
         self.stats = Stats()
         self.scheduler = Scheduler(interactive=screen is not None)
         self.convergence = Convergence(stop or Stop(1), watched=screen is not None)
@@ -152,6 +154,11 @@ class Session:
     def running(self) -> bool:
         """Whether a frame is in progress: nothing else may run on the renderer meanwhile."""
         return self.runner is not None and self.runner.job is not None
+
+    @property
+    def pending(self) -> bool:
+        """Whether a frame in progress goes on as soon as the device is done with what it was given."""
+        return self.running and self._frames.pending
 
     @property
     def previewing(self) -> bool:
@@ -303,6 +310,9 @@ class Session:
                     return
                 self._begin(budget)
             self._step()
+            if self._frames.pending:
+                self._warp()
+                return
             left = budget - (time.perf_counter() - began)
             if left < (self.scheduler.tile_rows.expected if self.running else 0):
                 self._warp()
@@ -359,6 +369,8 @@ class Session:
         job = self._frames.end()
         self.seconds = max(job.spent, 1e-6)
         self.pictures += 1
+        waited = self._frames.renderer.device.waits
+        self.waits, self._waited = waited - self._waited, waited
         self.convergence.take(job, self.seconds)
         if self.converged and job.denoised and self._frames.renderer.settings.denoise == "oidn":
             self._refilter()

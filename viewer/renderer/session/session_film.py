@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.film.device_film import FilmBuffer, FilmError
+from viewer.film.device_film import ComingError, FilmBuffer, FilmError
 from viewer.film.film import Film
 from viewer.stream.gl.device import Device
 
@@ -16,6 +16,7 @@ class SessionFilm:
     def __init__(self) -> None:
         self.buffer: FilmBuffer | None = None
         self._reduction: FilmError | None = None  # compiled once, for all films
+        self._coming: ComingError | None = None  # of samples before
         self._host: tuple[int, Film] | None = None  # the samples that every pixel had when it was read back
 
     @staticmethod
@@ -44,11 +45,26 @@ class SessionFilm:
         """The estimated relative error of the picture, without reading the film back."""
         if self.buffer is None:
             return float("inf")
-        device = self.buffer.device
-        with device.current():
-            if self._reduction is None or self._reduction.device is not device:
-                self._reduction = self.buffer.reduction or FilmError(device)
-            return self.buffer.error(self._reduction)
+        with self.buffer.device.current():
+            self._coming = None
+            return self.buffer.error(self._compiled(self.buffer))
+
+    def late_error(self) -> float | None:
+        """The error of samples before, once the device has it, which is not waited for; None: none is there yet."""
+        if self.buffer is None:
+            return float("inf")
+        with self.buffer.device.current():
+            found = None
+            if self._coming is not None and self._coming.ready:
+                found, self._coming = self.buffer.late_error(self._coming), None
+            if self._coming is None:
+                self._coming = self.buffer.begin_error(self._compiled(self.buffer))
+            return self.buffer.error() if self._coming is None else found
+
+    def _compiled(self, buffer: FilmBuffer) -> FilmError:
+        if self._reduction is None or self._reduction.device is not buffer.device:
+            self._reduction = buffer.reduction or FilmError(buffer.device)
+        return self._reduction
 
     @property
     def relative_std_error(self) -> float:
@@ -57,7 +73,7 @@ class SessionFilm:
 
     def release(self) -> None:
         """Free the film."""
-        buffer, self.buffer, self._host = self.buffer, None, None
+        buffer, self.buffer, self._host, self._coming = self.buffer, None, None, None
         if buffer is not None:
             free(buffer)
 

@@ -14,6 +14,7 @@ from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import Scheduler
 from viewer.renderer.preview.screen import Screen
 from viewer.scene.camera import Camera
+from viewer.stream.gl.objects import Moment
 from viewer.stream.gl.stream import Stream
 
 
@@ -28,6 +29,8 @@ class ShownPicture:
         self.shown: tuple[Camera, tuple[int, int]] | None = None
         self.warped = 0
         self._since = -math.inf  # when the picture on show came
+        self._warping: tuple[Moment, Moment] | None = None  # when the device began and ended the last warped picture
+        self._warp_seconds = 0.0  # that one took
 
     def begin(self, job: FrameJob, size: tuple[int, int], anew: bool) -> None:
         """A frame begins: samples for the picture on show; ``anew``: a new one, of the size (width, height) pixels, or
@@ -59,19 +62,32 @@ class ShownPicture:
     def follow(self, preview: Preview, scheduler: Scheduler, pictures: int, size: tuple[int, int]) -> None:
         """Show the last picture as the moving camera sees it by now, where that is due. pictures : traced so far. size
         : of the whole picture, pixels."""
+        self._note_warp(preview)
         if not preview.warps or (self.shown is not None and self.shown[0] == preview.renderer.camera):
             return
         if scheduler.warps(pictures, time.perf_counter() - self._since, preview.distance):
-            scheduler.note_warp(pictures, self._warp(preview, size))
+            seconds = self._warp(preview, size)
+            scheduler.note_warp(pictures, self._warp_seconds if seconds is None else seconds)
 
-    def _warp(self, preview: Preview, size: tuple[int, int]) -> float:
-        """The seconds that it took."""
+    def _note_warp(self, preview: Preview) -> None:
+        """Ask what the last warped picture took, which was not waited for."""
+        with preview.renderer.device.current():
+            if self._warping is not None and self._warping[1].ready:
+                self._warp_seconds = self._warping[1].seconds - self._warping[0].seconds
+                self._warping = None
+
+    def _warp(self, preview: Preview, size: tuple[int, int]) -> float | None:
+        """The seconds that it took, where it was waited for."""
         device, began = preview.renderer.device, time.perf_counter()
         with device.current():
+            moment = Moment(device) if device.concurrent else None
             self.screen.warp(preview.size, preview.warp)  # of no more pixels than the picture has
-            device.wait()
+            if moment is None:
+                device.wait()
+            elif self._warping is None:
+                self._warping = moment, Moment(device)
         self.shown, self.warped, self._since = (preview.renderer.camera, size), self.warped + 1, time.perf_counter()
-        return self._since - began
+        return self._since - began if moment is None else None
 
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""

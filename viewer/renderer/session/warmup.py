@@ -1,14 +1,15 @@
-"""What a session on a screen compiles before it goes on, a shader at a time."""
+"""What a session on a screen compiles before it goes on, in small steps."""
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator
 
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import LONGEST_COMPILE, QUICK
+from viewer.renderer.preview.scheduler import COMPILED, LONGEST_COMPILE, POLL, QUICK
 from viewer.renderer.sampling.parts import RendererParts
 
 
@@ -30,7 +31,8 @@ class Warmup:
         return self.renderer.ready(self.tile, self.counting) and (preview is None or preview.ready)
 
     def step(self, preview: Preview | None) -> None:
-        """Compile one of the shaders; none the first time, when it is only told. Raises ViewerError."""
+        """Compile one of the shaders, or some that take no time; none the first time, when it is only told. Raises
+        ViewerError."""
         now = self.renderer.settings
         if not self.compiling:
             self.compiling = now.program
@@ -38,15 +40,28 @@ class Warmup:
         if self._steps is None or _compiles(self._steps[0], now):
             self._steps, self._seconds = (now, self._shaders(preview)), 0.0
         began = time.perf_counter()
-        if next(self._steps[1], None) is None:
-            self._steps = None
+        while self._steps is not None and time.perf_counter() - began < COMPILED:
+            if next(self._steps[1], None) is None:
+                self._steps = None
+            elif self.renderer.device.compiler.busy:
+                time.sleep(POLL)
+                break
         self._seconds += time.perf_counter() - began
 
     def _shaders(self, preview: Preview | None) -> Iterator[float]:
+        jobs: deque[Iterator[float]] = deque()
         if not self.renderer.ready(self.tile, self.counting):
-            yield from self.renderer.warm(self.tile, self.counting)
+            jobs.append(self.renderer.warm(self.tile, self.counting))
         if preview is not None and not preview.ready:
-            yield from preview.warm()
+            jobs.append(preview.warm())
+        while jobs:
+            share = next(jobs[0], None)
+            if share is None:
+                jobs.popleft()
+                continue
+            if self.renderer.device.compiler.busy:  # in the driver's threads: meanwhile the next is begun
+                jobs.rotate(-1)
+            yield share
 
     # -- light of few pixels, in flight ----------------------------------------------------------------------------
 

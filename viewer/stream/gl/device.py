@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,18 +14,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import glcontext
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import DeviceError
-from viewer.base.interrupts import interrupts_held
 from viewer.base.lock import FairLock
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.limits import LIMITS, Limits, rounded
 from viewer.stream.gl import elsewhere, probe
 from viewer.stream.gl.fill import Fill
+from viewer.stream.gl.programs.compiler import Batch, Compilation, Compiler
+from viewer.stream.gl.programs.handover import KIND, Handover
 from viewer.stream.gl.samplers import set_samplers
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
@@ -79,7 +82,8 @@ class Device:
 
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
     textures; as on drivers without these features. max_buffer : texels of a buffer texture, 0 if unused. limits :
-    imposed limits of the papers' day, which exclude both.
+    imposed limits of the papers' day, which exclude both. distrusted : self-tests by name that count as failed, as on a
+    driver that fails them, see `viewer.stream.selftest.ways`. binaries : see `Compiler`.
 
     headless : the context is our own, and `current` makes it current in any thread, one at a time. Else it is a
     window's, always current in the thread that creates this.
@@ -92,15 +96,23 @@ class Device:
     allow_buffers: bool = True
     headless: bool = False
     limits: Limits | None = None
+    distrusted: frozenset[str] = frozenset()
+    binaries: bool | None = None
     software_form: bool = field(default=True, init=False)  # of generated programs (`Form.software`): as the driver is
-    compiled: int = field(default=0, init=False)
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
-    # Unused queries (`Query`): by whether they count samples, take the time, count primitives.
-    queries: dict[tuple[bool, bool, bool], deque[moderngl.Query]] = field(
-        default_factory=lambda: defaultdict(deque), init=False
+    # Self-tests run so far, by name: how the driver fails them, empty where it passes (`viewer.stream.selftest.ways`).
+    selftests: dict[str, str] = field(default_factory=dict, init=False)
+    # Unused queries (`Query`) by what they ask: the names of each.
+    queries: dict[tuple[int, ...], deque[tuple[int, ...]]] = field(
+        default_factory=lambda: defaultdict(deque), init=False, repr=False
     )
+    polls: bool = field(default=False, init=False)  # the host comes back for answers instead of waiting, see `polling`
+    in_vain: int = field(default=0, init=False)  # how often it came before they were there
+    timing: bool = field(default=False, init=False)  # a query takes the time: there is one at a time
+    slowness: float = field(default=1.0, init=False)  # beyond 1 the device pretends to be so much slower
+    _functions: dict[tuple[Any, ...], Callable[..., Any]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         _Process.check()
@@ -130,6 +142,11 @@ class Device:
         self.software_form = self.software
         if self.software:
             set_samplers(self.context, self.max_samplers)
+        build = "\0".join(str(self.info[name]) for name in ("GL_VENDOR", "GL_RENDERER", "GL_VERSION"))
+        inner = self.context.mglo._context
+        handover = inner if isinstance(inner, Handover) else None
+        self.compiler = Compiler(self.context, handover, self.load, self.extensions, build, self.binaries)
+        self._deferred: Batch | None = None  # that takes programs which are not compiled at once
 
     @property
     def name(self) -> str:
@@ -139,12 +156,26 @@ class Device:
     @property
     def driver(self) -> str:
         """The renderer and its driver version: bits are reproducible for each of these."""
-        return f"{self.name}, OpenGL {self.info['GL_VERSION']}"
+        return driver_name(self.name, str(self.info["GL_VERSION"]))
 
     @property
     def software(self) -> bool:
         """Whether the driver rasterises on the CPU."""
         return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "swiftshader", "software"))
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether it works beside the host, which better does something else meanwhile than wait."""
+        return not self.software
+
+    @contextmanager
+    def polling(self, polls: bool) -> Iterator[None]:
+        """What is called meanwhile waits for no answer where the host ``polls``: it returns, to be called again."""
+        before, self.polls = self.polls, polls
+        try:
+            yield
+        finally:
+            self.polls = before
 
     @property
     def max_samplers(self) -> int:
@@ -196,6 +227,14 @@ class Device:
         self.waits += 1
         self.context.finish()
 
+    def pretended(self) -> int:
+        """Nanoseconds since any moment, of a device that pretends to be slower, once it has done all; else 0. A
+        software driver's own timers know of the last tile of a draw alone."""
+        if self.slowness == 1:
+            return 0
+        self.context.finish()
+        return int(time.perf_counter() * self.slowness * 1e9)
+
     @property
     def stencil_export(self) -> bool:
         """Whether fragment programs can write the stencil value (ARB_shader_stencil_export)."""
@@ -214,47 +253,63 @@ class Device:
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function without a moderngl wrapper; None if the driver lacks it."""
-        address = self.context.mglo._context.load_opengl_function(name)
-        if not address:
-            return None
-        kind = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # OpenGL's convention on Windows
-        return kind(result, *arguments)(address)
+        inner = self.context.mglo._context
+        address = (inner.context if isinstance(inner, Handover) else inner).load_opengl_function(name)
+        return KIND(result, *arguments)(address) if address else None
 
     def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
         """A raw OpenGL function of every 3.3. Raises DeviceError if this driver lacks it."""
-        function = self.load(name, result, *arguments)
-        if function is None:
-            raise DeviceError(self.name, f"the driver has no {name}", "update the graphics driver")
-        return function
+        key = name, result, arguments
+        if key not in self._functions:
+            function = self.load(name, result, *arguments)
+            if function is None:
+                raise DeviceError(self.name, f"the driver has no {name}", "update the graphics driver")
+            self._functions[key] = function
+        return self._functions[key]
+
+    @property
+    def compiled(self) -> int:
+        """Programs compiled so far."""
+        return self.compiler.compiled
 
     def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
         """Compile and link. Raises ShaderError with the driver's log mapped to the source files."""
-        return self._compiled(vertex, "fragment_shader", fragment)
+        return self._compilation(vertex, "fragment_shader", fragment).finish()
 
     def feedback_program(self, vertex: Source, geometry: Source, outputs: tuple[str, ...]) -> moderngl.Program:
         """Compile and link a program for transform feedback of these outputs of its geometry program.
 
         Raises ShaderError with the driver's log mapped to the source files.
         """
-        return self._compiled(vertex, "geometry_shader", geometry, varyings=outputs)
+        return self._compilation(vertex, "geometry_shader", geometry, outputs).finish()
 
-    def _compiled(self, vertex: Source, stage: str, other: Source, **settings: Any) -> moderngl.Program:
-        """A vertex program linked with another stage's program."""
+    def compilation(self, vertex: Source, fragment: Source) -> Compilation:
+        """A program that is compiled and linked; within `deferred` it is still to be. Raises ShaderError."""
+        made = self._compilation(vertex, "fragment_shader", fragment)
+        if self._deferred is None:
+            made.finish()
+        else:
+            self._deferred.append(made)
+        return made
+
+    def _compilation(self, vertex: Source, stage: str, other: Source, varyings: tuple[str, ...] = ()) -> Compilation:
         self.files.update(vertex.files, other.files)
+        return Compilation(self.compiler, vertex, stage, other, varyings)
+
+    @contextmanager
+    def deferred(self) -> Iterator[Batch]:
+        """Collect the programs of `compilation` in a batch, to be compiled side by side; the context must be current
+        throughout."""
+        before, self._deferred = self._deferred, Batch()
         try:
-            with interrupts_held():  # moderngl calls back into Python, and crashes if that raises
-                program = self.context.program(**{"vertex_shader": vertex.text, stage: other.text, **settings})
-        except moderngl.Error as error:
-            log = str(error)
-            blamed = vertex if "vertex_shader" in log else other
-            raise blamed.error("GLSL", log) from None
-        self.compiled += 1
-        return program
+            yield self._deferred
+        finally:
+            self._deferred = before
 
     def describe(self) -> dict[str, Any]:
         """The driver's properties and capabilities, as data."""
         with self.current():
-            glsl = self._string(_SHADING_LANGUAGE_VERSION)
+            glsl, max_buffer = self._string(_SHADING_LANGUAGE_VERSION), self._integer(_MAX_BUFFER)
         info = self.info
         version = self.context.version_code
         extensions = self.extensions
@@ -266,7 +321,7 @@ class Device:
             "opengl": f"{version // 100}.{version % 100 // 10}",
             "max_texture_size": self.max_texture,
             "max_3d_texture_size": self.max_volume,
-            "max_buffer_texture_size": self._integer(_MAX_BUFFER),
+            "max_buffer_texture_size": max_buffer,
             "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
             "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
             "texture_barrier": self.texture_barrier is not None,
@@ -348,6 +403,11 @@ class Device:
             self.context.release()
 
 
+def driver_name(renderer: str, version: str) -> str:
+    """See `Device.driver`."""
+    return f"{renderer}, OpenGL {version}"
+
+
 def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
     """A headless device: EGL on Linux, the platform's standalone context elsewhere.
 
@@ -363,9 +423,8 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
             raise DeviceError(VARIABLE, f"not a number: '{os.environ[VARIABLE]}'", "see `raystream devices`") from None
     if index is not None and index < 0:  # EGL's error differs among drivers
         raise DeviceError("OpenGL", f"no device {index}", "see `raystream devices`")
-    settings: dict[str, Any] = {"standalone": True, "require": 330}
+    settings: dict[str, Any] = {"mode": "standalone", "glversion": 330}
     if sys.platform.startswith("linux"):
-        settings["backend"] = "egl"
         if index is not None:
             settings["device_index"] = index
     elif index is not None:
@@ -374,7 +433,10 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
         _Process.opened = True
         put_back = elsewhere.leave()
         try:
-            context = moderngl.create_context(**settings)
+            linux = sys.platform.startswith("linux")
+            backend = glcontext.get_backend_by_name("egl") if linux else glcontext.default_backend()
+            made: Any = Handover(backend(**settings))
+            context = moderngl.create_context(require=330, standalone=True, context=made)
         except Exception as error:
             put_back()
             raise _no_context(error, index) from None

@@ -1,11 +1,16 @@
-"""OpenGL objects that moderngl does not wrap (buffer textures, renderbuffers, by name) or does not free (queries)."""
+"""OpenGL objects that moderngl does not wrap (buffer textures, renderbuffers), or not all of (queries), by name."""
 
 from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
 
 from viewer.stream.gl.device import Device
 
@@ -40,48 +45,167 @@ class _Held:
         self._delete(1, ctypes.byref(ctypes.c_uint(self._name)))
 
 
+_SAMPLES, _PRIMITIVES, _TIME = 0x8914, 0x8C87, 0x88BF  # GL_SAMPLES_PASSED, GL_PRIMITIVES_GENERATED, GL_TIME_ELAPSED
+_TIMESTAMP, _RESULT, _AVAILABLE, _NO_WAIT = 0x8E28, 0x8866, 0x8867, 0x8E14
+
+
 class Query:
     """Counts the samples of what is drawn inside of it, or the primitives, or takes the time; the context must be
     current in every call.
 
-    Reading an answer is a wait of the host (`Device.waits`). moderngl frees no query: a dropped one serves the next
-    that asks for the same.
+    Reading an answer that is not there yet is a wait of the host (`Device.waits`); `ready` never waits. A dropped one
+    serves the next that asks for the same.
     """
 
     def __init__(self, device: Device, samples: bool = False, time: bool = False, primitives: bool = False) -> None:
-        free = device.queries[samples, time, primitives]
+        asked = {_SAMPLES: samples, _PRIMITIVES: primitives, _TIME: time}
+        kinds = tuple(kind for kind, wanted in asked.items() if wanted)
+        free = device.queries[kinds]
         # The one dropped longest ago: one that is asked again at once waits for its last answer.
-        held = free.popleft() if free else device.context.query(samples=samples, time=time, primitives=primitives)
-        self._device, self._held = device, held
-        weakref.finalize(self, free.append, held).atexit = False
+        self._names = free.popleft() if free else tuple(_made_query(device) for _ in kinds)
+        self._device, self._kinds = device, kinds
+        self._parts: list[Query] | None = None
+        self._began = self._pretended = 0  # nanoseconds, see `Device.pretended`
+        weakref.finalize(self, free.append, self._names).atexit = False
+
+    @property
+    def timed(self) -> bool:
+        """Whether it takes the time."""
+        return _TIME in self._kinds
+
+    def begin_parts(self) -> None:
+        """What it asks is drawn in parts, each with a query of its own: its answers are their sums."""
+        self._parts = []
+
+    def add(self, part: Query) -> None:
+        """One of them."""
+        assert self._parts is not None
+        self._parts.append(part)
 
     def __enter__(self) -> Query:
-        self._held.__enter__()
+        begin, self._parts = self._device.require("glBeginQuery", ctypes.c_uint, ctypes.c_uint), None
+        for kind, name in zip(self._kinds, self._names, strict=True):
+            begin(kind, name)
+        self._device.timing |= self.timed
+        self._began = self._device.pretended()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._held.__exit__(*error)
+        end = self._device.require("glEndQuery", ctypes.c_uint)
+        for kind in self._kinds:
+            end(kind)
+        self._device.timing &= not self.timed
+        self._pretended = self._device.pretended() - self._began
 
-    def _waited(self, answer: int) -> int:
-        self._device.waits += 1
-        return answer
+    @property
+    def ready(self) -> bool:
+        """Whether its answers can be read without waiting."""
+        if self._parts is not None:
+            return all(part.ready for part in self._parts)
+        return all(_available(self._device, name) for name in self._names)
+
+    def _answer(self, kind: int) -> int:
+        if self._parts is not None:
+            return sum(part._answer(kind) for part in self._parts)
+        if not self.ready:
+            self._device.waits += 1
+        if kind == _TIME and self._pretended:
+            return self._pretended
+        return _result(self._device, self._names[self._kinds.index(kind)])
 
     @property
     def samples(self) -> int:
-        """That passed; waits."""
-        return self._waited(self._held.samples)
+        """That passed."""
+        return self._answer(_SAMPLES)
 
     @property
     def primitives(self) -> int:
-        """That were written; waits."""
-        return self._waited(self._held.primitives)
+        """That were written."""
+        return self._answer(_PRIMITIVES)
 
     @property
     def elapsed(self) -> int:
-        """Nanoseconds; waits."""
-        return self._waited(self._held.elapsed)
+        """Nanoseconds."""
+        return self._answer(_TIME)
 
     @property
-    def crender(self) -> Any:
-        """Inside of it draws are done only if samples passed."""
-        return self._held.crender
+    @contextmanager
+    def crender(self) -> Iterator[None]:
+        """Inside of it draws are left out where the device knows by then that no samples passed."""
+        begin = self._device.require("glBeginConditionalRender", ctypes.c_uint, ctypes.c_uint)
+        begin(self._names[self._kinds.index(_SAMPLES)], _NO_WAIT)
+        try:
+            yield
+        finally:
+            self._device.require("glEndConditionalRender")()
+
+
+class Moment:
+    """When the device has done all that it was given before; the context must be current in every call.
+
+    Reading it before is a wait of the host; `ready` never waits.
+    """
+
+    def __init__(self, device: Device) -> None:
+        free = device.queries[(_TIMESTAMP,)]
+        self._names = free.popleft() if free else (_made_query(device),)
+        self._device = device
+        weakref.finalize(self, free.append, self._names).atexit = False
+        device.require("glQueryCounter", ctypes.c_uint, ctypes.c_uint)(self._names[0], _TIMESTAMP)
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has come."""
+        return _available(self._device, self._names[0])
+
+    @property
+    def seconds(self) -> float:
+        """Since a moment that all have in common, by the device's clock."""
+        if not self.ready:
+            self._device.waits += 1
+        return _result(self._device, self._names[0]) * 1e-9
+
+
+class Readback:
+    """The texels of a texture on their way to the host, which goes on meanwhile; the context must be current in every
+    call."""
+
+    def __init__(self, device: Device, texture: moderngl.Texture) -> None:
+        self._device, self._shape = device, (texture.height, texture.width, texture.components)
+        self._buffer = device.context.buffer(reserve=4 * texture.height * texture.width * texture.components)
+        texture.read_into(self._buffer)
+        self._done = Moment(device)
+        device.flush()
+
+    @property
+    def ready(self) -> bool:
+        """Whether they are there."""
+        return self._done.ready
+
+    def read(self) -> NDArray[np.float32]:
+        """(H, W, components) float32 of a float texture; a wait where they are not there."""
+        if not self.ready:
+            self._device.waits += 1
+        return np.frombuffer(self._buffer.read(), np.float32).reshape(self._shape)
+
+
+_ASKED = ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint)
+_ASKED64 = ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint64)
+
+
+def _made_query(device: Device) -> int:
+    name = ctypes.c_uint(0)
+    device.require("glGenQueries", ctypes.c_int, ctypes.POINTER(ctypes.c_uint))(1, ctypes.byref(name))
+    return name.value
+
+
+def _available(device: Device, name: int) -> bool:
+    found = ctypes.c_uint(0)
+    device.require("glGetQueryObjectuiv", *_ASKED)(name, _AVAILABLE, ctypes.byref(found))
+    return bool(found.value)
+
+
+def _result(device: Device, name: int) -> int:
+    found = ctypes.c_uint64(0)
+    device.require("glGetQueryObjectui64v", *_ASKED64)(name, _RESULT, ctypes.byref(found))
+    return found.value

@@ -110,11 +110,16 @@ class PassSet:
         self.device, self.folder, self.declared = device, folder, declared
         self._passes: dict[str, Pass] = {}
 
+    def prepare(self, *names: str) -> None:
+        """Compile these. Raises ShaderError."""
+        for name in names:
+            if name not in self._passes:
+                inputs, record = self.declared[name]
+                self._passes[name] = Pass(self.device, f"{self.folder}/{name}", inputs, record, planar=True)
+
     def draw(self, name: str, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
         """As of `Pass.draw`. Raises ShaderError where it does not compile."""
-        if name not in self._passes:
-            inputs, record = self.declared[name]
-            self._passes[name] = Pass(self.device, f"{self.folder}/{name}", inputs, record, planar=True)
+        self.prepare(name)
         self._passes[name].draw(streams, output, **uniforms)
 
 

@@ -72,7 +72,10 @@ class Machine:
         self.warmed = False  # `warm` is complete
         self.chosen: Stream | None = None  # stream of `CHOICE` with the rays of the next runs; None: all
         self._choice: Choice | None = None
-        self._set_up()
+        with device.deferred() as self.batch:  # of the programs that it runs
+            self._set_up()
+        if not self.options.deferred:
+            self.batch.finish()
 
     def _set_up(self) -> None:
         """Make what the machine runs by; once."""
@@ -155,6 +158,7 @@ class Machine:
 
     def release(self) -> None:
         """Free its own streams, not borrowed ones."""
+        self.batch.release()
         for stream in (*self._own.values(), *self.counts.values()):
             stream.release()
         if self.spare is not None:
@@ -204,7 +208,7 @@ class Machine:
     def _compile(self, step: Step, form: Form) -> Shader:
         self.linked.check(step, form.scheduled)
         source = fragment(self.linked, step, form, self.resources)
-        shader = self.shaders[step, form] = Shader(self.device, source)
+        shader = self.shaders[step, form] = Shader(self.device, source, kernel=True)
         for name, base in self.resources.bases(self.linked.modules_for(self.linked.kernels_of(step))).items():
             shader.set(name, base)
         for module in self.linked.modules_for(self.linked.kernels_of(step)):

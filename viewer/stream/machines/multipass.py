@@ -147,6 +147,9 @@ class Multipass(Passes):
             for entry, query, before in zip(stage, queries, found, strict=True):
                 self._draw(entry, query=query, conditional=not before)
             if len(asked) > LATE:
+                while self.device.polls and not all(query.ready for query in asked[0]):
+                    self.device.in_vain += 1
+                    yield self._progress()
                 found = [self.queries.read(query) for query in asked.popleft()]
                 self.stats.waits += 1
                 self.active = min(self.active, sum(found))

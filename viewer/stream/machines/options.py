@@ -16,6 +16,7 @@ class MachineOptions:
     """How a machine runs a program.
 
     counting : exact counters are kept, which makes the host wait for every pass.
+    deferred : its programs are not compiled as it is made, but by the steps of its ``batch``, or with the first run.
 
     Of `viewer.stream.machines.multipass.Multipass`:
     fuse     : what makes one pass each (`LinkedProgram.steps`). mask : a key of `viewer.stream.machines.mask.MASKS`.
@@ -30,6 +31,7 @@ class MachineOptions:
     """
 
     counting: bool = False
+    deferred: bool = False
     fuse: str = "none"
     mask: str = "depth"
     tile: int = EDGE

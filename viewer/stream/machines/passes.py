@@ -169,8 +169,14 @@ class Passes(Machine):
         """The limit of kernel calls in one pass, or of iterations of the whole program."""
         if entry.step.turns:
             first = next(iter(self.calls_in_pass.values()), UNLIMITED)
-            return TURNS if isinstance(self.unroll, str) else first
-        return self.calls_in_pass.get(entry.step.name, 1) if entry.loops else 1
+            return self._turns(entry, TURNS) if isinstance(self.unroll, str) else first
+        calls = self.calls_in_pass.get(entry.step.name, 1) if entry.loops else 1
+        return self._turns(entry, calls) if isinstance(self.unroll, str) else calls
+
+    def _turns(self, entry: StepPass, calls: int) -> int:
+        """Fewer calls than that where even a small part of the pass takes too long."""
+        sizes = entry.drawings[0].shader.sizes
+        return calls if sizes is None or sizes.turns is None else min(calls, sizes.turns)
 
     def _bind(self, entry: StepPass) -> None:
         if entry.loops:
@@ -188,14 +194,11 @@ class Passes(Machine):
             self._prepare(target, entry.number)
             for name, texture in entry.samplers:
                 drawing.shader.bind(name, texture)
-            if number:  # the same rays as in the first
-                drawing.render()
+            if each and not number:
+                with query or nullcontext():
+                    drawing.render_each(each)
             else:
-                with query or unread or nullcontext():
-                    if each:
-                        drawing.render_each(each)
-                    else:
-                        drawing.render()
+                drawing.render(None if number else query or unread)  # the others have the same rays as the first
             self.mask.leave()
             self.stats.kernel_passes += 1
         if unread is not None:

@@ -104,11 +104,7 @@ class Singlepass(Machine):
                 self._count(drawing, self.samplers)
                 target.scissor = (0, 0, *self.size)
             self._begin(self.target, band)
-            if query is None:
-                self.drawing.render()
-            else:
-                with query:
-                    self.drawing.render()
+            self.drawing.render(query)
             self.target.scissor = (0, 0, *self.size)
             self.stats.kernel_passes += 1
             left -= band[2] * band[3]
@@ -132,11 +128,9 @@ class Singlepass(Machine):
         """The one program, drawn for no ray."""
         self.drawing.shader.set("extent", (self.size[0], 0))
         self._begin(self.target, (0, 0, 1, 1))
-        if self.counting or self.device.software:  # to a driver, counting samples is another variant
-            with Query(self.device, samples=True, time=self.counting):
-                self.drawing.render()
-        else:
-            self.drawing.render()
+        # To a driver, counting samples is another variant.
+        counts = self.counting or self.device.software
+        self.drawing.render(Query(self.device, samples=True, time=self.counting) if counts else None)
         self.target.scissor = (0, 0, *self.size)
         self.device.wait()
         self.warmed = True

@@ -88,7 +88,6 @@ class Rasterizer:
         self.samplers = dict(samplers)
         self.records = Stream(device, record, size)
         context = device.context
-        self.array = context.vertex_array(self.shader.program, [])
         self.target = context.framebuffer(self.records.textures)
         self.single = [context.framebuffer([texture]) for texture in self.records.textures]
         self.blank = [
@@ -115,7 +114,7 @@ class Rasterizer:
         for name, texture in self.samplers.items():
             self.shader.bind(name, texture)
         if triangles:
-            self.array.render(moderngl.TRIANGLES, vertices=3 * triangles)
+            self.shader.bare.render(moderngl.TRIANGLES, vertices=3 * triangles)
 
     def release(self) -> None:
         """Free the textures."""

@@ -58,7 +58,6 @@ class Scatter:
         self.device, self.output = device, output
         vertex, fragment = scatter_sources(name, inputs, output, **constants)
         self._shader = Shader(device, fragment, vertex)
-        self._points = device.context.vertex_array(self._shader.program, [])
 
     def add(self, streams: Mapping[str, Stream], output: Stream, count: int, **uniforms: Any) -> None:
         """Add ``count`` elements to those of ``output``, which is none of the streams."""
@@ -74,5 +73,5 @@ class Scatter:
                 self._shader.bind(f"in_{name}_{k}", texture)
         for name, value in {**uniforms, "out_size": output.size}.items():
             self._shader.set(name, value)
-        self._points.render(moderngl.POINTS, vertices=count)
+        self._shader.bare.render(moderngl.POINTS, vertices=count)
         context.disable(moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE)

@@ -6,11 +6,13 @@ import math
 
 import moderngl
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.film.exposure import automatic_exposure, block_edge
 from viewer.renderer.preview.scheduler import METERED
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.objects import Readback
 from viewer.stream.gl.stream import float_texture
 from viewer.viewport.display.picture_texture import film_source
 
@@ -25,6 +27,7 @@ class AutoExposure:
         self.device = device
         self.stops = self._target = 0.0
         self._fresh, self._looked = True, -math.inf
+        self._coming: Readback | None = None  # of the picture looked at last: the host does not wait for it
         self._means: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
         self.reload()
 
@@ -38,19 +41,23 @@ class AutoExposure:
     @property
     def settled(self) -> bool:
         """Whether the stops are where they lead to."""
-        return self.stops == self._target
+        return self.stops == self._target and self._coming is None
 
     def begin(self) -> None:
         """Another scene: its first picture is shown as suits it at once."""
-        self._fresh, self._looked = True, -math.inf
+        self._fresh, self._looked, self._coming = True, -math.inf, None
 
     def follow(self, picture: moderngl.Texture, now: float, dt: float, last: bool, same: bool = False) -> bool:
         """Look at a picture, linear sRGB, unless it is the ``same`` as at the last look, if that was long ago or it is
         the ``last`` for a while; whether it was looked at. Then move the stops by ``dt`` seconds. now : seconds since
         any moment."""
-        looks = self._fresh or (not same and (last or now - self._looked >= METERED))
-        if looks:
+        looks = self._coming is None and (self._fresh or (not same and (last or now - self._looked >= METERED)))
+        if looks and self.device.concurrent and not self._fresh:
+            self._looked, self._coming = now, Readback(self.device, self._blocks(picture))
+        elif looks:
             self._looked, self._target = now, self.measure(picture)
+        elif self._coming is not None and self._coming.ready:
+            self._target, self._coming = _exposure(self._coming.read()), None
         if self._fresh:
             self.stops, self._fresh = self._target, False
         self.stops += (self._target - self.stops) * (1 - math.exp(-dt / ADAPTING))
@@ -60,6 +67,12 @@ class AutoExposure:
 
     def measure(self, picture: moderngl.Texture) -> float:
         """The exposure in stops that suits a picture on the device, as `viewer.film.exposure.stops` has it."""
+        texture = self._blocks(picture)
+        self.device.waits += 1
+        return _exposure(np.frombuffer(texture.read(), np.float32))
+
+    def _blocks(self, picture: moderngl.Texture) -> moderngl.Texture:
+        """Means of the picture's blocks."""
         edge = block_edge(picture.size)
         size = -(-picture.width // edge), -(-picture.height // edge)
         if self._means is None or self._means[0].size != size:
@@ -72,5 +85,9 @@ class AutoExposure:
         self._drawing.shader.bind("in_picture", picture)
         self._drawing.shader.set("edge", edge)
         self._drawing.render()
-        self.device.waits += 1
-        return automatic_exposure(np.frombuffer(texture.read(), np.float32).reshape(-1, 4)[:, 0].astype(np.float64))
+        return texture
+
+
+def _exposure(blocks: NDArray[np.float32]) -> float:
+    """By the means of a picture's blocks."""
+    return automatic_exposure(blocks.reshape(-1, 4)[:, 0].astype(np.float64))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from imgui_bundle import ImVec2, imgui
 
+from viewer.renderer.device.tuning import tuning
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.panels import theme
@@ -90,7 +91,8 @@ def status(context: ViewportContext) -> list[str]:
     choices = context.view.renderer.settings
     machine = choices.machine
     if machine == "multipass":
-        machine += f" ({choices.policy}, fuse {choices.fuse}, unroll {choices.unroll})"
+        fuse = tuning(context.view.renderer.device.driver)["fuse"] if choices.fuse == "auto" else choices.fuse
+        machine += f" ({choices.policy}, fuse {fuse}, unroll {choices.unroll})"
     width, height = session.size
     size = f"{width} x {height}"
     if session.scale < 1:
@@ -163,6 +165,8 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
     ]
     if session.convergence.film.buffer is not None:
         shown += [("time", duration(session.convergence.seconds)), ("noise", noise(session.error))]
+    if context.view.renderer is not None and context.view.renderer.device.concurrent:
+        shown.append(("waits", grouped(session.waits)))  # a software driver is waited for: it is the host
     if context.view.renderer is not None:
         parts = context.view.renderer.resources.bytes()
         shown += [

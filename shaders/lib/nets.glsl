@@ -1,0 +1,45 @@
+// A (0, 3)-sequence in base 4 whose first coordinate is the index, its digits reversed: H. Faure, "Discrepance de
+// suites associees a un systeme de numeration (en dimension s)" (1982), over the field of 4 elements (H. Niederreiter,
+// "Point Sets and Sequences with Small Discrepancy", 1987). The digit l + h alpha, where alpha^2 is alpha + 1, has the
+// bits l and h, l the lower; the lowest digit of a word is the first.
+#include "lib/sobol.glsl"
+
+// Digits times powers of alpha: once where add is set alone, twice where keep is set as well, else not.
+uvec2 times_alpha(uvec2 v, uvec2 keep, uvec2 add) {
+    uvec2 alpha = ((v >> 1u) & 0x55555555u) | ((v ^ (v << 1u)) & 0xAAAAAAAAu);
+    return (v & keep) ^ (alpha & add);  // alpha^2 is alpha + 1
+}
+
+const uint DIGITS_0 = 0xC30C30C3u, DIGITS_1 = 0x0C30C30Cu, DIGITS_2 = 0x30C30C30u;  // those of a number modulo 3
+
+// Two coordinates of a point, first digit lowest: digit i of the first is alpha^(2 - i) times the sum of
+// binomial(j, i) alpha^j w_j over the index's digits w_j, of the second alpha^i times that of binomial(j, i) alpha^2j
+// w_j. The powers before the sums leave base 4 as it is, and make what a pixel takes a (0, 2)-sequence in base 2, too.
+uvec2 net_2d(uint index) {
+    const uvec2 second = uvec2(DIGITS_0 | DIGITS_2, DIGITS_0 | DIGITS_1), some = uvec2(DIGITS_1 | DIGITS_2);
+    uvec2 v = times_alpha(uvec2(index), second, some);
+    v ^= (v & 0xCCCCCCCCu) >> 2u;
+    v ^= (v & 0xF0F0F0F0u) >> 4u;
+    v ^= (v & 0xFF00FF00u) >> 8u;
+    v ^= v >> 16u;
+    return times_alpha(v, uvec2(DIGITS_0 | DIGITS_2, DIGITS_0 | DIGITS_2), uvec2(DIGITS_0 | DIGITS_1, some.y));
+}
+
+// A pixel's place in its block of 64 x 64 in z-order, the highest bit lowest.
+uint z_order(ivec2 pixel) {
+    uvec2 v = uvec2(pixel & 63);
+    v = ((v & 0x0Fu) << 8u) | (v >> 4u);
+    v = ((v & 0x0303u) << 4u) | ((v >> 2u) & 0x0303u);
+    v = ((v & 0x1111u) << 2u) | ((v >> 1u) & 0x1111u);
+    return (v.x >> 3u) | (v.y >> 4u);
+}
+
+// The number in a random order that keeps 0 and every 2^m to 2^(m + 1): a nested permutation.
+uint shuffled_within(int number, uint key) {
+    uint v = reverse_bits(uint(number));
+    v ^= v * 0x3D20ADEAu;
+    v *= key | 1u;
+    v ^= v * 0x05526C56u;
+    v *= (key >> 16u) | 1u;
+    return reverse_bits(v ^ (v * 0x53A22864u));
+}

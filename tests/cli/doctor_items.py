@@ -1,0 +1,62 @@
+"""Items of the doctor's tests: one that answers, and those that kill their process or never end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+from viewer.cli.doctor.items import Item
+
+CODE = """
+import sys
+sys.path[:0] = [sys.argv[1], {folder!r}]
+import doctor_items
+from viewer.cli.doctor import child
+child.items = lambda: doctor_items.ITEMS
+child.main(sys.argv[2])
+"""
+
+
+def _answer(subject: Any) -> dict[str, Any]:
+    print("a driver's own words")  # are none of the child's
+    return {"verdict": "pass", "text": "", "figures": {"number": float("nan"), "pid": os.getpid()}}
+
+
+def _die(subject: Any) -> dict[str, Any]:
+    print("last words", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+    return {}
+
+
+def _leave(subject: Any) -> dict[str, Any]:
+    os._exit(3)
+
+
+def _hang(subject: Any) -> dict[str, Any]:
+    time.sleep(1000)
+    return {}
+
+
+def _raise(subject: Any) -> dict[str, Any]:
+    raise ValueError("no")
+
+
+def _cached(subject: Any) -> dict[str, Any]:
+    return {"verdict": "pass", "text": os.environ.get("MESA_SHADER_CACHE_DISABLE", "false")}
+
+
+ITEMS = {
+    item.key: item
+    for item in (
+        Item("masks", "first", _answer),
+        Item("masks", "dies", _die),
+        Item("masks", "raises", _raise),
+        Item("masks", "hangs", _hang),
+        Item("pictures", "cold", _cached, cold=True),
+        Item("pictures", "leaves", _leave),
+        Item("pictures", "last", _answer),
+    )
+}

@@ -1,0 +1,216 @@
+"""``raystream doctor``: its report, crashes of a driver that it outlives, and its whole run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import doctor_items
+import pytest
+from calls import ROOT, error_line, process, run
+
+from tests.signals import children, heeding
+from viewer.base.errors import DeviceError
+from viewer.cli.doctor import examination as parent
+from viewer.cli.doctor.child import found
+from viewer.cli.doctor.items import CHECKED, COMPILE, MICROSECONDS, SPEED, items
+from viewer.cli.doctor.pictures import SCENES, UnderTest, compared
+from viewer.cli.doctor.report import lines, made_report, one_line
+from viewer.cli.main import COMMANDS
+from viewer.stream.gl.device import Device
+from viewer.stream.selftest.registry import CHECKS
+
+QUICK = ("device: capabilities", "masks: depth mask", "masks: kill mask", "fallbacks: ways", "microseconds: wait")
+
+
+def quiet(share: float, text: str) -> None:
+    assert 0.0 <= share <= 1.0 and text.startswith("examining ")
+
+
+@pytest.fixture
+def own_items(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The doctor with the items of the tests, here and in its children."""
+    monkeypatch.setattr(parent, "items", lambda: doctor_items.ITEMS)
+    monkeypatch.setattr(parent, "CODE", doctor_items.CODE.format(folder=str(Path(__file__).parent)))
+    return doctor_items.ITEMS
+
+
+# -- items -------------------------------------------------------------------------------------------------------------
+
+
+def test_items_are_the_self_tests_and_more() -> None:
+    parts = [item.part for item in items().values()]
+    assert sum(part in CHECKED[:-1] for part in parts) == len(CHECKS)
+    assert parts.count(SPEED) == len(SCENES) == 5
+    assert {MICROSECONDS, COMPILE, "pictures", "device", "fallbacks"} <= set(parts)
+
+
+def test_an_item_is_data(device: Device) -> None:
+    data = found(UnderTest(None), items()["masks: kill mask"])
+    assert data.pop("seconds") > 0 and data == {"verdict": "pass", "text": "", "figures": {}}
+
+
+def test_a_failed_self_test_is_told_with_the_way_around(device: Device) -> None:
+    subject = UnderTest(None)
+    subject.device = Device(device.context, distrusted=frozenset({"depth mask"}))
+    assert found(subject, items()["masks: depth mask"])["verdict"] == "fail"
+    (first, *_) = found(subject, items()["fallbacks: ways"])["lines"]
+    assert "--mask kill in place of depth" in first
+
+
+def test_pictures_are_compared() -> None:
+    import numpy as np
+
+    one = {"linear": np.full((10, 10, 3), 0.5, np.float32), "depth": np.ones((10, 10), np.float32)}
+    assert compared(one, one).verdict == "pass"
+    near, far = {**one, "linear": one["linear"].copy()}, {**one, "linear": one["linear"].copy()}
+    near["linear"][3, 4] += 1e-6
+    assert compared(one, near).verdict == "differs" and "1 of 100 pixels" in compared(one, near).text
+    far["linear"][3:6] += 0.1
+    assert compared(one, far).verdict == "fail"
+    far["linear"][0, 0, 0] = np.nan
+    assert compared(one, far).text == "1 pixels are not finite"
+
+
+# -- children ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_outlives_a_driver(own_items: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parent, "ITEM_SECONDS", 3.0)
+    told = parent.examination(None, quiet)
+    assert list(told) == list(own_items)
+    texts = {key: data["text"] for key, data in told.items()}
+    assert texts["masks: dies"] == "the process died: SIGKILL (last words)"
+    assert texts["masks: raises"] == "ValueError: no" and texts["masks: hangs"] == "no answer in 3 s"
+    assert texts["pictures: leaves"] == "the process died: exit code 3"
+    assert texts["pictures: cold"] == "true"
+    first, last = told["masks: first"], told["pictures: last"]
+    assert first["verdict"] == last["verdict"] == "pass"
+    assert first["figures"]["number"] is None and first["figures"]["pid"] != last["figures"]["pid"]
+
+
+def test_a_driver_on_which_nothing_lives(own_items: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [f"masks: {k}" for k in range(parent.MOST_DEATHS + 2)]
+    dying = {key: doctor_items.ITEMS["masks: dies"] for key in keys}
+    monkeypatch.setattr(parent, "items", lambda: dying)
+    monkeypatch.setattr(parent, "CODE", "import os; os.abort()")
+    told = parent.examination(None, quiet)
+    assert [data["text"] for data in told.values()].count("the process died: SIGABRT") == parent.MOST_DEATHS
+    assert [data["text"] for data in told.values()][-2:] == ["not run: no process lives that long here"] * 2
+
+
+def test_without_a_device(device: Device) -> None:
+    with pytest.raises(DeviceError, match="no device 99"):
+        parent.examination(99, quiet, QUICK)
+
+
+# -- the report --------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_and_its_lines(device: Device) -> None:
+    told = parent.examination(None, quiet, QUICK)
+    report = made_report(told, 1.25)
+    assert json.loads(json.dumps(report)) == report
+    assert [check["verdict"] for check in report["checks"]] == ["pass", "pass"]
+    assert report["device"]["renderer"] == device.name and report["device"]["features"]
+    assert report["fallbacks"] == [] and report["microseconds"]["wait"] > 0
+    assert report["line"].count("\n") == 0 and device.name in report["line"] and "2 pass" in report["line"]
+    shown = list(lines(report, "x.json"))
+    assert shown[-1] == report["line"] and any("x.json" in line for line in shown)
+
+
+def test_what_fails_is_in_the_line() -> None:
+    speed = {"cast_mrays": 12.0, "path_msamples": 0.5}
+    report = made_report(
+        {
+            "device: capabilities": {"verdict": "fail", "text": "the process died: SIGSEGV"},
+            "masks: depth mask": {"verdict": "fail", "text": "3 of 9 texels are wrong"},
+            "numbers: sine": {"verdict": "differs", "text": "by up to 1e-7"},
+            "fallbacks: ways": {"lines": ["--mask kill in place of depth"]},
+            "microseconds: wait": {"verdict": "fail", "text": "no answer"},
+            "compile: path, singlepass": {"compile_seconds": 1.25, "programs": 1},
+            "compile: cast, singlepass": {"verdict": "fail", "text": "x"},
+            "speed: cornell": speed,
+        },
+        2.0,
+    )
+    line = one_line(report)
+    assert "1 differ, 4 fail" in line and "depth mask (3 of 9 texels are wrong)" in line and "SIGSEGV" in line
+    assert "cornell 12/0.5" in line and "path singlepass 1.2" in line
+    shown = "\n".join(lines(report, "x.json"))
+    assert "instead  --mask kill in place of depth" in shown and "fail     device: capabilities" in shown
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_that_cannot_be_written_is_told_first(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run("doctor", "-o", str(tmp_path / "none" / "report.json"), code=2)
+    assert "there is no folder" in error_line(capsys)
+
+
+def test_a_number_without_a_device_leaves_no_file(device: Device, tmp_path: Path) -> None:
+    done = process("doctor", "--device", "99", cwd=tmp_path)
+    assert done.returncode == 2 and "no device 99" in done.stderr and not list(tmp_path.iterdir())
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_the_command(
+    wrong: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"masks: depth mask": {"verdict": "fail" if wrong else "pass", "text": ""}}
+    monkeypatch.setattr(parent, "examination", lambda *arguments: told)
+    path = tmp_path / "report.json"
+    run("doctor", "-o", str(path), code=1 if wrong else 0)
+    shown = capsys.readouterr().out.splitlines()
+    assert json.loads(path.read_text())["line"] == shown[-1]
+    run("doctor", "-o", str(path), "--quiet", code=1 if wrong else 0)
+    assert capsys.readouterr().out == ""
+    run("doctor", "-o", "-", code=1 if wrong else 0)
+    out, err = capsys.readouterr()
+    assert json.loads(out)["line"] == err.splitlines()[-1]
+    assert [each.name for each in tmp_path.iterdir()] == ["report.json"]
+    assert COMMANDS["doctor"].option("output").default == "raystream-doctor.json"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_ctrl_c_leaves_nothing(device: Device, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-P", "-m", "viewer", "doctor"]
+    asked = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, preexec_fn=heeding)
+    end = time.monotonic() + 30
+    while not (made := children(asked.pid)) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert made
+    asked.send_signal(signal.SIGINT)
+    _, said = asked.communicate(timeout=30)
+    assert asked.returncode == 130 and said.decode().splitlines()[-1] == "raystream: stopped"
+    assert not list(tmp_path.iterdir())
+    assert not any(Path(f"/proc/{number}").exists() for number in made)
+
+
+@pytest.mark.slow
+def test_all_of_it(device: Device, tmp_path: Path) -> None:
+    """In a minute of a core's time by a software rasteriser, on which nothing fails."""
+    before = os.times()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-P", "-m", "viewer", "doctor"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((tmp_path / "raystream-doctor.json").read_text())
+    assert done.stdout.splitlines()[-1] == report["line"]
+    assert {check["name"] for check in report["checks"]} >= set(CHECKS)
+    assert not [check for check in report["checks"] if check["verdict"] == "fail"]
+    assert len(report["speed"]) == 5 and all(each["path_msamples"] > 0 for each in report["speed"].values())
+    assert all(each["compile_seconds"] > 0 for each in report["compile"].values())
+    assert all(each > 0 for each in report["microseconds"].values())
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert spent < 60 or not device.software

@@ -1,0 +1,176 @@
+"""What `auto` means on a device: forged times lead to forged choices, which are kept, read back, and change no bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.cli import report
+from viewer.renderer.device import tuning as tunings
+from viewer.renderer.device.tuning import CHOICES, DEFAULTS, FORMAT, GAIN, SECONDS, chosen_by, trials, tuned, tuning
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.measure import measure
+from viewer.renderer.renderer import Renderer
+from viewer.stream.gl.device import Device
+from viewer.stream.machines.multipass import Multipass
+
+OTHERS = {name: words[1] for name, words in CHOICES.items()}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache without results."""
+    monkeypatch.setattr(tunings, "tuning_path", lambda: tmp_path / "devices.json")
+    tuning.cache_clear()
+    yield tmp_path
+    tuning.cache_clear()
+
+
+class Forged:
+    """Runs whose seconds follow from the values of options; those of ``missing`` are not there."""
+
+    def __init__(self, seconds: Mapping[str, float], missing: str = "") -> None:
+        self.seconds, self.missing, self.now, self.runs = seconds, missing, 0.0, 0
+
+    def prepare(self, values: Mapping[str, str]) -> Any:
+        assert values.keys() == CHOICES.keys()
+        took = 0.01
+        for word in values.values():
+            took *= self.seconds.get(word, 1.0)
+
+        def run() -> None:
+            self.now += took
+            self.runs += 1
+
+        return None if self.missing in values.values() else run
+
+    def chosen(self) -> dict[str, str]:
+        return chosen_by(trials(self.prepare, lambda: self.now))
+
+
+@pytest.mark.parametrize("fuse", [0.5, 2.0])
+@pytest.mark.parametrize("mask", [0.9, 1.0])
+@pytest.mark.parametrize("count", [0.5, 1.01])
+@pytest.mark.parametrize("memory", [0.94, 0.96])
+def test_forged_times_lead_to_the_forged_choice(fuse: float, mask: float, count: float, memory: float) -> None:
+    forged = {"fuse": fuse, "mask": mask, "count": count, "memory": memory}
+    runs = Forged({OTHERS[name]: share for name, share in forged.items()})
+    assert runs.chosen() == {name: OTHERS[name] if share < GAIN else DEFAULTS[name] for name, share in forged.items()}
+    assert runs.now <= 1.2 * SECONDS and runs.runs >= 24
+
+
+def test_long_runs_are_few_and_what_is_not_there_is_left_out() -> None:
+    runs = Forged({"surface": 100.0, "ray": 200.0, "texture": 0.1}, missing="texture")
+    found = list(trials(runs.prepare, lambda: runs.now))
+    assert [trial.option for trial in found] == ["fuse", "mask", "count"]
+    assert runs.runs == 3 * 3 * 2 and found[0].seconds == pytest.approx(2.0) and found[0].before == pytest.approx(1.0)
+
+
+def test_results_are_kept_by_driver_build(folder: Path) -> None:
+    assert tuning("one") == DEFAULTS
+    tunings.save_tuning("one", OTHERS)
+    tunings.save_tuning("other", DEFAULTS | {"mask": "kill"})
+    assert tuning("one") == OTHERS and tuning("other") == DEFAULTS | {"mask": "kill"} and tuning("third") == DEFAULTS
+    assert sorted(path.name for path in folder.iterdir()) == ["devices.json"]
+    settings = Settings(mask="stencil")
+    assert tuned(settings, "one") == settings.replace(fuse="ray", count="census")
+    assert tuned(Settings(fuse="none", mask="tiles", count="query"), "one").fuse == "none"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b"[" * 100_000,
+        json.dumps({"format": FORMAT - 1, "drivers": {"one": OTHERS}}).encode(),
+        json.dumps({"format": FORMAT, "drivers": [OTHERS]}).encode(),
+        json.dumps({"format": FORMAT, "drivers": {"one": {"mask": "colour"}}}).encode(),
+        json.dumps({"format": FORMAT, "drivers": {"one": {"mask": ["kill"]}}}).encode(),
+        json.dumps({"format": FORMAT, "drivers": {"one": {"speed": "fast"}}}).encode(),
+        json.dumps({"format": FORMAT, "drivers": {"one": "kill"}}).encode(),
+    ],
+)
+def test_a_damaged_or_old_file_counts_as_none(folder: Path, content: bytes) -> None:
+    (folder / "devices.json").write_bytes(content)
+    assert tuning("one") == DEFAULTS
+    tunings.save_tuning("one", OTHERS)
+    assert tuning("one") == OTHERS
+
+
+def test_a_folder_that_cannot_be_written_is_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "file").write_text("")
+    monkeypatch.setattr(tunings, "tuning_path", lambda: folder / "file" / "devices.json")
+    tunings.save_tuning("one", OTHERS)
+    assert tuning("one") == DEFAULTS
+
+
+def test_a_choice_decides_machines_and_changes_no_bit(device: Device, folder: Path) -> None:
+    asked = {"size": (40, 30), "spp": 2}
+    before = Renderer("cornell", device=device, program="path").render(**asked)
+    forged = DEFAULTS | {"fuse": "ray", "mask": "kill", "count": "census"}
+    tunings.save_tuning(device.driver, forged)
+    renderer = Renderer("cornell", device=device, program="path")
+    after = renderer.render(**asked)
+    np.testing.assert_array_equal(after.linear, before.linear)
+    machine = next(each for each in renderer.gpu_scene.machines.values() if isinstance(each, Multipass))
+    assert (machine.options.fuse, machine.options.mask, machine.count) == ("ray", "kill", "census")
+    assert [before.metadata[name] for name in ("fuse", "mask", "count")] == ["surface", "depth", "query"]
+    assert [after.metadata[name] for name in ("fuse", "mask", "count")] == ["ray", "kill", "census"]
+    asked_for = Renderer("cornell", device=device, program="path", mask="depth", fuse="surface", count="query")
+    machine = asked_for.gpu_scene.machines.take(
+        asked_for.program(),
+        asked_for.gpu_scene.picture_key(asked_for.program(), asked_for.settings, "rays", (8, 8)),
+        asked_for.settings,
+    )
+    assert (machine.options.fuse, machine.options.mask, machine.count) == ("surface", "depth", "query")
+
+
+def test_memory_by_choice(device: Device, folder: Path) -> None:
+    buffers = Renderer("cornell").device
+    tunings.save_tuning(device.driver, DEFAULTS | {"memory": "texture"})
+    assert Renderer("cornell").device.max_buffer == 0
+    assert Renderer("cornell", memory="buffer").device is buffers
+    assert Renderer("cornell", memory="texture").device.max_buffer == 0
+
+
+def test_trials_on_a_scene_are_kept(device: Device, folder: Path) -> None:
+    renderer = Renderer("sphere", device=device, program="cast")
+    chosen, told = measure(renderer)
+    assert {trial.option for trial in told} <= CHOICES.keys() and all(trial.seconds > 0 for trial in told)
+    assert tunings.load_tuning() == {device.driver: chosen}
+    assert chosen == chosen_by(iter(told))
+
+
+def test_another_process_tells_what_was_measured(device: Device, tmp_path: Path) -> None:
+    """And measures nothing again."""
+    kept = {"format": FORMAT, "drivers": {device.driver: OTHERS}}
+    (tmp_path / "devices.json").write_text(json.dumps(kept))
+    environment = {**os.environ, "RAYSTREAM_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "viewer", "devices", "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    default = next(each for each in json.loads(done.stdout) if each["default"])
+    assert default["auto"] == OTHERS and default["measured"]
+    assert json.loads((tmp_path / "devices.json").read_text()) == kept
+
+
+def test_lines_of_devices_tell_what_auto_means() -> None:
+    found = {
+        "index": 0,
+        **dict.fromkeys(("renderer", "vendor", "version", "glsl"), "one"),
+        **dict.fromkeys((*report.LIMITS, *report.ABILITIES), 1),
+        "auto": dict(DEFAULTS),
+    }
+    words = "--fuse surface, --mask depth, --count query, --memory buffer"
+    for measured, line in ((True, words), (False, f"{words} (by default: --measure SCENE measures)")):
+        assert list(report.device_lines([{**found, "measured": measured}]))[-1] == f"   auto    {line}"

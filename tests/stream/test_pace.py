@@ -1,0 +1,168 @@
+"""Sizes of draws: none of them keeps a device busy for long, however slow it is, and bits do not depend on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+
+import numpy as np
+import pytest
+
+from viewer.renderer.renderer import Renderer
+from viewer.stream.gl.device import Device, open_device
+from viewer.stream.gl.draw import Drawing
+from viewer.stream.gl.objects import Query
+from viewer.stream.pace import FIRST, GROWTH, LEAST, LONGEST, MOST_TURNS, MOST_UNSEEN, SIDE, TIMED_EVERY, DrawSizes
+
+STREAM = (0, 0, 1024, 512)
+RAYS = STREAM[2] * STREAM[3]
+
+
+def drawn(sizes: DrawSizes, ray: float, fixed: float = 0.0, active: float = 1.0) -> list[tuple[int, float]]:
+    """The draws of a pass over a stream, each timed where that is due, in rays and seconds of a ray and of a draw."""
+    found = []
+    for _, _, width, height in sizes.parts(STREAM):
+        rays = width * height
+        seconds = fixed + ray * rays * active
+        if sizes.times(rays):
+            sizes.note(rays, seconds, int(rays * active))
+        found.append((rays, seconds))
+    return found
+
+
+@pytest.mark.parametrize("ray", [1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3])
+def test_no_draw_is_long_once_one_was_timed(ray: float) -> None:
+    sizes = DrawSizes()
+    first, *rest = [each for _ in range(20) for each in drawn(sizes, ray, fixed=2e-5)]
+    assert first[0] == FIRST
+    assert all(seconds <= LONGEST or rays <= LEAST for rays, seconds in rest)
+    largest = list(accumulate((rays for rays, _ in [first, *rest]), max))
+    assert all(after <= GROWTH * before for before, after in pairwise(largest))
+    wanted = min(RAYS, 0.25 * LONGEST / ray)
+    assert max(rays for rays, _ in rest[-100:]) >= min(wanted, RAYS), "a fast device draws all at once"
+
+
+def test_a_fast_device_is_asked_now_and_then() -> None:
+    sizes = DrawSizes()
+    drawn(sizes, 1e-10)
+    asked = [sizes.times(RAYS) for _ in range(10 * (TIMED_EVERY + 1))]
+    assert sum(asked) == 10
+
+
+def test_dearer_rays_make_draws_smaller_at_once_and_one_slow_draw_is_forgotten() -> None:
+    sizes = DrawSizes()
+    for _ in range(3):
+        drawn(sizes, 1e-7)
+    assert sizes.rays >= RAYS / 2
+    sizes.note(RAYS // 2, 5.0, RAYS // 2)
+    assert sizes.rays <= 0.1 * LONGEST * RAYS / 2
+    for _ in range(80):
+        sizes.note(sizes.rays, 1e-7 * sizes.rays, sizes.rays)
+    assert sizes.rays >= RAYS / 4
+
+
+def test_few_rays_tell_little_of_all() -> None:
+    """Where most were excluded, draws grow to a size that any device manages, and no further."""
+    sizes = DrawSizes()
+    drawn(sizes, 1e-6, active=0.0)
+    assert sizes.rays == FIRST and not sizes.known
+    for _ in range(3):
+        drawn(sizes, 1e-6, active=0.01)
+    assert sizes.rays == MOST_UNSEEN and not sizes.known
+    sizes.note(MOST_UNSEEN, 1.0, 10)
+    assert sizes.rays < 0.1 * MOST_UNSEEN
+    drawn(sizes, 1e-7)
+    dense = sizes.rays
+    drawn(sizes, 1e-7, active=0.01)
+    assert sizes.known and sizes.rays == dense
+
+
+def test_turns_of_a_loop_are_fewer_where_the_smallest_draw_takes_long() -> None:
+    sizes = DrawSizes()
+    sizes.note(FIRST, 100.0, FIRST)
+    assert (sizes.rays, sizes.turns) == (LEAST, None)
+    seen = []
+    for _ in range(9):
+        sizes.note(LEAST, 1.0, LEAST)
+        seen.append(sizes.turns)
+    assert seen == [64, 32, 16, 8, 4, 2, 1, 1, 1]
+    for _ in range(40):
+        sizes.note(LEAST, 1e-4, LEAST)
+    assert sizes.turns is None or sizes.turns <= MOST_TURNS
+    assert sizes.rays > LEAST
+
+
+@pytest.mark.parametrize("box", [(0, 0, 1, 1), (3, 5, 7, 200), (0, 0, 1000, 9), (8, 0, 640, 360)])
+@pytest.mark.parametrize("rays", [LEAST, 100, FIRST, 1 << 20])
+def test_parts_cover_a_rectangle_once(box: tuple[int, int, int, int], rays: int) -> None:
+    x, y, width, height = box
+    covered = np.zeros((y + height + 1, x + width + 1), int)
+    for left, low, wide, tall in DrawSizes(rays).parts(box):
+        assert 0 < wide * tall <= max(rays, SIDE * SIDE)
+        covered[low : low + tall, left : left + wide] += 1
+    assert covered.sum() == width * height and (covered[y : y + height, x : x + width] == 1).all()
+
+
+# -- on a device -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
+    """A device that is a GPU, as far as anybody knows, and a thousand times slower than it is."""
+    monkeypatch.setattr(Device, "software", False)
+    found = open_device()
+    found.slowness = 1000.0
+    yield found
+    found.release()
+
+
+@pytest.mark.parametrize("machine", ["multipass", "singlepass"])
+@pytest.mark.parametrize("count", ["query", "census"])
+def test_a_slow_device_draws_little_at_a_time(
+    device: Device, slow: Device, machine: str, count: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed: list[tuple[int, float]] = []
+    known: list[tuple[int, float]] = []
+    learn = Drawing._learn
+
+    def watched(drawing: Drawing, sizes: DrawSizes) -> None:
+        was, before = sizes.known, list(drawing._timed)
+        learn(drawing, sizes)
+        answered = [(rays, query.elapsed * 1e-9) for rays, query in before[: len(before) - len(drawing._timed)]]
+        if drawing.shader.kernel:
+            (known if was else timed).extend(answered)
+
+    options = {"program": "cast", "machine": machine, "count": count, "first_hits": "rays"}
+    wanted = Renderer("cornell", device=device, **options).render(size=(64, 48)).linear
+    monkeypatch.setattr(Drawing, "_learn", watched)
+    renderer = Renderer("cornell", device=slow, **options)
+    np.testing.assert_array_equal(renderer.render(size=(64, 48)).linear, wanted)
+    np.testing.assert_array_equal(renderer.render(size=(64, 48)).linear, wanted)
+    assert timed and known
+    # Others work on this machine, too: a step takes longer now and then.
+    long = [(rays, seconds) for rays, seconds in known if seconds > LONGEST and rays > LEAST]
+    assert len(long) <= 0.1 * len(known), (timed, long)
+
+
+def test_a_query_around_parts_has_their_sums(slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counters of a picture that is drawn in small parts are those of whole passes."""
+    slow.slowness = 1.0
+    found = []
+    for first in (1 << 20, 256):
+        monkeypatch.setattr("viewer.stream.gl.draw.FIRST", first)
+        renderer = Renderer("cornell", device=slow, program="path")
+        stats = renderer.render(size=(40, 30), spp=1, stats=True).stats
+        found.append([(each.step, each.fragments, each.calls) for each in stats.passes])
+        renderer.release()
+    assert found[0] == found[1] and sum(fragments for _, fragments, _ in found[0]) >= 1200
+
+
+def test_an_answer_that_is_there_is_no_wait(device: Device) -> None:
+    with device.current():
+        query = Query(device, samples=True, time=True)
+        with query:
+            pass
+        device.context.finish()
+        before = device.waits
+        assert query.ready and query.samples == 0 and query.elapsed >= 0
+        assert device.waits == before

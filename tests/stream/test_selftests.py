@@ -1,0 +1,163 @@
+"""The self-tests of a driver: this one passes them, and each kind notices what is wrong."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.stream.declare.limits import LIMITS
+from viewer.stream.gl.device import Device
+from viewer.stream.selftest import machines, masks, numbers, program, storage
+from viewer.stream.selftest.capabilities import FEATURES, capabilities
+from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, worst
+from viewer.stream.selftest.draws import stream
+from viewer.stream.selftest.numbers import Function
+from viewer.stream.selftest.registry import CHECKS, GROUPS
+from viewer.stream.selftest.times import TIMES
+
+INEXACT = (
+    "numbers",
+    "float blending",
+    "float bits",
+    "timer query",
+    "early depth test",
+    "conditional rendering",
+)  # a driver may
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_this_driver_passes(device: Device, name: str) -> None:
+    found = examine(device, CHECKS[name])
+    group = next(group for group, checks in GROUPS.items() if CHECKS[name] in checks)
+    allowed = (PASS, ABSENT, DIFFERS) if {name, group} & set(INEXACT) else (PASS, ABSENT)
+    assert found.verdict in allowed, found
+
+
+def test_no_two_checks_share_a_name() -> None:
+    assert len(CHECKS) == sum(map(len, GROUPS.values()))
+
+
+def test_a_device_may_be_taken_to_fail(device: Device) -> None:
+    other = Device(device.context, distrusted=frozenset({"depth mask"}))
+    assert examine(other, CHECKS["depth mask"]) == Finding(FAIL, "counted as failed")
+    assert examine(other, CHECKS["kill mask"]).verdict == PASS
+
+
+def test_what_a_check_raises_is_its_failure(device: Device) -> None:
+    def run(device: Device) -> Finding:
+        raise ValueError("two\nlines")
+
+    assert examine(device, Check("broken", run)) == Finding(FAIL, "ValueError: two lines")
+
+
+def test_an_error_of_opengl_is_told(device: Device) -> None:
+    def wrong(device: Device) -> Finding:
+        device.require("glEnable", ctypes.c_uint)(1)
+        return Finding(PASS)
+
+    assert examine(device, Check("wrong", wrong)).figures == {"error": "GL_INVALID_ENUM"}
+
+
+def test_the_worst_of_several() -> None:
+    found = worst(Finding(PASS, "", {"a": 1}), Finding(DIFFERS, "by 2"), Finding(ABSENT))
+    assert found == Finding(DIFFERS, "by 2", {"a": 1})
+
+
+# -- each notices ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mask", ["mask_depth", "mask_kill"])
+def test_a_texel_of_another_step_is_noticed(device: Device, mask: str) -> None:
+    """As if the driver had written another depth, in one texel."""
+    marked = masks.Marked(device, masks.step_numbers())
+    other = marked.numbers.copy()
+    other[3, 5] = (other[3, 5] + 1) % 14
+    marked.state = masks.states(device, other)
+    for step in masks.STEPS:
+        if mask == "mask_kill" or step == masks.STEPS[0]:
+            marked.lay(mask, step)
+        marked.write(step)
+    assert marked.wrong() == 1
+    marked.release()
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict"),
+    [
+        (Function("a / b", lambda a, b: a / b * (1 + 2.0**-24), 0.1, 1.0, 2.5), DIFFERS),
+        (Function("a / b", lambda a, b: a / b * (1 + 2.0**-20), 0.1, 1.0, 2.5), FAIL),
+        (Function("sin(a)", lambda a, b: np.sin(a) + 1e-4, -1.0, 1.0, 2.0**-11, absolute=True), DIFFERS),
+        (Function("sin(a)", lambda a, b: np.sin(a) + 1e-3, -1.0, 1.0, 2.0**-11, absolute=True), FAIL),
+        (Function("a / b", lambda a, b: a / b * np.where(b < 0.101, 1 + 2.0**-18, 1), 0.1, 1.0, 2.5), FAIL),
+        (Function("a / (b - b)", lambda a, b: a, 0.1, 1.0, 2.5), FAIL),
+    ],
+)
+def test_wrong_arithmetic_is_noticed(device: Device, made: Function, verdict: str) -> None:
+    assert numbers._measured(made)(device).verdict == verdict
+
+
+def test_rounded_textures_are_noticed(device: Device) -> None:
+    """Floats of 24 bits, as in graphics hardware of 2004."""
+    found = storage.float_bits(Device(device.context, limits=LIMITS["2004"]))
+    assert found.verdict == FAIL and "normal numbers" in found.text
+
+
+def test_wrong_ways_are_noticed() -> None:
+    seeds = program.seeds(50)
+    answers = np.zeros(50, program.ANSWER.dtype)
+    answers["began"], answers["steps"] = seeds["n"], program.steps(seeds["n"])
+    assert machines.judged(answers).verdict == PASS
+    answers["steps"][7] += 1
+    assert machines.judged(answers) == Finding(FAIL, "1 of 50 rays are wrong")
+    assert program.steps(np.array([1, 2, 3, 27], np.int32)).tolist() == [0, 1, 7, 111]
+
+
+def test_bits_of_other_ways_are_compared(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    results, made = machines.results, iter(range(100))
+
+    def other(held: Device, machine: str, **options: Any) -> np.ndarray:
+        found = results(held, "singlepass")
+        number = next(made)
+        if number == 2:
+            raise ValueError("no such way")
+        found["sum"][4] += np.float32(1e-6) * (number == 1)
+        return found
+
+    monkeypatch.setattr(machines, "results", other)
+    found = machines.all_ways(device)
+    names = list(machines.ways_of(device))
+    assert found.verdict == FAIL
+    assert found.text == f"others' bits by {names[1]}; {names[2]}: ValueError: no such way"
+
+
+def test_what_is_switched_off_is_absent(device: Device) -> None:
+    plain = Device(device.context, allow_barrier=False, allow_buffers=False)
+    for name in ("texture barrier", "buffer textures"):
+        assert examine(plain, CHECKS[name]).verdict == ABSENT
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+
+def test_capabilities(device: Device) -> None:
+    found = capabilities(device)
+    assert found["features"].keys() == FEATURES.keys() and found["renderer"] == device.name
+    assert found["features"]["texture barrier"] == (device.texture_barrier is not None)
+    assert found["features"]["timer query"] and found["query_bits"]["samples"] >= 32
+    assert found["limits"]["color attachments"] >= 8 and found["max_buffer_texture_size"] >= 65536
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_times(device: Device, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.stream.selftest.times.SECONDS", 0.002)
+    assert 0.0 < TIMES[name](device) < 1e7
+
+
+def test_streams_of_self_tests_hold_their_bits(device: Device) -> None:
+    values = np.arange(48, dtype=np.float32).reshape(3, 4, 4)
+    held = stream(device, values)
+    assert held.size == (4, 3) and held.read_texels()[:, :, 0].tobytes() == values.tobytes()
+    held.release()

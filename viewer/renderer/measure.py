@@ -1,0 +1,85 @@
+"""Trials of the options of machines on the scene at hand, of which `viewer.renderer.device.tuning` keeps the results.
+
+They compile every program several times, which takes a driver seconds. So no render and no window begins them:
+``raystream devices --measure`` does, and whoever calls `measure`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from viewer.film.device_film import FilmBuffer
+from viewer.renderer.device.tuning import DEFAULTS, Run, Trial, chosen_by, save_tuning, trials
+from viewer.renderer.renderer import Renderer
+
+SMALLEST, LARGEST = 64, 1024  # width of the picture of the trials, pixels
+LEAST_SECONDS = 0.005  # that it takes
+
+
+def measure(renderer: Renderer) -> tuple[dict[str, str], list[Trial]]:
+    """Measure on a renderer's scene what ``auto`` means on its device, and keep it for the driver build; the values by
+    option, and the trials."""
+    clock = time.process_time if renderer.device.software else time.perf_counter  # others work on the same processor
+    with ExitStack() as made:
+        runs = _Runs(renderer, made)
+        told = list(trials(runs.prepare, clock))
+    chosen = chosen_by(iter(told))
+    save_tuning(renderer.device.driver, chosen)
+    return chosen, told
+
+
+class _Runs:
+    """Samples of a picture by any values of the options."""
+
+    def __init__(self, renderer: Renderer, made: ExitStack) -> None:
+        """made : gives back what is made."""
+        self.made = made
+        self.renderers = {"buffer" if renderer.device.max_buffer else "texture": renderer}
+        self.width = SMALLEST
+        while self.width < LARGEST:
+            run = self._run(renderer, DEFAULTS)
+            began = time.perf_counter()
+            run()
+            if time.perf_counter() - began >= LEAST_SECONDS:
+                break
+            self.width *= 2
+
+    def prepare(self, values: Mapping[str, str]) -> Run | None:
+        """See `trials`."""
+        memory = values["memory"]
+        if memory not in self.renderers:
+            first = next(iter(self.renderers.values()))
+            other = Renderer(first.prepared, first.settings.replace(memory=memory))
+            self.made.callback(other.release)
+            # A device without large buffers has textures for them.
+            self.renderers[memory] = other if memory == "texture" or other.device.max_buffer else first
+        renderer = self.renderers[memory]
+        return None if memory == "texture" and self.renderers.get("buffer") is renderer else self._run(renderer, values)
+
+    def _run(self, renderer: Renderer, values: Mapping[str, str]) -> Run:
+        """A sample of every pixel, traced once so that all is compiled."""
+        asked = {name: word for name, word in values.items() if name != "memory"}
+        size, device = (self.width, self.width), renderer.device
+        plan = renderer.plan(size, settings=renderer.settings.replace(machine="multipass", **asked))
+        with device.current():
+            film = FilmBuffer(device, size) if renderer.progressive else None
+        if film is not None:
+            self.made.callback(_release, film)
+
+        def run() -> None:
+            with device.current():
+                if film is not None:
+                    film.clear()
+            for _ in renderer.sampler.render_tiles(plan, film):
+                pass
+            device.wait()
+
+        run()
+        return run
+
+
+def _release(film: FilmBuffer) -> None:
+    with film.device.current():
+        film.release()

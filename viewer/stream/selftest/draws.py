@@ -1,0 +1,80 @@
+"""Draws that self-tests are made of: a fragment program over a whole target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, square
+from viewer.stream.gl.stream import Stream
+
+_STATE = moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE
+
+
+def texels(count: int) -> Record:
+    """A record of ``count`` texels, for any floats."""
+    return Record("Texels", *(Field(f"value_{k}", "vec4") for k in range(count)))
+
+
+def source(body: str, inputs: int = 0, outputs: int = 1, **constants: float) -> Source:
+    """A fragment program: functions, then ``main``. It finds the inputs' texels by ``value_K(at)``, writes ``out_K``;
+    outputs are invariant, as those of all generated programs."""
+    made = Source.begin(**constants)
+    for k in range(inputs):
+        made.add(
+            f"uniform sampler2D in_{k};\nvec4 value_{k}(ivec2 at) {{ return texelFetch(in_{k}, at, 0); }}", "input"
+        )
+    for k in range(outputs):
+        made.add(f"invariant layout(location = {k}) out vec4 out_{k};", "output")
+    made.add(body, "self-test")
+    return made
+
+
+def drawing(device: Device, made: Source) -> Drawing:
+    """The program, compiled, over the whole viewport."""
+    return square(device, Shader(device, made))
+
+
+def stream(device: Device, values: NDArray[np.float32]) -> Stream:
+    """A stream of one texel an element; values : (H, W, 4) float32."""
+    held = Stream(device, texels(1), (values.shape[1], values.shape[0]))
+    held.write_texels([values])
+    return held
+
+
+def draw(drawn: Drawing, target: moderngl.Framebuffer, inputs: Sequence[Stream] = (), **uniforms: Any) -> None:
+    """Draw over a target, without any test or blending."""
+    target.use()
+    target.viewport = (0, 0, *target.size)
+    target.ctx.disable(_STATE)
+    render(drawn, inputs, **uniforms)
+
+
+def render(drawn: Drawing, inputs: Sequence[Stream] = (), **uniforms: Any) -> None:
+    """Draw over the target in use, under its state."""
+    for k, held in enumerate(inputs):
+        drawn.shader.bind(f"in_{k}", held.textures[0])
+    for name, value in uniforms.items():
+        drawn.shader.set(name, value)
+    drawn.render()
+
+
+def computed(
+    device: Device, body: str, inputs: Sequence[NDArray[np.float32]], outputs: int = 1, **uniforms: Any
+) -> NDArray[np.float32]:
+    """(H, W, outputs, 4) float32: the outputs of a program, as of `source`, over inputs (H, W, 4) float32."""
+    held = [stream(device, values) for values in inputs]
+    target = Stream(device, texels(outputs), held[0].size)
+    drawn = drawing(device, source(body, len(held), outputs))
+    draw(drawn, target.framebuffer, held, **uniforms)
+    found = target.read_texels()
+    for each in (*held, target):
+        each.release()
+    return found

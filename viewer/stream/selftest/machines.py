@@ -1,0 +1,94 @@
+"""Self-tests of the machines: a small program's results against its model, and their bits among machines, fusions,
+masks, counts, with and without a texture barrier and buffer textures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.gl.device import Device
+from viewer.stream.machines.count import COUNT_MODES
+from viewer.stream.machines.mask import MASKS
+from viewer.stream.machines.registry import MACHINES
+from viewer.stream.selftest import program
+from viewer.stream.selftest.check import FAIL, PASS, Check, Finding, exact, in_one_line
+
+SIZE = (37, 11)  # odd, and a little more than a tile
+
+
+def results(device: Device, machine: str, **options: Any) -> NDArray:
+    """(N,) structured: what a machine makes of the program."""
+    made = MACHINES[machine](device, program.linked(), SIZE, **options)
+    made.write("seed", program.seeds(SIZE[0] * SIZE[1]).reshape(SIZE[::-1]))
+    made.finish()
+    found = program.ANSWER.unpack(made.streams["answer"].read_texels()).reshape(-1)
+    made.release()
+    made.resources.release()
+    return found
+
+
+def judged(found: NDArray) -> Finding:
+    """Results against the model."""
+    seeds = program.seeds(len(found))["n"]
+    wrong = (found["began"] != seeds) | (found["steps"] != program.steps(seeds)) | ~np.isfinite(found["sum"])
+    return exact(int(wrong.sum()), len(found), "rays")
+
+
+def machine_check(machine: str) -> Callable[[Device], Finding]:
+    """The check of one machine, in the plainest way that it runs: without a mask, counted by a census."""
+
+    def run(device: Device) -> Finding:
+        chosen = {"mask": "none", "count": "census"} if machine == "multipass" else {}
+        return judged(results(device, machine, **chosen))
+
+    return run
+
+
+def ways_of(device: Device) -> dict[str, tuple[Device, str, dict[str, Any]]]:
+    """All ways to run the program on a device, by name."""
+    found: dict[str, tuple[Device, str, dict[str, Any]]] = {"singlepass": (device, "singlepass", {})}
+    for fuse in program.FUSIONS:
+        for mask in MASKS:
+            for count in COUNT_MODES if fuse == "none" else COUNT_MODES[:1]:
+                name = f"fuse {fuse}, mask {mask}, {count}"
+                found[name] = device, "multipass", {"fuse": fuse, "mask": mask, "count": count}
+    plain = replace(device, allow_barrier=False)  # the same context
+    found["singlepass, no barrier"] = plain, "singlepass", {}
+    for mask in ("depth", "none"):
+        found[f"mask {mask}, no barrier"] = plain, "multipass", {"mask": mask}
+    other = replace(device)
+    other.software_form = not device.software_form  # of programs for GPUs, or for rasterisers on the CPU
+    found["singlepass, other form"] = other, "singlepass", {}
+    found["fuse pair, other form"] = other, "multipass", {"fuse": "pair"}
+    if device.max_buffer:
+        textures = replace(device, allow_buffers=False)
+        found["singlepass, textures"] = textures, "singlepass", {}
+        found["multipass, textures"] = textures, "multipass", {}
+    return found
+
+
+def all_ways(device: Device) -> Finding:
+    """Bits of results in all ways, the same as the first one's."""
+    wanted, wrong, failed = b"", [], []
+    ways = ways_of(device)
+    for name, (held, machine, options) in ways.items():
+        try:
+            found = results(held, machine, **options)
+        except Exception as error:
+            failed.append(f"{name}: {in_one_line(error)}")
+            continue
+        wanted = wanted or found.tobytes()
+        if judged(found).verdict != PASS or found.tobytes() != wanted:
+            wrong.append(name)
+    texts = [f"others' bits by {'; '.join(wrong)}"] if wrong else []
+    return Finding(FAIL if wrong or failed else PASS, "; ".join([*texts, *failed]), {"ways": len(ways)})
+
+
+CHECKS = (
+    *(Check(machine, machine_check(machine), decides=True) for machine in MACHINES),
+    Check("bits of all machines, masks and memories", all_ways),
+)

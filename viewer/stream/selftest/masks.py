@@ -1,0 +1,289 @@
+"""Self-tests of masks and of the multipass machine's loop: depth and stencil tests, occlusion queries, conditional
+rendering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from time import perf_counter
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing
+from viewer.stream.gl.objects import Query
+from viewer.stream.gl.stencil import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Stencil
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.mask import DEPTH_OF_STEP
+from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact, worst
+from viewer.stream.selftest.draws import draw, drawing, render, source, stream, texels
+
+SIZE = (48, 40)  # of masks: odd blocks of every hierarchical depth buffer
+STEPS = (*range(0, 14), *range(248, 256))  # of the 256 that a mask may tell apart
+ALWAYS_PASSES = "1"  # depth function
+HEAVY = (256, 256)  # fragments of a program that costs something
+ROUNDS, LONG = (16, 128, 1024, 8192), 5e-3  # its iterations: the first that take so many seconds
+CHEAP = 0.25  # share of its cost below which fragments are culled before their program
+TRIES = 6
+
+_MARK = "uniform float number;\nvoid main() { out_0 = vec4(number); }"
+_HEAVY = """
+uniform int rounds;
+void main() {
+    float x = fract(gl_FragCoord.x * 0.37 + gl_FragCoord.y * 0.73);
+    for (int k = 0; k < rounds; k++) x = fract(x * 1.3 + sqrt(x + 0.01));
+    out_0 = vec4(1.0 + x);
+}"""
+
+
+def step_numbers(size: tuple[int, int] = SIZE, steps: tuple[int, ...] = STEPS) -> NDArray[np.int64]:
+    """(H, W) a step for every texel, scattered."""
+    width, height = size
+    return np.array(steps)[np.random.default_rng(5).integers(0, len(steps), (height, width))]
+
+
+def states(device: Device, numbers: NDArray[np.int64]) -> Stream:
+    """The steps as a stream."""
+    return stream(device, np.repeat(numbers[..., None], 4, axis=2).astype(np.float32))
+
+
+def mask_source(name: str) -> Source:
+    """A mask's program where a state is its own step."""
+    made = Source.begin()
+    if name == "mask_stencil":
+        made.add("#extension GL_ARB_shader_stencil_export : require", "extension")
+    made.add_constants({"DEPTH_OF_STEP": DEPTH_OF_STEP})
+    made.add("int step_of(int state) { return state; }", "self-test")
+    made.include(f"stream/{name}.glsl")
+    return made
+
+
+class Marked:
+    """A target with a depth buffer, on which passes write their step where a mask lets them."""
+
+    def __init__(self, device: Device, numbers: NDArray[np.int64]) -> None:
+        self.device, self.numbers, self.context = device, numbers, device.context
+        self.state = states(device, numbers)
+        self.marks = Stream(device, texels(1), self.state.size)
+        self.depth = self.context.depth_texture(self.state.size)
+        self.masked = self.context.framebuffer(depth_attachment=self.depth)
+        self.target = self.context.framebuffer(self.marks.textures, self.depth)
+        self.target.depth_mask = False
+        self.mark = drawing(device, source(_MARK))
+        self.masks: dict[str, Drawing] = {}
+        self.marks.clear([(-1.0, -1.0, -1.0, -1.0)])
+
+    def lay(self, name: str, step: int, query: Query | None = None) -> None:
+        """Draw a mask's program to the depth buffer, in a query."""
+        if name not in self.masks:
+            self.masks[name] = drawing(self.device, mask_source(name))
+        drawn = self.masks[name]
+        self.masked.depth_mask = True
+        self.masked.use()
+        if name == "mask_kill":
+            self.masked.clear(depth=1.0)
+        self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        self.context.enable(moderngl.DEPTH_TEST)
+        self.context.depth_func = ALWAYS_PASSES
+        drawn.shader.bind("in_state", self.state.textures[0])
+        with query or nullcontext():
+            render(drawn, serves=step, depth=step * DEPTH_OF_STEP)
+        self.context.disable(moderngl.DEPTH_TEST)
+
+    def write(self, step: int, query: Query | None = None) -> None:
+        """Write the step's number where the depth buffer has its depth."""
+        self.target.use()
+        self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        self.context.enable(moderngl.DEPTH_TEST)
+        self.context.depth_func = "=="
+        with query or nullcontext():
+            render(self.mark, number=float(step), depth=step * DEPTH_OF_STEP)
+        self.context.disable(moderngl.DEPTH_TEST)
+
+    def wrong(self) -> int:
+        """Texels without their own step's number."""
+        return int((self.marks.read_texels()[:, :, 0, 0] != self.numbers).sum())
+
+    def release(self) -> None:
+        """Free the textures."""
+        for each in (self.state, self.marks, self.depth):
+            each.release()
+
+
+def depth_mask(device: Device) -> Finding:
+    """Depths that a program writes select their texels, and no others (`viewer.stream.machines.mask.DepthMask`)."""
+    marked = Marked(device, step_numbers())
+    marked.lay("mask_depth", 0)
+    for step in STEPS:
+        marked.write(step)
+    wrong = marked.wrong()
+    marked.release()
+    return exact(wrong, marked.numbers.size, "texels")
+
+
+def kill_mask(device: Device) -> Finding:
+    """Depths of a square that a program discards parts of (`viewer.stream.machines.mask.KillMask`)."""
+    marked = Marked(device, step_numbers())
+    for step in STEPS:
+        marked.lay("mask_kill", step)
+        marked.write(step)
+    wrong = marked.wrong()
+    marked.release()
+    return exact(wrong, marked.numbers.size, "texels")
+
+
+def stencil_mask(device: Device) -> Finding:
+    """Stencil values set bit by bit, and at once where the driver can (`viewer.stream.machines.mask.StencilMask`)."""
+    found = [_stencil_mask(device, "mask_stencil_bit", [1 << bit for bit in range(8)])]
+    if device.stencil_export:
+        found.append(_stencil_mask(device, "mask_stencil", [LARGEST]))
+    return worst(*found)
+
+
+def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
+    marked = Marked(device, step_numbers())
+    target = device.context.framebuffer(marked.marks.textures)
+    stencil, mask = Stencil(device, target), drawing(device, mask_source(name))
+    device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+    target.use()
+    stencil.clear(0)
+    target.color_mask = False, False, False, False
+    mask.shader.bind("in_state", marked.state.textures[0])
+    for bits in parts:
+        target.use()
+        with stencil.test(ALWAYS, LARGEST, REPLACE, bits=bits):
+            render(mask, bit=bits)
+    held = np.frombuffer(stencil.read(), np.uint8).reshape(marked.numbers.shape)
+    target.color_mask = True, True, True, True
+    target.use()
+    for step in STEPS:
+        with stencil.test(EQUAL, step, KEEP):
+            render(marked.mark, number=float(step))
+    wrong = int((held != marked.numbers).sum()), marked.wrong()
+    stencil.release()
+    marked.release()
+    return worst(exact(wrong[0], marked.numbers.size, "stencil values"), exact(wrong[1], marked.numbers.size, "texels"))
+
+
+def stencil_counts(device: Device) -> Finding:
+    """Stencil values that draws increase, as the photons' routing has it, up to where they wrap around."""
+    marked, rounds = Marked(device, step_numbers(steps=tuple(range(8)))), 40
+    target = device.context.framebuffer(marked.marks.textures)
+    stencil, kill = Stencil(device, target), drawing(device, mask_source("mask_kill"))
+    target.use()
+    device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+    stencil.clear(0)
+    target.color_mask = False, False, False, False
+    kill.shader.bind("in_state", marked.state.textures[0])
+    target.use()
+    for step in range(8):
+        for _ in range(step * rounds):
+            with stencil.test(ALWAYS, 0, INCREASE_AND_WRAP):
+                render(kill, serves=step)
+    held = np.frombuffer(stencil.read(), np.uint8).reshape(marked.numbers.shape)
+    wrong = int((held != marked.numbers * rounds % (LARGEST + 1)).sum())
+    target.color_mask = True, True, True, True
+    stencil.release()
+    marked.release()
+    return exact(wrong, held.size, "stencil values")
+
+
+def queries(device: Device) -> Finding:
+    """Samples that pass a discarding program and a depth test, counted by queries that are read later; of a large
+    target, too."""
+    marked = Marked(device, step_numbers())
+    asked = [(Query(device, samples=True), Query(device, samples=True)) for _ in STEPS]
+    for step, (laid, written) in zip(STEPS, asked, strict=True):
+        marked.lay("mask_kill", step, laid)
+        marked.write(step, written)
+    counts = [int((marked.numbers == step).sum()) for step in STEPS]
+    found = [(laid.samples, written.samples) for laid, written in asked]
+    wrong = sum(pair != (count, count) for pair, count in zip(found, counts, strict=True))
+    marked.release()
+    large, whole = (512, 512), Query(device, samples=True)
+    held = Stream(device, texels(1), large)
+    held.framebuffer.use()
+    with whole:
+        draw(marked.mark, held.framebuffer, number=1.0)
+    wrong += whole.samples != large[0] * large[1]
+    held.release()
+    return exact(wrong, len(STEPS) + 1, "counts")
+
+
+def conditional_rendering(device: Device) -> Finding:
+    """Draws that depend on a query's samples, done and left out: one that is done without samples only takes time."""
+    if Query(device, samples=True).crender is None:
+        return Finding(ABSENT)
+    marked = Marked(device, np.zeros(SIZE[::-1], np.int64))
+    wrong = []
+    for step, drawn in ((1, False), (0, True)):  # no texel is of step 1
+        query = Query(device, samples=True)
+        marked.lay("mask_kill", step, query)
+        _ = query.samples  # without its answer a draw is done
+        with query.crender:
+            draw(marked.mark, marked.marks.framebuffer, number=7.0 + step)
+        wrong.append(bool((marked.marks.read_texels()[:, :, 0, 0] == 7.0 + step).all()) != drawn)
+    marked.release()
+    if wrong[1]:
+        return Finding(FAIL, "left out despite samples")
+    return Finding(DIFFERS, "drawn without samples") if wrong[0] else Finding(PASS)
+
+
+def early_depth_test(device: Device) -> Finding:
+    """Fragments that the depth test excludes have no effect and cost less than a program that runs: of none, of all,
+    and of a sixteenth in blocks of 16 x 16 texels."""
+    context, size = device.context, HEAVY
+    numbers = np.ones(size[::-1], np.int64)
+    numbers.reshape(size[1] // 16, 16, -1, 16)[::4, :, ::4] = 2
+    marked, heavy = Marked(device, numbers), drawing(device, source(_HEAVY))
+
+    def seconds(step: int, rounds: int) -> float:
+        times = []
+        for _ in range(TRIES + 1):  # the first compiles
+            marked.target.use()
+            context.enable(moderngl.DEPTH_TEST)
+            context.depth_func = "=="
+            device.wait()
+            begin = perf_counter()
+            render(heavy, rounds=rounds, depth=step * DEPTH_OF_STEP)
+            device.wait()
+            times.append(perf_counter() - begin)
+            context.disable(moderngl.DEPTH_TEST)
+        return min(times[1:])
+
+    blocks = marked.state.read_texels()[:, :, 0]
+    marked.state.write_texels([np.ones_like(blocks)])
+    marked.lay("mask_depth", 0)
+    rounds, whole = 0, 0.0
+    for rounds in ROUNDS:
+        whole = seconds(1, rounds)
+        if whole > LONG:
+            break
+    marked.marks.clear([(-1.0, -1.0, -1.0, -1.0)])
+    marked.state.write_texels([blocks])
+    marked.lay("mask_depth", 0)
+    none = seconds(3, rounds)
+    touched = int((marked.marks.read_texels()[..., 0, 0] != -1.0).sum())
+    few = seconds(2, rounds)
+    touched += int(((marked.marks.read_texels()[..., 0, 0] > 0) != (numbers == 2)).sum())
+    marked.release()
+    figures = {"none_of_all": none / whole, "a_sixteenth_of_all": few / whole, "milliseconds_of_all": 1e3 * whole}
+    if touched:
+        return exact(touched, numbers.size, "excluded texels", **figures)
+    if none > CHEAP * whole:
+        return Finding(DIFFERS, f"excluded fragments cost {none / whole:.0%} of those that run", figures)
+    return Finding(PASS, f"excluded fragments cost {none / whole:.1%} of those that run", figures)
+
+
+CHECKS = (
+    Check("depth mask", depth_mask, decides=True),
+    Check("kill mask", kill_mask, decides=True),
+    Check("stencil mask", stencil_mask, decides=True),
+    Check("stencil counts", stencil_counts),
+    Check("occlusion queries", queries, decides=True),
+    Check("conditional rendering", conditional_rendering, decides=True),
+    Check("early depth test", early_depth_test),
+)

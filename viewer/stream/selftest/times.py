@@ -1,0 +1,160 @@
+"""Times of what frames are made of: copies, passes, queries, compiling; in microseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from time import perf_counter
+
+import numpy as np
+
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing
+from viewer.stream.gl.memory import BufferTexture
+from viewer.stream.gl.objects import Query
+from viewer.stream.gl.stream import Stream
+from viewer.stream.selftest.draws import draw, drawing, source, texels
+
+LARGE, SMALL = (1024, 1024), (64, 64)  # texels
+SECONDS = 0.05  # of a measurement, but for a first one
+_numbers = count()
+
+
+def microseconds(device: Device, once: Callable[[], object]) -> float:
+    """Of one call, to the end of its work on the device: the mean of as many as take `SECONDS`, after a first one."""
+    once()
+    device.wait()
+    begin, calls, batch = perf_counter(), 0, 1
+    while True:
+        for _ in range(batch):
+            once()
+        device.wait()
+        calls += batch
+        passed = perf_counter() - begin
+        if passed > SECONDS:
+            return 1e6 * passed / calls
+        batch *= 2
+
+
+def _copy(device: Device, size: tuple[int, int]) -> tuple[Drawing, Stream, Stream]:
+    drawn = drawing(device, source("void main() { out_0 = value_0(ivec2(gl_FragCoord.xy)); }", 1))
+    return drawn, Stream(device, texels(1), size), Stream(device, texels(1), size)
+
+
+def _passes(device: Device, size: tuple[int, int]) -> float:
+    drawn, held, target = _copy(device, size)
+    found = microseconds(device, lambda: draw(drawn, target.framebuffer, [held]))
+    held.release()
+    target.release()
+    return found
+
+
+def large_pass(device: Device) -> float:
+    """A pass that copies 1 Mi texels of 16 bytes."""
+    return _passes(device, LARGE)
+
+
+def small_pass(device: Device) -> float:
+    """One that copies 4,096 of them."""
+    return _passes(device, SMALL)
+
+
+def pass_in_place(device: Device) -> float:
+    """A small pass over its own texels, behind a barrier; without one a pass and its copy back."""
+    drawn, held, target = _copy(device, SMALL)
+    barrier = device.texture_barrier
+
+    def once() -> None:
+        if barrier is not None:
+            barrier()
+            draw(drawn, held.framebuffer, [held])
+        else:
+            draw(drawn, target.framebuffer, [held])
+            draw(drawn, held.framebuffer, [target])
+
+    found = microseconds(device, once)
+    held.release()
+    target.release()
+    return found
+
+
+def query_and_wait(device: Device) -> float:
+    """A small pass in an occlusion query, read at once."""
+    drawn, held, target = _copy(device, SMALL)
+    queries = [Query(device, samples=True) for _ in range(4)]
+    numbers = count()
+
+    def once() -> None:
+        query = queries[next(numbers) % len(queries)]
+        with query:
+            draw(drawn, target.framebuffer, [held])
+        _ = query.samples
+
+    found = microseconds(device, once)
+    held.release()
+    target.release()
+    return found
+
+
+def wait(device: Device) -> float:
+    """A wait for nothing."""
+    return microseconds(device, device.wait)
+
+
+def clear(device: Device) -> float:
+    """1 Mi texels cleared."""
+    held = Stream(device, texels(1), LARGE)
+    found = microseconds(device, held.clear)
+    held.release()
+    return found
+
+
+def upload(device: Device) -> float:
+    """16 MiB to a texture."""
+    held, values = Stream(device, texels(1), LARGE), np.zeros((*LARGE, 4), np.float32)
+    found = microseconds(device, lambda: held.write_texels([values]))
+    held.release()
+    return found
+
+
+def read_back(device: Device) -> float:
+    """16 MiB from a texture."""
+    held = Stream(device, texels(1), LARGE)
+    found = microseconds(device, held.read_texels)
+    held.release()
+    return found
+
+
+def buffer_upload(device: Device) -> float:
+    """1 MiB to a buffer texture."""
+    held, values = BufferTexture(device, 1 << 16, 4), np.zeros((1 << 16, 4), np.float32)
+    found = microseconds(device, lambda: held.write(values))
+    held.release()
+    return found
+
+
+def small_program(device: Device) -> float:
+    """A program of one line, compiled and drawn; no two are the same."""
+    target = Stream(device, texels(1), SMALL)
+
+    def once() -> None:
+        made = drawing(device, source(f"void main() {{ out_0 = vec4({next(_numbers)}.25 + {perf_counter():.9f}); }}"))
+        draw(made, target.framebuffer)
+
+    found = microseconds(device, once)
+    target.release()
+    return found
+
+
+TIMES: dict[str, Callable[[Device], float]] = {
+    "pass over 1 Mi texels": large_pass,
+    "pass over 4,096 texels": small_pass,
+    "pass in place": pass_in_place,
+    "query and wait": query_and_wait,
+    "wait": wait,
+    "clear of 1 Mi texels": clear,
+    "upload of 16 MiB": upload,
+    "read back of 16 MiB": read_back,
+    "buffer upload of 1 MiB": buffer_upload,
+    "small program": small_program,
+}

@@ -1,0 +1,122 @@
+"""How programs run on a driver that fails a self-test: by the next mask, count, memory or machine that it passes.
+
+The self-tests that decide are short and run when they are first needed; those passed are kept by the driver's build,
+see `viewer.stream.selftest.passed`. To run them in the command ``doctor`` alone would leave wrong pictures to whoever
+has not heard of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from viewer.stream.gl.device import Device
+from viewer.stream.selftest.check import FAIL, examine
+from viewer.stream.selftest.passed import keep, passed
+from viewer.stream.selftest.registry import CHECKS
+
+MORE = "`raystream doctor` tells more"
+BARRIER, BUFFERS = "texture barrier", "buffer textures"
+QUERIES = ("occlusion queries", "conditional rendering")
+# The self-tests of each mask, and what comes after it.
+MASK_TESTS: dict[str, tuple[str, ...]] = {
+    "depth": ("depth mask",),
+    "stencil": ("stencil mask",),
+    "kill": ("kill mask",),
+    "tiles": QUERIES,
+    "none": (),
+}
+NEXT_MASKS: dict[str, tuple[str, ...]] = {
+    "depth": ("kill", "none"),
+    "stencil": ("depth", "kill", "none"),
+    "kill": ("none",),
+    "tiles": ("none",),
+    "none": (),
+}
+OTHER_MACHINE = {"multipass": "singlepass", "singlepass": "multipass"}
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How a program runs, and a line for everything that was asked for and does not work."""
+
+    machine: str
+    mask: str
+    count: str
+    notes: tuple[str, ...] = ()
+
+
+def failure(device: Device, name: str) -> str:
+    """How the driver fails a self-test; empty where it passes, or has no such feature."""
+    if name not in device.selftests:
+        _run(device, name)
+    return device.selftests[name]
+
+
+def _run(device: Device, name: str) -> None:
+    check = CHECKS[name]
+    assert check.decides
+    if not device.selftests:
+        device.selftests |= dict.fromkeys(passed(device) - device.distrusted, "")
+        if name in device.selftests:
+            return
+    with device.current():
+        twin = replace(device)  # the same context: a device's counters are those of pictures
+        twin.queries = device.queries
+        found = examine(twin, check)
+    device.selftests[name] = (found.text or "wrong results") if found.verdict == FAIL else ""
+    if not device.selftests[name]:
+        keep(device, name)
+
+
+def settle(device: Device) -> None:
+    """Have a device do without texture barrier and buffer textures where it fails their self-tests; to be called before
+    machines and memories are made on it."""
+    if device.texture_barrier is not None and failure(device, BARRIER):
+        device.texture_barrier = None
+    if device.max_buffer and failure(device, BUFFERS):
+        device.max_buffer = 0
+
+
+def device_notes(device: Device) -> list[str]:
+    """What a device does without, see `settle`."""
+    instead = {BARRIER: "passes copy their output back", BUFFERS: "scene data lies in 2-D and 3-D textures"}
+    return [_line(device, name, text) for name, text in instead.items() if device.selftests.get(name)]
+
+
+def stack_note(device: Device) -> list[str]:
+    """What traversals do without on a driver whose programs cannot keep a stack."""
+    if device.array_stores:
+        return []
+    return [f"no stack on {device.name}, which stores into arrays at wrong places; octants instead"]
+
+
+def working_ways(device: Device, machine: str, mask: str, count: str) -> Ways:
+    """The ways asked for, or the next ones that the driver passes the self-tests of."""
+    notes = []
+    if failure(device, machine):
+        other = OTHER_MACHINE[machine]
+        if not failure(device, other):
+            notes.append(_line(device, machine, f"--machine {other} in place of {machine}"))
+            machine = other
+        else:
+            notes.append(_line(device, machine, f"as does {other}: pictures may be wrong"))
+    if machine == "singlepass":
+        return Ways(machine, mask, count, tuple(notes))
+    failed = _first_failed(device, MASK_TESTS[mask])
+    if failed:
+        found = next(other for other in NEXT_MASKS[mask] if not _first_failed(device, MASK_TESTS[other]))
+        notes.append(_line(device, failed, f"--mask {found} in place of {mask}"))
+        mask = found
+    failed = _first_failed(device, QUERIES) if count == "query" else ""
+    if failed:
+        notes.append(_line(device, failed, "--count census in place of query"))
+        count = "census"
+    return Ways(machine, mask, count, tuple(notes))
+
+
+def _first_failed(device: Device, names: tuple[str, ...]) -> str:
+    return next((name for name in names if failure(device, name)), "")
+
+
+def _line(device: Device, name: str, instead: str) -> str:
+    return f"{device.name} fails the self-test of '{name}' ({device.selftests[name]}): {instead}; {MORE}"
