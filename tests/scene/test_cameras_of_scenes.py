@@ -9,20 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.scene.unit_square import square
 from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, turntable
 from viewer.scene.camera import Camera
-from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
-
-POINTS = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-
-TWO = np.array([[0, 1, 2], [0, 2, 3]])
-
-
-def square(**more: Any) -> Mesh:
-    return Mesh(POINTS, TWO, **more)
-
 
 AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.scene.unit_square import POINTS, at, square
 from viewer.base.errors import ViewerError
 from viewer.scene.edits.movable import movable_lights, with_light_at
 from viewer.scene.environment import ConstantEnvironment, ImageEnvironment, cached_by_pixels, check_pixels
@@ -16,20 +17,6 @@ from viewer.scene.light import Light, luminance
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
-
-POINTS = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-
-TWO = np.array([[0, 1, 2], [0, 2, 3]])
-
-
-def square(**more: Any) -> Mesh:
-    return Mesh(POINTS, TWO, **more)
-
-
-def at(x: float, y: float, z: float, size: float = 1.0) -> np.ndarray:
-    matrix = np.diag([size, size, size, 1.0])
-    matrix[:3, 3] = x, y, z
-    return matrix
 
 
 @pytest.mark.parametrize(

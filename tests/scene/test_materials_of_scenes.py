@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.scene.unit_square import square
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.edits.classic_plane import GLASS, POLISHED, on_plane, tiles
 from viewer.scene.edits.culling import culled, culled_of_objects, culls
 from viewer.scene.edits.vertex_colors import colorings, decided_materials
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
-
-POINTS = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-
-TWO = np.array([[0, 1, 2], [0, 2, 3]])
-
-
-def square(**more: Any) -> Mesh:
-    return Mesh(POINTS, TWO, **more)
 
 
 @pytest.mark.parametrize(

@@ -9,30 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.scene.unit_square import POINTS, TWO, at, square
 from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, Track, place_camera, place_light
 from viewer.scene.camera import Camera
 from viewer.scene.hierarchy import Hierarchy, compose, levels, unit_quaternions
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh, quiet_nans
+from viewer.scene.mesh import quiet_nans
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
-
-POINTS = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-
-TWO = np.array([[0, 1, 2], [0, 2, 3]])
-
-
-def square(**more: Any) -> Mesh:
-    return Mesh(POINTS, TWO, **more)
-
-
-def at(x: float, y: float, z: float, size: float = 1.0) -> np.ndarray:
-    matrix = np.diag([size, size, size, 1.0])
-    matrix[:3, 3] = x, y, z
-    return matrix
-
 
 AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
 

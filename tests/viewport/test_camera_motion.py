@@ -7,20 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, HALF, START, WITHIN, at, distance
 from viewer.scene.camera import Camera
 from viewer.viewport.controls.camera_controller import CameraController
-
-CUBE = [[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
-
-ACROSS = 2 * math.sqrt(3)  # the cube's diagonal
-
-START = Camera((0, 0, 5), (0, 0, 0), fov=90.0, name="start")
-
-WITHIN = Camera((0, 0, 0.5), (0, 0, -7.5), fov=90.0)
-
-HALF = math.sqrt(0.5)
-
-FORWARD = np.array([0.0, 0.0, -1.0])
 
 
 @pytest.fixture
@@ -28,16 +17,6 @@ def controller() -> CameraController:
     made = CameraController(START, CUBE)
     assert made.update(0.0)  # which has told of the camera that was set
     return made
-
-
-def at(controller: CameraController, eye: object, target: object) -> None:
-    """The camera is there and looks there, to a rounding."""
-    np.testing.assert_allclose(controller.camera.origin, eye, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(controller.camera.target, target, rtol=1e-12, atol=1e-12)
-
-
-def distance(controller: CameraController) -> float:
-    return math.dist(controller.camera.origin, controller.camera.target)
 
 
 def test_the_wheel_is_eased_by_its_closed_form(controller: CameraController) -> None:

@@ -7,20 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, HALF, START
 from viewer.scene.camera import Camera
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.pose import Move, Pose, diagonal, finite, heading, pose_of, turn
 from viewer.viewport.controls.thrust import Thrust
-
-CUBE = [[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
-
-ACROSS = 2 * math.sqrt(3)  # the cube's diagonal
-
-START = Camera((0, 0, 5), (0, 0, 0), fov=90.0, name="start")
-
-HALF = math.sqrt(0.5)
-
-FORWARD = np.array([0.0, 0.0, -1.0])
 
 
 @pytest.fixture
