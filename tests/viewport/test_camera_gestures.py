@@ -14,13 +14,6 @@ from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.pose import pixels, pose_of
 
 
-@pytest.fixture
-def controller() -> CameraController:
-    made = CameraController(START, CUBE)
-    assert made.update(0.0)  # which has told of the camera that was set
-    return made
-
-
 @pytest.mark.parametrize(
     "place, way",
     [

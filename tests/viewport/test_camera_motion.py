@@ -12,13 +12,6 @@ from viewer.scene.camera import Camera
 from viewer.viewport.controls.camera_controller import CameraController
 
 
-@pytest.fixture
-def controller() -> CameraController:
-    made = CameraController(START, CUBE)
-    assert made.update(0.0)  # which has told of the camera that was set
-    return made
-
-
 def test_the_wheel_is_eased_by_its_closed_form(controller: CameraController) -> None:
     """Logarithm of the distance: -0.1625 (1 - exp(-t / 0.05)); within 0.002 of its end it is there, after 0.21989 s."""
     controller.wheel(1)

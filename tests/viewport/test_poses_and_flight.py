@@ -7,18 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, HALF, START
+from tests.viewport.cube_camera import ACROSS, FORWARD, HALF
 from viewer.scene.camera import Camera
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.pose import Move, Pose, diagonal, finite, heading, pose_of, turn
 from viewer.viewport.controls.thrust import Thrust
-
-
-@pytest.fixture
-def controller() -> CameraController:
-    made = CameraController(START, CUBE)
-    assert made.update(0.0)  # which has told of the camera that was set
-    return made
 
 
 @pytest.mark.parametrize(
