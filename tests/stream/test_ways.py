@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from viewer.base import cache_folder
 from viewer.stream.gl.device import Device
 from viewer.stream.selftest import passed
 from viewer.stream.selftest.passed import FORMAT, build, keep
@@ -18,7 +19,7 @@ MASK, QUERIES = "depth mask", "occlusion queries"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache folder of a test."""
-    monkeypatch.setenv(passed.FOLDER, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "cache"))
     return tmp_path / "cache" / "drivers"
 
 
@@ -109,7 +110,7 @@ def test_damaged_files_are_as_none(device: Device, folder: Path, text: str) -> N
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(device: Device, tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv(passed.FOLDER, str(tmp_path / "file"))
+    monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "file"))
     keep(device, MASK)
     assert passed.passed(device) == frozenset()
     assert failure(distrusting(device), MASK) == ""

@@ -10,19 +10,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from viewer.base import part_file
+from viewer.base.cache_folder import folders
 from viewer.stream.gl.device import Device
 
 FORMAT = 1  # of the self-tests that decide; a change runs them again
-FOLDER = "RAYSTREAM_CACHE_DIR"
 
 
 def folder() -> Path:
-    """``RAYSTREAM_CACHE_DIR``, or the user's cache folder; that of drivers within it."""
-    if os.environ.get(FOLDER):
-        return Path(os.environ[FOLDER]) / "drivers"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("raystream", appauthor=False) / "drivers"
+    """Of drivers, in the cache: see `viewer.base.cache_folder.folders`."""
+    place = folders("drivers")[-1]
+    return place if place.name == "drivers" else place / "drivers"
 
 
 def build(device: Device) -> str:
