@@ -51,11 +51,11 @@ def editing(duration: float = 2.0, levels: int = 2, structure: str = "two-level-
 
 def test_an_animation_begins_again_at_its_end() -> None:
     made = editing(duration=2.0)
-    made.playing = True
+    made.player.playing = True
     times = []
     for _ in range(6):
         assert made.update(0.75)
-        times.append(made.seconds)
+        times.append(made.player.seconds)
     assert times == [0.75, 1.5, 0.25, 1.0, 1.75, 0.5]
 
 
@@ -70,14 +70,14 @@ def test_an_animation_begins_again_at_its_end() -> None:
 )
 def test_what_a_structure_moves_without_a_wait(levels: int, structure: str, triangles: int, goes: bool) -> None:
     made = editing(levels=levels, structure=structure, triangles=triangles)
-    made.playing = True
+    made.player.playing = True
     assert made.active is goes
     made.update(0.5)
-    assert made.seconds == (0.5 if goes else 0.0)
+    assert made.player.seconds == (0.5 if goes else 0.0)
     made.view.paused = True
     assert not made.active
     made.update(0.5)
-    assert made.seconds == (0.5 if goes else 0.0), "nothing moves while rendering is paused"
+    assert made.player.seconds == (0.5 if goes else 0.0), "nothing moves while rendering is paused"
 
 
 def test_the_turntable_goes_once_round_in_its_time() -> None:
@@ -190,9 +190,9 @@ TOLD = "X, Y, Z choose an axis, click or Enter ends, Esc undoes"
 
 def test_an_object_follows_the_cursor_with_all_its_parts(stage: Stage) -> None:
     editing = stage.editing
-    editing.playing = True
+    editing.player.playing = True
     editing.grab()
-    assert editing.grabbing and not editing.playing
+    assert editing.grabbing and not editing.player.playing
     assert stage.said == [f"pair follows the mouse in the plane of the view; {TOLD}"]
     assert not editing.update(0.0) and stage.updates == [], "nothing has moved"
     stage.move(120, 40)
@@ -451,14 +451,14 @@ def animated(monkeypatch: pytest.MonkeyPatch) -> Animated:
 def test_an_animation_is_shown_at_its_time(animated: Animated) -> None:
     editing = animated.editing
     editing.play()
-    assert editing.playing and editing.active and animated.said == ["animation plays"]
+    assert editing.player.playing and editing.active and animated.said == ["animation 'walk' plays"]
     assert editing.update(0.5) and animated.places()[1] == (2.5, 0.0, 0.0)
     assert animated.scene.lights[0].position == (0.5, 0, 0) and animated.scene.lights[1] == animated.first.lights[1]
     assert animated.done[-2:] == ["changed", "wake"]
-    assert editing.update(1.75) and editing.seconds == 0.25 and animated.places()[1] == (2.25, 0.0, 0.0)
+    assert editing.update(1.75) and editing.player.seconds == 0.25 and animated.places()[1] == (2.25, 0.0, 0.0)
     editing.play()
-    assert animated.said[-1] == "animation rests at 0.25 s" and not editing.active
-    assert not editing.update(0.5) and editing.seconds == 0.25
+    assert animated.said[-1] == "animation 'walk' rests at 0.25 s" and not editing.active
+    assert not editing.update(0.5) and editing.player.seconds == 0.25
 
 
 def test_another_moment(animated: Animated) -> None:
@@ -474,22 +474,46 @@ def test_another_moment(animated: Animated) -> None:
     assert animated.places() == HOME and animated.scene.lights[0].position == (1.5, 0, 0)
 
 
+def test_frame_by_frame(animated: Animated) -> None:
+    editing = animated.editing
+    editing.play()
+    editing.update(0.5)
+    editing.step(1)
+    assert not editing.player.playing and editing.player.seconds == 16 / 30
+    assert animated.said[-1] == "animation 'walk' rests at 0.53 s"
+    assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 16 / 30)
+    editing.step(-2)
+    assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 14 / 30)
+    editing.toggle_loop()
+    assert not editing.player.loop and animated.said[-1] == "loop False"
+
+
+def test_the_next_animation_begins_at_its_first_moment(animated: Animated) -> None:
+    editing = animated.editing
+    animated.scene.animations = [*animated.scene.animations, SimpleNamespace(duration=1.0, name="run")]
+    editing.seek(0.5)
+    editing.next_animation()
+    assert editing.animation == "run" and editing.player.seconds == 0.0 and editing.player.due
+    editing.next_animation()
+    assert editing.animation == "walk" == editing.animations[0]
+
+
 def test_another_scene_begins_at_rest(animated: Animated) -> None:
     editing = animated.editing
     editing.play()
     editing.update(0.5)
     editing.shown(True)
-    assert editing.playing and editing.seconds == 0.5
+    assert editing.player.playing and editing.player.seconds == 0.5
     editing.seek(1.0)
     editing.shown(False)
-    assert not editing.playing and editing.seconds == 0.0 and not editing.update(0.0)
+    assert not editing.player.playing and editing.player.seconds == 0.0 and not editing.update(0.0)
 
 
 def test_what_is_held_ends_where_the_animation_begins(animated: Animated) -> None:
     animated.editing.grab()
     animated.move(120, 50)
     animated.editing.play()
-    assert not animated.editing.grabbing and animated.editing.playing and animated.places()[0] == (2.0, 0.0, 0.0)
+    assert not animated.editing.grabbing and animated.editing.player.playing and animated.places()[0] == (2.0, 0.0, 0.0)
 
 
 def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
@@ -497,4 +521,6 @@ def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
         stage.view.scene = scene
         with pytest.raises(ViewerError, match=r"nothing moves in this scene \(O turns it\)"):
             stage.editing.play()
-    assert not stage.editing.playing
+        with pytest.raises(ViewerError, match="nothing moves"):
+            stage.editing.step(1)
+    assert not stage.editing.player.playing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -286,7 +287,7 @@ def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, control
 
 
 def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.window.panels import light
+    from viewer.window.panels import motion
 
     class Scene:
         duration, animation = 4.0, 0
@@ -295,18 +296,38 @@ def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.
         def play(self, number: int) -> None:
             self.animation = number
 
-    scene, sought = Scene(), []
+    scene, sought, player = Scene(), [], panel_stage.editing.player
     monkeypatch.setattr(type(panel_stage.view), "scene", property(lambda view: scene))
     monkeypatch.setattr(panel_stage.editing, "seek", lambda seconds: sought.append(seconds))
-    controls.show(light.draw_motion)
+    controls.show(motion.draw_motion)
     assert controls.click("Play") == ["animation.play"] and controls.click("Turntable") == ["turntable"]
+    assert [controls.click(text) for text in ("Back", "Forward", "Loop")] == [
+        ["animation.back"],
+        ["animation.forward"],
+        ["animation.loop"],
+    ]
     controls.click("##time", 0.5)
     assert sought[-1] == pytest.approx(2.0, abs=0.15)
     controls.choose("##animation", "run")
     assert scene.animation == 1 and sought[-1] == 0.0
+    controls.choose("##speed", "0.5 x")
+    assert player.speed == 0.5
     Scene.duration = 0.0
     controls.again()
     assert "##time" not in controls.places and controls.click("Play") == []
+
+
+def test_the_timeline(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar below the picture of an animated scene, where panels are shown."""
+    scene, sought = SimpleNamespace(duration=4.0, animations=[SimpleNamespace(name="walk")], animation=0), []
+    monkeypatch.setattr(type(panel_stage.view), "scene", property(lambda view: scene))
+    monkeypatch.setattr(panel_stage.editing, "seek", lambda seconds: sought.append(seconds))
+    controls.show(lambda context: None)
+    controls.click("##timeline.time", 0.25)
+    assert sought[-1] == pytest.approx(1.0, abs=0.15) and controls.click("Play") == ["animation.play"]
+    scene.duration = 0.0
+    controls.again()
+    assert "##timeline.time" not in controls.places
 
 
 def test_policy_and_unroll(panel_stage: Stage, controls: Controls) -> None:

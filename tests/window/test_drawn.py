@@ -53,7 +53,8 @@ def state(stage: Stage) -> dict[str, Any]:
     found = {name: getattr(view, name) for name in ("exposure", "tonemap", "message")}
     found |= {"stop": (stage.session.stop.spp, stage.session.stop.error)}
     found |= {"markers": (markers.chosen, markers.visible)}
-    found |= {name: getattr(editing, name) for name in ("playing", "turning", "seconds")}
+    found |= {"turning": editing.turning}
+    found |= {name: getattr(editing.player, name) for name in ("playing", "seconds", "loop", "speed")}
     found |= {"camera": stage.scene_loader.camera_number}
     if controller is not None:
         camera = controller.camera
@@ -222,9 +223,10 @@ def test_motion(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]
     sheet.use()
     scene.animations = moves
     sheet.show("two")
-    panel_stage.editing.playing = panel_stage.editing.turning = True
+    panel_stage.editing.player.playing = panel_stage.editing.turning = True
     sheet.show("playing and turning")
     sheet.use()
+    sheet.show("in a narrow window", (500, 400))
 
 
 def test_scenes(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:

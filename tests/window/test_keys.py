@@ -63,7 +63,8 @@ OTHERS = {
     *("camera.copy", "camera.paste", "camera.next", "camera.front", "camera.right", "camera.top", "camera.focus"),
     *("camera.frame", "camera.reset", "screenshot.window", "screenshot.picture", "save.exr"),
     *("scene.open", "scene.reload", "scene.previous", "scene.next", "full_screen", "quit", "accel.next"),
-    *("object.grab", "lights.show", "lights.next", "environment.toggle", "animation.play", "turntable"),
+    *("object.grab", "lights.show", "lights.next", "environment.toggle", "turntable"),
+    *("animation.play", "animation.back", "animation.forward", "animation.next", "animation.loop"),
     *("depth.less", "depth.more", "shadows.toggle", "reflections.toggle", "refractions.toggle"),
     *("ground.toggle", "photons.points", "photons.cells"),
 }

@@ -19,6 +19,7 @@ from viewer.renderer.preview import scheduler
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
 from viewer.viewport import object_editing
+from viewer.viewport.animation_player import FRAME
 from viewer.viewport.studies.wires import project_points
 from viewer.window.panels.overlay import status
 
@@ -407,18 +408,26 @@ def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
     app = hands.app
     before = settle(hands)
     hands.key("space")
-    assert app.editing.playing and app.editing.active
+    assert app.editing.player.playing and app.editing.active
     pictures = app.session.pictures
-    hands.until(lambda: app.session.pictures >= pictures + 3 and app.editing.seconds > 0.1)
+    hands.until(lambda: app.session.pictures >= pictures + 3 and app.editing.player.seconds > 0.1)
     hands.key("space")
-    assert not app.editing.playing
+    assert not app.editing.player.playing
     picture = settle(hands)
     assert (picture != before).any()
-    posed = viewer.load("balls").posed(app.editing.seconds)
+    posed = viewer.load("balls").posed(app.editing.player.seconds)
     for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
         np.testing.assert_allclose(new.transform, wanted.transform)
     np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
-    app.editing.seek(0.0)
+    frame = round(app.editing.player.seconds / FRAME)
+    hands.key("shift+Right")
+    hands.key("shift+Right")
+    hands.key("shift+Left")
+    assert app.editing.player.seconds == (frame + 1) * FRAME
+    hands.key("ctrl+space")
+    assert not app.editing.player.loop
+    hands.key("shift+space")
+    assert app.editing.player.seconds == 0.0, "of one animation, the next is itself"
     np.testing.assert_array_equal(settle(hands), before)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.scene.edits.movable import Movable
 from viewer.scene.scene import Scene
+from viewer.viewport.animation_player import AnimationPlayer
 from viewer.viewport.controls.camera_controller import ORBIT
 from viewer.viewport.controls.grab import Grab
 from viewer.viewport.light_markers import LightMarkers
@@ -42,12 +43,11 @@ class ObjectEditing:
         self, view: Viewport, scene_loader: SceneLoader, debug_views: DebugViews, markers: LightMarkers
     ) -> None:
         self.view, self.scene_loader, self.debug_views, self.markers = view, scene_loader, debug_views, markers
-        self.playing = self.turning = False
-        self.seconds = 0.0  # of the animation
+        self.player = AnimationPlayer()
+        self.turning = False
         self._held: _Held | None = None
         self._dragging = False  # as long as a button is down
         self._moved = False  # the grab has, and nobody has seen it yet
-        self._sought = False  # the animation's time was set
         self._turned = False  # the environment was
         self._when_shown: Callable[[], None] | None = None
 
@@ -59,7 +59,7 @@ class ObjectEditing:
     @property
     def active(self) -> bool:
         """Whether the picture changes by itself; nothing does while rendering is paused."""
-        return not self.view.paused and (self.turning or (self.playing and self._ready))
+        return not self.view.paused and (self.turning or (self.player.playing and self._ready))
 
     @property
     def _ready(self) -> bool:
@@ -74,16 +74,60 @@ class ObjectEditing:
 
     def play(self) -> None:
         """Play or pause the animation."""
+        scene = self._animated()
+        self.drop()
+        self.player.toggle(scene.duration)
+        if self.player.playing:
+            self._movable(lambda: None)
+        self._tell_animation()
+
+    def step(self, frames: int) -> None:
+        """Pause the animation, and show it so many frames later."""
+        scene = self._animated()
+        self.drop()
+        self.player.step(frames, scene.duration)
+        self._movable(lambda: None)
+        self._tell_animation()
+
+    def next_animation(self) -> None:
+        """Show the scene's next animation."""
+        self.choose_animation((self._animated().animation + 1) % len(self.animations))
+
+    def choose_animation(self, number: int) -> None:
+        """Show the animation of that number among `animations`, from its first moment on."""
+        self._animated().play(number)
+        self.seek(0.0)
+        self._tell_animation()
+
+    @property
+    def animations(self) -> list[str]:
+        """The scene's animations by name."""
+        scene = self.view.scene
+        return [] if scene is None else [each.name for each in scene.animations]
+
+    @property
+    def animation(self) -> str:
+        """The name of the chosen one; empty without any."""
+        scene = self.view.scene
+        return self.animations[scene.animation] if scene is not None and scene.animations else ""
+
+    def toggle_loop(self) -> None:
+        """Whether the animation begins again behind its end."""
+        self.player.loop = not self.player.loop
+        self.view.say_switched("loop", self.player.loop)
+
+    def _animated(self) -> Scene:
+        """The scene. Raises ViewerError where nothing moves in it."""
         scene = self.view.scene
         if scene is None or scene.duration == 0:
             raise ViewerError(
                 "animation", "nothing moves in this scene", f"{self.view.keymap.text('turntable')} turns it"
             )
-        self.drop()
-        self.playing = not self.playing
-        if self.playing:
-            self._movable(lambda: None)
-        self.view.say(f"animation {'plays' if self.playing else f'rests at {self.seconds:.2f} s'}")
+        return scene
+
+    def _tell_animation(self) -> None:
+        player, name = self.player, f"'{self.animation}' " if self.animation else ""
+        self.view.say(f"animation {name}{'plays' if player.playing else f'rests at {player.seconds:.2f} s'}")
 
     def turn(self) -> None:
         """Start or stop the turntable."""
@@ -94,7 +138,7 @@ class ObjectEditing:
 
     def seek(self, seconds: float) -> None:
         """Show another moment of the animation."""
-        self.seconds, self._sought = seconds, True
+        self.player.seek(seconds)
         self._movable(lambda: None)
         self.view.wake()
 
@@ -182,7 +226,7 @@ class ObjectEditing:
         return self.view.shown()[0].scene
 
     def _hold(self, held: _Held) -> None:
-        self._held, self.playing, self._moved = held, False, False
+        self._held, self.player.playing, self._moved = held, False, False
         self.follow()
         self._tell()
 
@@ -262,7 +306,7 @@ class ObjectEditing:
         self._held = None
         self.markers.forget()
         if not same:
-            self.playing, self.seconds, self._sought = False, 0.0, False
+            self.player.restart()
         elif then is not None:
             self.view.attempt(then)
 
@@ -271,10 +315,10 @@ class ObjectEditing:
         view = self.view
         if self.turning and self.active and view.controller is not None and not view.minimised:
             view.controller.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
-        if self.playing and self.active and self._ready and view.scene is not None:
-            self.seconds = (self.seconds + dt) % max(view.scene.duration, 1e-9)
-            self._sought = True
-        posed = self._sought and self._ready
+        player = self.player
+        if player.playing and self.active and self._ready and view.scene is not None:
+            player.advance(dt, view.scene.duration)
+        posed = player.due and self._ready
         waits = self._moved or posed or self._turned
         if view.session.previewing or not waits:
             return self.active or waits
@@ -307,9 +351,8 @@ class ObjectEditing:
 
     def _pose(self) -> None:
         """The animation's scene at its time."""
-        self._sought = False
         scene = self._scene
-        pose = scene.pose(self.seconds)
+        pose = scene.pose(self.player.take())
         moved = [k for k, each in enumerate(scene.instances) if not np.array_equal(each.transform, pose.transforms[k])]
         lit = pose.lights != scene.lights
         if moved:

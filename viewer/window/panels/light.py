@@ -1,4 +1,4 @@
-"""The panels of light transport and motion: sampling, lens, lights, environment and animation."""
+"""The panels of light transport: sampling, lens, lights and environment."""
 
 from __future__ import annotations
 
@@ -133,31 +133,6 @@ def _place(context: ViewportContext, light: Movable) -> None:
         context.editing.place_light(light, (at[0], at[1], at[2]))
     if imgui.button("Move with the mouse", ImVec2(-1, 0)):
         context.view.attempt(lambda: context.editing.grab_light(light))
-
-
-def draw_motion(context: ViewportContext) -> None:
-    """The animation's time, the turntable, and what follows the mouse."""
-    scene, editing = context.view.scene, context.editing
-    wide = shares(2)
-    moves = scene is not None and scene.duration > 0
-    press(context, "Pause" if editing.playing else "Play", "animation.play", wide, on=editing.playing, enabled=moves)
-    imgui.same_line()
-    press(context, "Turntable", "turntable", wide, on=editing.turning)
-    if scene is None or not moves:
-        return
-    if len(scene.animations) > 1:
-        label("animation")
-        imgui.set_next_item_width(-1)
-        if imgui.begin_combo("##animation", scene.animations[scene.animation].name):
-            for number, each in enumerate(scene.animations):
-                if imgui.selectable(f"{each.name}##{number}", number == scene.animation)[0]:
-                    scene.play(number)
-                    editing.seek(0.0)
-            imgui.end_combo()
-    label("time")
-    changed, seconds = imgui.slider_float("##time", editing.seconds, 0.0, scene.duration, "%.2f s")
-    if changed:
-        editing.seek(seconds)
 
 
 def draw_markers(context: ViewportContext) -> None:

@@ -10,6 +10,7 @@ from viewer.renderer.device.tuning import tuning
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.panels import theme
+from viewer.window.panels.motion import timeline_room
 from viewer.window.panels.theme import color, units
 from viewer.window.panels.widgets import duration, fact, grouped, memory, noise, rate
 
@@ -212,7 +213,7 @@ def _messages(context: ViewportContext, statistics: float) -> None:
         top = _line("message", context.view.message, ink, middle, top, width)
     _said.height = top - began
     if context.view.hint and not context.view.help_visible and not lowest:
-        bottom = size.y - room - (units(theme.STATUS) if context.view.panels_visible else 0.0)
+        bottom = size.y - room - (units(theme.STATUS) if context.view.panels_visible else 0.0) - timeline_room(context)
         line = imgui.get_text_line_height() + 2 * imgui.get_style().window_padding.y
         _line("hint", context.view.hint, theme.TEXT, middle, bottom - line, width)
 

@@ -18,7 +18,8 @@ from viewer.viewport.context import ViewportContext
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
-from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_motion, draw_sampling
+from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_sampling
+from viewer.window.panels.motion import draw_motion, draw_timeline
 from viewer.window.panels.options import choose, combo, draw_option, draw_part, slider
 from viewer.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
 from viewer.window.panels.photons import draw_photons
@@ -59,6 +60,7 @@ def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
             if not alone or context.debug_views.probe is None:
                 draw_inspector(context, draw)
             draw_probe(context)
+        draw_timeline(context)
         draw_overlays(context)
 
 

@@ -1,0 +1,108 @@
+"""Motion: the panel of animation and turntable, and the timeline below the picture."""
+
+from __future__ import annotations
+
+from imgui_bundle import ImVec2, imgui
+
+from viewer.viewport.animation_player import SPEEDS
+from viewer.viewport.context import ViewportContext
+from viewer.window.panels import theme
+from viewer.window.panels.theme import units
+from viewer.window.panels.widgets import label, press, shares
+
+TIMELINE_WIDTH = 560.0
+FLAGS = (
+    imgui.WindowFlags_.no_decoration
+    | imgui.WindowFlags_.no_move
+    | imgui.WindowFlags_.no_nav
+    | imgui.WindowFlags_.no_saved_settings
+    | imgui.WindowFlags_.no_focus_on_appearing
+    | imgui.WindowFlags_.no_bring_to_front_on_focus
+)
+
+
+def draw_motion(context: ViewportContext) -> None:
+    """Which animation plays and how, its time, and the turntable."""
+    editing, moves = context.editing, _animated(context)
+    wide = shares(2)
+    _play(context, wide)
+    imgui.same_line()
+    press(context, "Turntable", "turntable", wide, on=editing.turning)
+    if not moves:
+        return
+    player, known = editing.player, editing.animations
+    if len(known) > 1:
+        label("animation")
+        if imgui.begin_combo("##animation", editing.animation):
+            for number, name in enumerate(known):
+                if imgui.selectable(f"{name}##{number}", name == editing.animation)[0]:
+                    editing.choose_animation(number)
+            imgui.end_combo()
+    label("speed")
+    if imgui.begin_combo("##speed", f"{player.speed:g} x"):
+        for speed in SPEEDS:
+            if imgui.selectable(f"{speed:g} x", speed == player.speed)[0]:
+                player.speed = speed
+        imgui.end_combo()
+    wide = shares(3)
+    for k, (text, action) in enumerate((("Back", "back"), ("Forward", "forward"), ("Loop", "loop"))):
+        if k:
+            imgui.same_line()
+        press(context, text, f"animation.{action}", wide, on=action == "loop" and player.loop)
+    label("time")
+    _scrub(context, "##time")
+
+
+def draw_timeline(context: ViewportContext) -> None:
+    """Play, and a bar to scrub, below the picture of an animated scene."""
+    if not timeline_room(context):
+        return
+    size = imgui.get_io().display_size
+    begin, end = _between(context)
+    width = min(units(TIMELINE_WIDTH), end - begin - 2 * units(theme.ROOM))
+    bottom = size.y - units(theme.STATUS) - units(theme.ROOM)
+    imgui.set_next_window_pos(ImVec2((begin + end) / 2, bottom), imgui.Cond_.always, ImVec2(0.5, 1))
+    imgui.set_next_window_size(ImVec2(width, _height()))
+    imgui.set_next_window_bg_alpha(0.82)
+    if imgui.begin("##timeline", None, FLAGS)[0]:
+        _play(context, units(64))
+        imgui.same_line()
+        imgui.set_next_item_width(-1)
+        _scrub(context, "##timeline.time")
+    imgui.end()
+
+
+def timeline_room(context: ViewportContext) -> float:
+    """The height that the timeline takes above the status line; 0 where it is not shown."""
+    wide = imgui.get_io().display_size.x
+    shown = context.view.panels_visible and _animated(context) and not context.view.help_visible
+    return _height() + units(theme.ROOM) if shown and not theme.narrow(wide) else 0.0
+
+
+def _height() -> float:
+    return imgui.get_frame_height() + 2 * imgui.get_style().window_padding.y
+
+
+def _between(context: ViewportContext) -> tuple[float, float]:
+    """The left and right end of the picture that is free of panels."""
+    return theme.free(True, context.debug_views.inspector is not None)
+
+
+def _animated(context: ViewportContext) -> bool:
+    scene = context.view.scene
+    return scene is not None and scene.duration > 0
+
+
+def _play(context: ViewportContext, width: float) -> None:
+    playing = context.editing.player.playing
+    press(context, "Pause" if playing else "Play", "animation.play", width, on=playing, enabled=_animated(context))
+
+
+def _scrub(context: ViewportContext, name: str) -> None:
+    """A slider over the animation's time."""
+    editing = context.editing
+    duration = context.view.scene.duration if context.view.scene is not None else 0.0
+    text = f"%.2f of {duration:.2f} s"
+    changed, seconds = imgui.slider_float(name, editing.player.seconds, 0.0, duration, text)
+    if changed:
+        editing.seek(seconds)
