@@ -389,7 +389,8 @@ def test_keys_of_an_action() -> None:
 def test_what_repeats_and_what_is_held() -> None:
     repeated = {action.name for action in ACTIONS if action.repeat}
     assert repeated == {
-        *("inspector.step", "fov.narrower", "fov.wider", "exposure.up", "exposure.down", "depth.less", "depth.more")
+        *("inspector.step", "fov.narrower", "fov.wider", "exposure.up", "exposure.down", "depth.less", "depth.more"),
+            *("animation.back", "animation.forward"),
     }
     assert not any(action.repeat for action in ACTIONS if action.hold)
     assert {action.group for action in ACTIONS if action.hold} == {"Flight"}
