@@ -86,7 +86,26 @@ for (const button of keys.querySelectorAll('button')) {
   })
 }
 
-// ----- pictures that are saved: downloads ---------------
+// ----- the animation: play, and a bar to scrub ---------------
+
+const motion = document.getElementById('motion')
+const [play, time] = motion.children
+
+function move (told) {
+  motion.hidden = told.duration === 0
+  play.textContent = told.playing ? 'Pause' : 'Play'
+  time.max = told.duration
+  if (time !== document.activeElement) { time.value = told.seconds }
+}
+
+play.addEventListener('click', () => {
+  send({ type: 'action', name: 'animation.play' })
+  focus()
+})
+time.addEventListener('input', () => send({ type: 'seek', seconds: Number(time.value) }))
+time.addEventListener('change', focus)
+
+// ----- messages of the view: the animation's time, and pictures that are saved, which are downloads ---------------
 
 let heard = null // the connection whose messages are heard
 
@@ -96,6 +115,7 @@ function hear () {
   heard = socket
   socket.addEventListener('message', (event) => {
     const told = typeof event.data === 'string' ? JSON.parse(event.data) : {}
+    if (told.type === 'motion') { move(told) }
     if (told.type !== 'download') { return }
     const link = document.createElement('a')
     link.href = told.href

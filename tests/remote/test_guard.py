@@ -241,6 +241,7 @@ FIELDS = {
     "pointer_up": {"x": 1, "y": 2.5, "button": 1},
     "wheel": {"x": 1, "y": 2.5, "dx": 0, "dy": -100},
     "pinch": {"x": 1, "y": 2.5, "ratio": 1.1},
+    "seek": {"seconds": 0.5},
     "_framefeedback": {},
     "key_down": {"key": "a"},
     "key_up": {"key": "a"},
@@ -258,7 +259,7 @@ def taken(kind: object, **fields: Any) -> bool:
 
 
 def test_types_of_messages() -> None:
-    assert FIELDS.keys() == NUMBERS.keys() | TEXTS.keys() and set(OWN) <= TEXTS.keys()
+    assert FIELDS.keys() == NUMBERS.keys() | TEXTS.keys() and set(OWN) <= FIELDS.keys()
     assert (LONGEST, LARGEST, LATEST) == (4096, 1e5, 1e15)
 
 
@@ -297,7 +298,7 @@ def test_times(kind: str) -> None:
         ([], False),
     ):
         assert taken(kind, **fields, timestamp=time) is good, time
-    assert taken(kind, **fields, timestamp=None) is (kind in ("option", "action"))
+    assert taken(kind, **fields, timestamp=None) is (kind in ("option", "action", "seek"))
 
 
 @pytest.mark.parametrize("kind", ["key_down", "pointer_move", "option", "hover"])

@@ -138,7 +138,7 @@ def test_events_of_the_page_that_steers(canvas: RemoteCanvas, came: list[Any]) -
     came.clear()
     canvas._on_event({"type": "action", "name": "pause"}, 4)
     assert came == [("perform", "pause"), ("called", None)]
-    for kind in ("focus_out", "pinch"):
+    for kind in ("focus_out", "pinch", "seek"):
         came.clear()
         canvas._on_event(event := {"type": kind, "x": 1, "timestamp": 0.5}, 4)
         assert came == [("drive", {**event, "event_type": kind})]
@@ -243,6 +243,20 @@ def test_names(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(canvas, "view", SimpleNamespace(view=SimpleNamespace(scene=None)))
         assert canvas.name == "given.ply"
+
+
+def test_the_animation_s_time(canvas: RemoteCanvas, sent: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told where it has changed, and to every new page."""
+    canvas.view.wait()
+    player = canvas.view.context.editing.player
+    still = {"type": "motion", "seconds": 0.0, "duration": 0.0, "playing": False}
+    canvas._tell_motion(anew=True)
+    canvas._tell_motion()
+    assert sent == [(0, still)]
+    monkeypatch.setattr(player, "seconds", 0.5)
+    canvas._tell_motion()
+    canvas._tell_motion()
+    assert sent[1:] == [(0, {**still, "seconds": 0.5})]
 
 
 def test_status_lines(canvas: RemoteCanvas, sent: list[Any]) -> None:
@@ -372,6 +386,7 @@ def test_frames_as_good_as_the_picture(canvas: RemoteCanvas, monkeypatch: pytest
     above = http.HttpRenderCanvas
     monkeypatch.setattr(above, "_rc_present_bitmap", lambda self, **bitmap: drawn.append((self._quality, bitmap)))
     monkeypatch.setattr(above, "_schedule_lossless_draw", lambda self, *given: drawn.append(given))
+    monkeypatch.setattr(canvas, "_tell_motion", lambda: None)
     shown = SimpleNamespace(quality=80, at_rest=False)
     with monkeypatch.context() as patch:
         patch.setattr(canvas, "view", shown)

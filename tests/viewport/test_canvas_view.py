@@ -247,6 +247,29 @@ def test_two_views_at_once(view: CanvasView) -> None:
     view.update(spp=1024)
 
 
+def test_a_moment_of_the_animation(device: Any) -> None:
+    """By an event, by an update, and by keys; the picture is that of the posed scene."""
+    view = opened("balls")
+    try:
+        rest(view)
+        view.handle(event("seek", seconds=0.5))
+        shown = rest(view)[-1]
+        posed = opened(viewer.load("balls").posed(0.5))
+        np.testing.assert_array_equal(shown, rest(posed)[-1])
+        posed.release()
+        view.handle(event("seek", seconds=1e9))
+        player, scene = view.context.editing.player, view.view.scene
+        assert scene is not None and player.seconds == scene.duration and not player.playing
+        view.update(moment=0.25, animation=scene.animations[0].name)
+        assert player.seconds == 0.25
+        view.handle(event("key_down", key="ArrowRight", modifiers=("Shift",)))
+        assert player.seconds == pytest.approx(9 / 30)
+        with pytest.raises(viewer.ViewerError, match="no animation 'dance'"):
+            view.update(animation="dance")
+    finally:
+        view.release()
+
+
 def test_closed(device: Any) -> None:
     view = opened((np.eye(3), [[0, 1, 2]]))
     view.handle({"event_type": "close"})
@@ -262,6 +285,13 @@ def test_z_upwards(device: Any) -> None:
     view.wait()
     assert view.view.controller.camera.origin == (1, 2, 5) and view.view.controller.camera.up == (0, 1, 0)
     view.release()
+
+
+def test_a_moment_of_what_stands_still(view: CanvasView) -> None:
+    view.handle(event("seek", seconds=0.5))
+    assert view.view.message_is_error and "nothing moves" in view.view.message
+    with pytest.raises(viewer.ViewerError, match="nothing moves"):
+        view.update(moment=0.5)
 
 
 def test_what_is_refused() -> None:

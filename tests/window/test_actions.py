@@ -390,7 +390,7 @@ def test_what_repeats_and_what_is_held() -> None:
     repeated = {action.name for action in ACTIONS if action.repeat}
     assert repeated == {
         *("inspector.step", "fov.narrower", "fov.wider", "exposure.up", "exposure.down", "depth.less", "depth.more"),
-            *("animation.back", "animation.forward"),
+        *("animation.back", "animation.forward"),
     }
     assert not any(action.repeat for action in ACTIONS if action.hold)
     assert {action.group for action in ACTIONS if action.hold} == {"Flight"}

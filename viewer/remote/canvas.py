@@ -41,6 +41,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
         self.view, self.app, self._given = view, http.asgi, str(scene)
         self.drive = Drive(view, self, http.loop, self._tell)
         self._downloading = False
+        self._motion: dict[str, Any] = {}  # as the pages know it
         view.visible = False
 
     @property
@@ -102,6 +103,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
             self.drive.handle({"event_type": "focus_out"})
         if kind == "_clients_change":
             self.view.visible = bool(event["ids"])
+            self._tell_motion(anew=True)
             self._tell(self.view.status)
             self.request_draw()
             self.drive.wake()
@@ -145,12 +147,22 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     def _rc_present_bitmap(self, **bitmap: Any) -> None:
         self._quality = self.view.quality
+        self._tell_motion()
         super()._rc_present_bitmap(**bitmap)
 
     def _schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:
         """Send a PNG after a JPEG, unless a better picture is coming."""
         if self.view.at_rest:
             super()._schedule_lossless_draw(array, delay)
+
+    def _tell_motion(self, anew: bool = False) -> None:
+        """The animation's time, where it has changed or there is a new page."""
+        scene, player = self.view.view.scene, self.view.context.editing.player
+        duration = scene.duration if scene is not None else 0.0
+        motion = {"type": "motion", "seconds": player.seconds, "duration": duration, "playing": player.playing}
+        if anew or motion != self._motion:
+            self._motion = motion
+            http.asgi.send_all(motion)
 
     def _tell(self, text: str) -> None:
         """A status line below the picture."""

@@ -24,9 +24,14 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "pointer_up": ("x", "y", "button"),
     "wheel": ("x", "y", "dx", "dy"),
     "pinch": ("x", "y", "ratio"),
+    "seek": ("seconds",),
     "_framefeedback": (),
 }
-OWN = ("option", "action")  # types of `viewer.remote.canvas`; others are rendercanvas's, which has their times, too
+OWN = (
+    "option",
+    "action",
+    "seek",
+)  # types of `viewer.remote.canvas`; others are rendercanvas's, which has their times, too
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "key_down": ("key",),
     "key_up": ("key",),

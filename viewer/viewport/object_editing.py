@@ -93,9 +93,12 @@ class ObjectEditing:
         """Show the scene's next animation."""
         self.choose_animation((self._animated().animation + 1) % len(self.animations))
 
-    def choose_animation(self, number: int) -> None:
-        """Show the animation of that number among `animations`, from its first moment on."""
-        self._animated().play(number)
+    def choose_animation(self, animation: int | str) -> None:
+        """Show an animation from its first moment on, by its name or number among `animations`.
+
+        Raises ViewerError for an unknown one, and where nothing moves.
+        """
+        self._animated().play(animation)
         self.seek(0.0)
         self._tell_animation()
 
@@ -141,6 +144,13 @@ class ObjectEditing:
         self.player.seek(seconds)
         self._movable(lambda: None)
         self.view.wake()
+
+    def seek_within(self, seconds: float) -> None:
+        """Pause at a moment of the animation, at an end beyond it. Raises ViewerError where nothing moves."""
+        scene = self._animated()
+        if np.isfinite(seconds):
+            self.player.playing = False
+            self.seek(min(max(seconds, 0.0), scene.duration))
 
     def turn_environment(self, degrees: float) -> None:
         """Turn the environment about +Y by so much."""

@@ -50,9 +50,14 @@ BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
 # How a source is taken; ``up`` is of objects alone.
 TAKEN = (*(name for name in options.part("scene") if options.option(name).scope == "call"), "up")
-OWN_EVENTS = ("focus_out", "pinch")  # of `assets/canvas/hands.js`, and what rendercanvas itself does not pass on
+OWN_EVENTS = (
+    "focus_out",
+    "pinch",
+    "seek",
+)  # of `assets/canvas/hands.js`, and what rendercanvas itself does not pass on
 ENDS = ("spp", "error")  # options of renders that end a session
-OWN = (*VIEW, *ENDS, *options.keywords("save"), "mode")  # options that are not the loader's
+MOTION = ("moment", "animation")
+OWN = (*VIEW, *ENDS, *MOTION, *options.keywords("save"), "mode")  # options that are not the loader's
 
 
 class CanvasView:
@@ -175,8 +180,9 @@ class CanvasView:
 
     def handle(self, event: Mapping[str, Any]) -> None:
         """Take an event of rendercanvas: pointer_down, pointer_move, pointer_up, wheel, key_down, key_up, resize,
-        close; and of `OWN_EVENTS`: focus_out, where keys and buttons are let go, and pinch, of two fingers about x, y
-        that have come to ``ratio`` times their distance. Others are ignored. A key_down may be a ``repeat``."""
+        close; and of `OWN_EVENTS`: focus_out, where keys and buttons are let go, pinch, of two fingers about x, y
+        that have come to ``ratio`` times their distance, and seek, to a moment of the animation in ``seconds``. Others
+        are ignored. A key_down may be a ``repeat``."""
         if self.closed:
             return
         kind = event.get("event_type", "")
@@ -203,10 +209,13 @@ class CanvasView:
                 self._size((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
             elif kind == "focus_out":
                 pointer.leave()
+            elif kind == "seek":
+                seconds = float(event["seconds"])
+                self.view.attempt(lambda: self.context.editing.seek_within(seconds))
             elif kind == "close":
                 self.release()
                 return
-        if kind in ("key_down", "pointer_down", "resize"):
+        if kind in ("key_down", "pointer_down", "resize", "seek"):
             self.view.wake()
 
     def perform(self, name: str) -> None:
@@ -234,7 +243,8 @@ class CanvasView:
         self.view.wake()
 
     def update(self, **changes: Any) -> None:
-        """Change options: those of `Renderer.update`, and camera, fov, spp, error, exposure, tonemap, mode.
+        """Change options: those of `Renderer.update`, and camera, fov, spp, error, exposure, tonemap, mode; of an
+        animated scene that is there also moment (seconds) and animation (a name or number).
 
         Raises ViewerError for an unknown one or a wrong value; nothing has changed then.
         """
@@ -258,6 +268,10 @@ class CanvasView:
         if "spp" in own or "error" in own:
             samples = own.get("spp", stop.spp)
             self.session.stop_at(stop.spp if samples is None else samples, own.get("error", stop.error))
+        if own.get("animation") is not None:
+            self.context.editing.choose_animation(own["animation"])
+        if own.get("moment") is not None:
+            self.context.editing.seek_within(own["moment"])
         view.exposure, view.tonemap = own.get("exposure", view.exposure), own.get("tonemap", view.tonemap)
         seen = {name: own[name] for name in VIEW if name in own}
         if view.controller is None or view.scene is None:
