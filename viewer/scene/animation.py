@@ -21,8 +21,8 @@ from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions
 from viewer.scene.light import Light
 
-# Animated property of a node -> numbers in a value.
-PATHS = {"translation": 3, "rotation": 4, "scale": 3}
+# Animated property of a node -> numbers in a value; None: as many as the node's mesh has morph targets.
+PATHS = {"translation": 3, "rotation": 4, "scale": 3, "weights": None}
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 
 # Angle in radians between two quaternions below which sin(u a) / sin(a) is u to float64's last bit.
@@ -31,11 +31,11 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Track:
-    """The keys of one node's translation, rotation or scale.
+    """The keys of one node's translation, rotation, scale, or weights of morph targets.
 
     times  : (K,), seconds, rising, K > 0.
-    values : (K, width), width 3, or 4 for quaternions x y z w; for CUBICSPLINE (K, 3, width): in-tangent, value,
-             out-tangent, tangents per second.
+    values : (K, width), width 3, 4 for quaternions x y z w, or the number of morph targets; for CUBICSPLINE
+             (K, 3, width): in-tangent, value, out-tangent, tangents per second.
 
     Raises ViewerError when path, interpolation and shapes do not fit.
     """
@@ -53,7 +53,9 @@ class Track:
         if self.interpolation not in INTERPOLATIONS:
             raise ViewerError(where, f"interpolation '{self.interpolation}'", f"known: {', '.join(INTERPOLATIONS)}")
         three = (3,) if self.interpolation == "CUBICSPLINE" else ()
-        wanted = (np.size(self.times), *three, PATHS[self.path])
+        width = PATHS[self.path]
+        width = np.shape(self.values)[-1] if width is None and np.ndim(self.values) else width
+        wanted = (np.size(self.times), *three, width)
         if np.ndim(self.times) != 1 or not np.size(self.times) or np.shape(self.values) != wanted:
             shapes = f"{np.shape(self.times)} and {np.shape(self.values)}"
             raise ViewerError(where, f"times and values have shapes {shapes}", f"the values' should be {wanted}")
@@ -91,7 +93,7 @@ class Poser:
         self.hierarchy, self.animation = hierarchy, animation
         self._batches = _batches(animation.tracks)
         animated = np.zeros(len(hierarchy.parents), bool)
-        animated[[track.node for track in animation.tracks]] = True
+        animated[[track.node for track in animation.tracks if track.path != "weights"]] = True
         self._animated = np.flatnonzero(animated)
         moving = animated.copy()
         by_depth = levels(hierarchy.parents)
@@ -102,12 +104,19 @@ class Poser:
         self.instances = _on_moving_nodes(hierarchy.instance_nodes, moving)
         self.cameras = _on_moving_nodes(hierarchy.camera_nodes, moving)
         self.lights = _on_moving_nodes(hierarchy.light_nodes, moving)
+        weighted = {track.node for track in animation.tracks if track.path == "weights"}
+        self._deformers = [
+            each
+            for each in hierarchy.deformers
+            if each.node in weighted or (each.skin is not None and moving[each.skin.joints].any())
+        ]
 
     def world(self, seconds: float) -> Float:
         """(N, 4, 4) float64: every node's transform to the world at a time; not finite on overflow."""
         nodes = self.hierarchy
         parts = {"translation": nodes.translation, "rotation": nodes.rotation, "scale": nodes.scale}
-        for path, batches in self._batches.items():
+        for path in parts.keys() & self._batches.keys():
+            batches = self._batches[path]
             parts[path] = parts[path].copy()
             for batch in batches:
                 parts[path][batch.nodes] = batch.at(seconds)
@@ -146,17 +155,22 @@ class Poser:
             matrix = world[self.hierarchy.light_nodes[number]]
             with suppress(ViewerError):
                 emitting[number] = place_light(emitting[number], matrix)
-        return Pose(moved, placed, emitting, self._poses(world))
+        return Pose(moved, placed, emitting, self._poses(seconds, world))
 
-    def _poses(self, world: Float) -> dict[int, MeshPose]:
-        """The poses of deforming meshes; those of one skin share its matrices."""
+    def _poses(self, seconds: float, world: Float) -> dict[int, MeshPose]:
+        """The poses of moving meshes; those of one skin share its matrices."""
+        weights: dict[int, Float] = {}
+        for batch in self._batches.get("weights", ()):
+            weights.update(zip(batch.nodes.tolist(), batch.at(seconds), strict=True))
         skins: dict[int, Float] = {}
         found = {}
-        for each in self.hierarchy.deformers:
-            if each.skin is not None and id(each.skin) not in skins:
-                skins[id(each.skin)] = each.skin.matrices(world)
-            joints = np.zeros((0, 4, 4)) if each.skin is None else skins[id(each.skin)]
-            found[each.mesh] = MeshPose(joints, each.weights)
+        for each in self._deformers:
+            if each.skin is None:
+                joints = np.zeros((0, 4, 4))
+            else:
+                joints = skins.setdefault(id(each.skin), each.skin.matrices(world))
+            own = weights.get(each.node, each.weights)
+            found[each.mesh] = MeshPose(joints, own[: len(each.weights)])
         return found
 
 
@@ -219,11 +233,11 @@ def _flat(arrays: Sequence[NDArray]) -> tuple[Index, Float]:
 
 
 def _batches(tracks: Sequence[Track]) -> dict[str, list[_Batch]]:
-    groups: dict[tuple[str, str], list[Track]] = {}
+    groups: dict[tuple[str, str, int], list[Track]] = {}
     for track in tracks:
-        groups.setdefault((track.path, track.interpolation), []).append(track)
+        groups.setdefault((track.path, track.interpolation, np.shape(track.values)[-1]), []).append(track)
     found: dict[str, list[_Batch]] = {}
-    for (path, interpolation), members in groups.items():
+    for (path, interpolation, _), members in groups.items():
         blend = {"STEP": _step, "CUBICSPLINE": _spline, "LINEAR": _slerp if path == "rotation" else _line}
         found.setdefault(path, []).append(_Batch(members, blend[interpolation]))
     return found

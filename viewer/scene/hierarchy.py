@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.scene.deform.deformation import MeshPose
+
 Float = NDArray[np.float64]
 Index = NDArray[np.int64]
 
@@ -34,13 +36,19 @@ class Skin:
 class Deformer:
     """What poses a deforming mesh: the joints of a skin, and the weights that a node has for its morph targets.
 
-    mesh : number in the scene. node : of the hierarchy. skin : None without joints. weights : (M,) float64, at rest.
+    mesh : number in the scene. node : of the hierarchy, whose tracks animate the weights; -1: none. skin : None without
+    joints. weights : (M,) float64, at rest.
     """
 
     mesh: int
     node: int
     skin: Skin | None = None
     weights: Float = field(default_factory=lambda: np.zeros(0))
+
+    def pose(self, world: Float, weights: Float | None = None) -> MeshPose:
+        """The mesh's pose by world transforms (N, 4, 4) of all nodes, and weights (M,), by default those at rest."""
+        joints = np.zeros((0, 4, 4)) if self.skin is None else self.skin.matrices(world)
+        return MeshPose(joints, self.weights if weights is None else weights)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,10 +19,18 @@ _INSTANCE_BYTES = 512
 
 
 def read_instances(
-    document: Object, nodes: Nodes, meshes: Meshes, accessors: Accessors, warnings: list[str]
+    document: Object,
+    nodes: Nodes,
+    meshes: Meshes,
+    accessors: Accessors,
+    warnings: list[str],
+    weighted: Collection[int] = (),
 ) -> tuple[list[Instance], list[int], NDArray[np.float64] | None]:
-    """Instances of the visible nodes; the place in ``nodes`` of each; transforms relative to it, None if all are
-    identities."""
+    """Instances of the visible nodes; the place in ``nodes`` of each, -1 of skinned ones, which their joints place;
+    transforms relative to it, None if all are identities.
+
+    weighted : numbers of the nodes whose weights of morph targets are animated.
+    """
     objects = document.objects("nodes")
     count = len(document.objects("meshes"))
     instances: list[Instance] = []
@@ -31,12 +41,13 @@ def read_instances(
         node = objects[number]
         if "mesh" not in node or not nodes.visible[place]:
             continue
-        drawn = meshes.of(node.index("mesh", count, "mesh"))
+        drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, number in weighted)
         if not drawn:
             continue
         name = node.text("name", "") or f"node {number}"
         extension = node.extension("EXT_mesh_gpu_instancing")
-        worlds = world[None]
+        skinned = [mesh in meshes.deformers.skinned for mesh in drawn]
+        worlds, below = world[None], np.eye(4)[None]
         if extension is not None:
             below = _gpu_instances(extension, accessors)
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -45,11 +56,13 @@ def read_instances(
                 raise extension.fail("attributes", "a transform overflows float64", "scale it down")
             offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
         accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
-        hung.extend([place] * (len(worlds) * len(drawn)))
+        hung.extend([-1 if each else place for each in skinned] * len(worlds))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
-        for matrix in worlds:
-            instances.extend(Instance(mesh, matrix, name=name) for mesh in drawn)
+        for matrix, offset in zip(worlds, below, strict=True):
+            instances.extend(
+                Instance(mesh, offset if free else matrix, name=name) for mesh, free in zip(drawn, skinned, strict=True)
+            )
     if flat:
         warnings.append(f"{flat:,} nodes or instances have a zero scale along an axis")
     if not offsets:

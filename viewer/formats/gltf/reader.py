@@ -1,7 +1,7 @@
 """glTF 2.0, .gltf and .glb: geometry, hierarchy, instances, cameras and materials (Khronos, glTF 2.0, 2021).
 
 The scene's ``source`` keeps the whole document, and ``Material.source`` each material's part, extensions included. Only
-images used by materials are opened. Skins and morph targets are not applied.
+images used by materials are opened.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from viewer.base.errors import ViewerError
 from viewer.formats.budget import Budget
 from viewer.formats.files import read_file, short, uri_fault
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.animations import read_animations
 from viewer.formats.gltf.extras import DECODERS, decoder
 from viewer.formats.gltf.images import Textures
 from viewer.formats.gltf.instances import read_instances
@@ -25,6 +24,9 @@ from viewer.formats.gltf.json import Object, Objects, parse
 from viewer.formats.gltf.lights import read_lights
 from viewer.formats.gltf.materials import EXTENSIONS, default_material, read_materials
 from viewer.formats.gltf.meshes import Meshes
+from viewer.formats.gltf.motion.animations import animated_weights, read_animations
+from viewer.formats.gltf.motion.deformers import Deformers
+from viewer.formats.gltf.motion.skins import Skins
 from viewer.formats.gltf.nodes import Nodes, scene_nodes
 from viewer.formats.gltf.variants import read_variants
 from viewer.scene.animation import place_camera
@@ -94,9 +96,11 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     sets = textures.coordinates()
     warnings.extend(textures.warnings())
     variants = read_variants(document)
-    meshes = Meshes(document, accessors, materials, textures, sets, len(variants))
     nodes = scene_nodes(document, warnings)
-    instances, hung, offsets = read_instances(document, nodes, meshes, accessors, warnings)
+    deformers = Deformers(Skins(document, nodes, accessors), nodes.world)
+    meshes = Meshes(document, accessors, materials, textures, sets, len(variants), deformers)
+    weighted = animated_weights(document)
+    instances, hung, offsets = read_instances(document, nodes, meshes, accessors, warnings, weighted)
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
     cameras, held = _cameras(document, nodes, warnings)
@@ -105,7 +109,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     animations = read_animations(document, nodes, accessors, warnings)
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
-    _remark(document, nodes, warnings)
+    _remark(document, warnings)
     scene = Scene(
         meshes.meshes,
         instances,
@@ -118,7 +122,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         extensions_used=used,
         extensions_ignored=ignored,
         source=document.data,
-        hierarchy=_hierarchy(document, nodes, hung, held, emitting, offsets),
+        hierarchy=_hierarchy(document, nodes, hung, held, emitting, offsets, deformers),
         animations=animations,
         variants={name: meshes.materials_of(number) for number, name in enumerate(variants)},
     )
@@ -197,6 +201,7 @@ def _hierarchy(
     cameras: list[int],
     lights: list[int],
     offsets: NDArray[np.float64] | None,
+    deformers: Deformers,
 ) -> Hierarchy:
     objects = document.objects("nodes")
     return Hierarchy(
@@ -210,6 +215,7 @@ def _hierarchy(
         np.array(cameras, np.int64),
         np.array(lights, np.int64),
         offsets,
+        tuple(deformers.made),
     )
 
 
@@ -222,7 +228,7 @@ def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[
     cameras: list[Camera] = []
     held: list[int] = []
     names: set[str] = set()
-    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
+    for place, (number, world) in enumerate(zip(nodes.numbers[: nodes.drawn], nodes.world, strict=False)):
         node = objects[number]
         if "camera" not in node:
             continue
@@ -268,12 +274,8 @@ def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int 
     return None
 
 
-def _remark(document: Object, nodes: Nodes, warnings: list[str]) -> None:
+def _remark(document: Object, warnings: list[str]) -> None:
     """Warn of contents that the scene does not show."""
-    objects = document.objects("nodes")
-    skinned = sum("skin" in objects[number] for number in nodes.numbers)
-    if skinned:
-        warnings.append(f"{skinned:,} nodes have skins, which are not applied")
     for k, image in enumerate(document.objects("images")):
         uri = image.text("uri", "")
         if uri and uri[:5].lower() != "data:":

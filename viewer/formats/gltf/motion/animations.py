@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from viewer.formats.files import short
 from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.json import Object, Objects
+from viewer.formats.gltf.motion.targets import target_count
 from viewer.formats.gltf.nodes import Nodes
 from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
 
@@ -21,7 +22,8 @@ _TRACK_BYTES = 512
 def read_animations(document: Object, nodes: Nodes, accessors: Accessors, warnings: list[str]) -> list[Animation]:
     """The document's animations, unnamed ones named by number; tracks refer to nodes by index in ``nodes``.
 
-    Warns of omitted channels: of morph weights, of extensions' targets, and without a node. Channels of nodes outside
+    Warns of omitted channels: of extensions' targets, of weights without morph targets, and without a node. Channels of
+    nodes outside
     the scene are checked and silently omitted. Raises ViewerError for references out of range, invalid key times or
     values, an unknown interpolation, a node with a matrix, and two channels for the same property. Key times must be
     finite and increase from 0.
@@ -43,11 +45,23 @@ def read_animations(document: Object, nodes: Nodes, accessors: Accessors, warnin
     return animations
 
 
+def animated_weights(document: Object) -> set[int]:
+    """The numbers of the nodes whose weights of morph targets some animation moves."""
+    found = set()
+    for item in document.objects("animations"):
+        for channel in item.objects("channels"):
+            target = channel.child("target")
+            if target.text("path", "") == "weights" and isinstance(target.data.get("node"), int):
+                found.add(target.data["node"])
+    return found
+
+
 class _Animation:
     """Reads the channels of one animation."""
 
     def __init__(self, item: Object, document: Object, keys: _Keys, left_out: Counter[str]) -> None:
         self.samplers, self.nodes = item.objects("samplers"), document.objects("nodes")
+        self.meshes = document.objects("meshes")
         self.keys, self.left_out = keys, left_out
         self.seen: dict[tuple[int, str], str] = {}
 
@@ -58,14 +72,19 @@ class _Animation:
         target = channel.child("target")
         path = target.text("path")
         if path not in PATHS:
-            what = "move weights of morph targets, which are ignored"
-            self.left_out[what if path == "weights" else f"move {short(path)}, which is ignored"] += 1
+            self.left_out[f"move {short(path)}, which is ignored"] += 1
             return None
         node = target.index("node", len(self.nodes), "node", None)
         if node is None:
             self.left_out["name no node and are ignored"] += 1
             return None
-        if "matrix" in self.nodes[node]:
+        width = PATHS[path]
+        if width is None:
+            width = self._targets(self.nodes[node])
+            if not width:
+                self.left_out["move weights of nodes without morph targets, and are ignored"] += 1
+                return None
+        elif "matrix" in self.nodes[node]:
             raise target.fail("node", f"node {node} has a matrix", "animated nodes have translation, rotation, scale")
         before = self.seen.setdefault((node, path), channel.where)
         if before != channel.where:
@@ -75,7 +94,12 @@ class _Animation:
         if interpolation not in INTERPOLATIONS:
             expected = ", ".join(INTERPOLATIONS)
             raise sampler.fail("interpolation", f"unknown: {short(interpolation)}", f"expected one of {expected}")
-        return Track(node, path, *self.keys.of(sampler, path, interpolation), interpolation)
+        return Track(node, path, *self.keys.of(sampler, path, width, interpolation), interpolation)
+
+    def _targets(self, node: Object) -> int:
+        """Morph targets of a node's mesh; 0 without a mesh."""
+        mesh = node.index("mesh", len(self.meshes), "mesh", None)
+        return 0 if mesh is None else target_count(self.meshes[mesh])
 
 
 class _Keys:
@@ -84,19 +108,21 @@ class _Keys:
     def __init__(self, accessors: Accessors) -> None:
         self.accessors = accessors
         self._times: dict[int, NDArray] = {}
-        self._values: dict[tuple[int, str, bool], NDArray] = {}
+        self._values: dict[tuple[int, str, int, bool], NDArray] = {}
 
-    def of(self, sampler: Object, path: str, interpolation: str) -> tuple[NDArray, NDArray]:
+    def of(self, sampler: Object, path: str, width: int, interpolation: str) -> tuple[NDArray, NDArray]:
         """times (K,) and values (K, width), for splines (K, 3, width), float32, as in `Track`."""
         times = self._input(sampler)
         spline = interpolation == "CUBICSPLINE"
         if spline and len(times) < 2:
             raise sampler.fail("input", "one key", "a cubic spline has two or more")
-        values = self._output(sampler, path, spline)
-        if len(values) != len(times) or (spline and values.ndim != 3):
+        values = self._output(sampler, path, width, spline)
+        if len(values) != len(times) or values.ndim != 2 + spline or values.shape[-1] != width:
             count = self._count("output", sampler)
             wanted = len(times) * (3 if spline else 1)
             each = " (a tangent before and behind every value)" if spline else ""
+            if path == "weights":
+                wanted, each = wanted * width, f" (of {width:,} morph targets)" + each
             raise sampler.fail("output", f"{count:,} values for {len(times):,} keys, expected {wanted:,}{each}")
         return times, values
 
@@ -112,18 +138,21 @@ class _Keys:
             self._times[number] = times
         return self._times[number]
 
-    def _output(self, sampler: Object, path: str, spline: bool) -> NDArray:
-        """Values, in threes for a spline if their number is a multiple of three."""
+    def _output(self, sampler: Object, path: str, width: int, spline: bool) -> NDArray:
+        """Values (N, width), in threes for a spline; (N, stored width) where their number is no multiple of these."""
         number = sampler.index("output", len(self.accessors.accessors), "accessor")
-        key = (number, path, spline)
+        key = (number, path, width, spline)
         if key not in self._values:
-            # Integer quaternions are normalised, with or without the accessor's flag.
-            values = self.accessors.floats("output", sampler, (PATHS[path],), normalize=path == "rotation")
+            # Integer quaternions and weights are normalised, with or without the accessor's flag.
+            stored = 1 if path == "weights" else width
+            values = self.accessors.floats("output", sampler, (stored,), normalize=path in ("rotation", "weights"))
+            if len(values) % (width // stored) == 0:
+                values = values.reshape(-1, width)
             finite = np.isfinite(values).all(axis=1)
             if not finite.all():
                 raise sampler.fail("output", f"accessor {number}: value {int(np.argmin(finite))} is not finite")
             if spline and len(values) % 3 == 0:
-                values = values.reshape(-1, 3, PATHS[path])
+                values = values.reshape(-1, 3, values.shape[1])
             self._values[key] = values
         return self._values[key]
 
