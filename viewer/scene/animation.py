@@ -7,10 +7,10 @@ quaternions (K. Shoemake, *Animating Rotation with Quaternion Curves*, 1985), an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +18,19 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions
+from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions, visible_nodes
 from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.texture import Texture
 
-# Animated property of a node -> numbers in a value; None: as many as the node's mesh has morph targets.
-PATHS = {"translation": 3, "rotation": 4, "scale": 3, "weights": None}
+# Animated property of a node -> numbers in a value; None: as many as the node's mesh has morph targets. Visible is 0 or
+# 1. "weights/3" is one of the weights alone; "/materials/0/alphaCutoff" and the like are properties beside the nodes.
+PATHS = {"translation": 3, "rotation": 4, "scale": 3, "weights": None, "visible": 1}
+PLACING = ("translation", "rotation", "scale")
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
+
+# Scale of instances that are not to be seen; the coordinates of rays in their space stay within float32.
+_UNSEEN = 2.0**-40
 
 # Angle in radians between two quaternions below which sin(u a) / sin(a) is u to float64's last bit.
 _CLOSE = 1e-9
@@ -31,8 +38,9 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Track:
-    """The keys of one node's translation, rotation, scale, or weights of morph targets.
+    """The keys of one property: of a node, or of what its path names (`PATHS`).
 
+    node   : -1 for properties beside the nodes.
     times  : (K,), seconds, rising, K > 0.
     values : (K, width), width 3, 4 for quaternions x y z w, or the number of morph targets; for CUBICSPLINE
              (K, 3, width): in-tangent, value, out-tangent, tangents per second.
@@ -48,12 +56,13 @@ class Track:
 
     def __post_init__(self) -> None:
         where = f"track of node {self.node}"
-        if self.path not in PATHS:
+        kind = self.path.partition("/")[0]
+        if kind and kind not in PATHS:
             raise ViewerError(where, f"moves '{self.path}'", f"known: {', '.join(PATHS)}")
         if self.interpolation not in INTERPOLATIONS:
             raise ViewerError(where, f"interpolation '{self.interpolation}'", f"known: {', '.join(INTERPOLATIONS)}")
         three = (3,) if self.interpolation == "CUBICSPLINE" else ()
-        width = PATHS[self.path]
+        width = PATHS.get(self.path)
         width = np.shape(self.values)[-1] if width is None and np.ndim(self.values) else width
         wanted = (np.size(self.times), *three, width)
         if np.ndim(self.times) != 1 or not np.size(self.times) or np.shape(self.values) != wanted:
@@ -74,16 +83,40 @@ class Animation:
         return max((float(track.times[-1]) for track in self.tracks), default=0.0)
 
 
+def together(animations: Sequence[Animation]) -> Animation:
+    """All of them at once; of two that move the same property the first does."""
+    found: dict[tuple[int, str], Track] = {}
+    for track in (track for each in animations for track in each.tracks):
+        found.setdefault((track.node, track.path), track)
+    return Animation("all", tuple(found.values()))
+
+
 class Pose(NamedTuple):
     """A scene at a time.
 
-    transforms : (I, 4, 4) float64 of its instances, object to world. meshes : the poses of deforming ones, by number.
+    transforms : (I, 4, 4) float64 of its instances, object to world; `hidden` where they are not shown.
+    meshes     : the poses of deforming ones, by number. materials, textures : those that change, by number.
     """
 
     transforms: Float
     cameras: list[Camera]
     lights: list[Light]
     meshes: dict[int, MeshPose]
+    materials: Mapping[int, Material] = {}
+    textures: Mapping[int, Texture] = {}
+
+
+class Properties(Protocol):
+    """What a scene has beside its nodes, as functions of animated properties."""
+
+    def materials(self, values: Mapping[str, Float]) -> tuple[dict[int, Material], dict[int, Texture]]:
+        """Materials and textures that change, by number; values (width,) by the properties' paths."""
+
+    def lights(self, values: Mapping[str, Float], lights: list[Light], shown: NDArray[np.bool_]) -> list[Light]:
+        """The lights with their changes; shown (L,): on visible nodes."""
+
+    def cameras(self, values: Mapping[str, Float], cameras: list[Camera]) -> list[Camera]:
+        """The cameras with their changes."""
 
 
 class Poser:
@@ -93,7 +126,7 @@ class Poser:
         self.hierarchy, self.animation = hierarchy, animation
         self._batches = _batches(animation.tracks)
         animated = np.zeros(len(hierarchy.parents), bool)
-        animated[[track.node for track in animation.tracks if track.path != "weights"]] = True
+        animated[[track.node for track in animation.tracks if track.path in PLACING]] = True
         self._animated = np.flatnonzero(animated)
         moving = animated.copy()
         by_depth = levels(hierarchy.parents)
@@ -101,10 +134,18 @@ class Poser:
             moving[level] |= moving[hierarchy.parents[level]]
         self._levels = [level[moving[level]] for level in by_depth]
         self._rest = hierarchy.world()
-        self.instances = _on_moving_nodes(hierarchy.instance_nodes, moving)
+        shown = np.zeros(len(hierarchy.parents), bool)
+        shown[[track.node for track in animation.tracks if track.path == "visible"]] = True
+        self._fading = bool(shown.any())
+        self._by_depth = by_depth
+        for level in by_depth[1:]:
+            shown[level] |= shown[hierarchy.parents[level]]
+        self.instances = np.union1d(
+            _on_moving_nodes(hierarchy.instance_nodes, moving), _on_moving_nodes(hierarchy.owners, shown)
+        )
         self.cameras = _on_moving_nodes(hierarchy.camera_nodes, moving)
         self.lights = _on_moving_nodes(hierarchy.light_nodes, moving)
-        weighted = {track.node for track in animation.tracks if track.path == "weights"}
+        weighted = {track.node for track in animation.tracks if track.path.startswith("weights")}
         self._deformers = [
             each
             for each in hierarchy.deformers
@@ -131,20 +172,33 @@ class Poser:
                     world[level] = world[nodes.parents[level]] @ local[level] if depth else local[level]
         return world
 
-    def pose(self, seconds: float, transforms: Float, cameras: Sequence[Camera], lights: Sequence[Light]) -> Pose:
+    def visible(self, seconds: float) -> NDArray[np.bool_]:
+        """(N,): which nodes are shown at a time: those that are visible below nodes that are."""
+        nodes = self.hierarchy
+        own = np.ones(len(nodes.parents), bool) if nodes.visible is None else nodes.visible.copy()
+        for batch in self._batches.get("visible", ()):
+            own[batch.nodes] = batch.at(seconds)[:, 0] > 0.5
+        return visible_nodes(own, nodes.parents, self._by_depth)
+
+    def values(self, seconds: float) -> dict[str, Float]:
+        """The properties beside the nodes at a time: (width,) float64 by path."""
+        return {path: batches[0].at(seconds)[0] for path, batches in self._batches.items() if path[0] == "/"}
+
+    def pose(
+        self,
+        seconds: float,
+        transforms: Float,
+        cameras: Sequence[Camera],
+        lights: Sequence[Light],
+        properties: Properties | None = None,
+    ) -> Pose:
         """The instances' transforms, the cameras and the lights at a time; unanimated ones unchanged.
 
-        Raises ViewerError where a transform overflows float64.
+        Instances whose transforms overflow float64 are `hidden`.
         """
         world = self.world(seconds)
         moved = transforms.copy()
-        below = self.hierarchy.offsets
-        nodes = self.hierarchy.instance_nodes[self.instances]
-        with np.errstate(over="ignore", invalid="ignore"):
-            moved[self.instances] = world[nodes] if below is None else world[nodes] @ below[self.instances]
-        if not np.isfinite(moved[self.instances]).all():
-            where = f"animation '{self.animation.name}'"
-            raise ViewerError(where, f"at {seconds:g} s a transform overflows float64", "scale it down")
+        moved[self.instances] = self._placed(world, self.visible(seconds) if self._fading else None)
         placed = list(cameras)
         for number in self.cameras.tolist():
             matrix = world[self.hierarchy.camera_nodes[number]]
@@ -155,13 +209,49 @@ class Poser:
             matrix = world[self.hierarchy.light_nodes[number]]
             with suppress(ViewerError):
                 emitting[number] = place_light(emitting[number], matrix)
-        return Pose(moved, placed, emitting, self._poses(seconds, world))
+        pose = Pose(moved, placed, emitting, self._poses(seconds, world))
+        values = self.values(seconds)
+        if properties is None or not (values or self._fading):
+            return pose
+        nodes = self.hierarchy.light_nodes
+        shown = np.ones(len(lights), bool)
+        if self._fading:
+            shown[: len(nodes)] = (nodes < 0) | self.visible(seconds)[nodes]
+        materials, textures = properties.materials(values)
+        return pose._replace(
+            cameras=properties.cameras(values, placed),
+            lights=properties.lights(values, emitting, shown),
+            materials=materials,
+            textures=textures,
+        )
+
+    def _placed(self, world: Float, visible: NDArray[np.bool_] | None) -> Float:
+        """The transforms (M, 4, 4) of the moving instances."""
+        nodes, below = self.hierarchy.instance_nodes[self.instances], self.hierarchy.offsets
+        found = np.where((nodes >= 0)[:, None, None], world[nodes], np.eye(4))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if below is not None:
+                found = found @ below[self.instances]
+        lost = ~np.isfinite(found).all(axis=(1, 2))
+        if visible is not None:
+            lost |= ~visible[self.hierarchy.owners[self.instances]]
+        if lost.any():
+            found[lost] = hidden(world[self.hierarchy.owners[self.instances[lost]]])
+        return found
 
     def _poses(self, seconds: float, world: Float) -> dict[int, MeshPose]:
         """The poses of moving meshes; those of one skin share its matrices."""
         weights: dict[int, Float] = {}
         for batch in self._batches.get("weights", ()):
             weights.update(zip(batch.nodes.tolist(), batch.at(seconds), strict=True))
+        rest = {each.node: each.weights for each in self._deformers}
+        for path in (path for path in self._batches if path.startswith("weights/")):
+            number = int(path.partition("/")[2])
+            for batch in self._batches[path]:
+                for node, value in zip(batch.nodes.tolist(), batch.at(seconds)[:, 0].tolist(), strict=True):
+                    if node in rest:
+                        weights[node] = weights.get(node, rest[node]).copy()
+                        weights[node][number] = value
         skins: dict[int, Float] = {}
         found = {}
         for each in self._deformers:
@@ -172,6 +262,18 @@ class Poser:
             own = weights.get(each.node, each.weights)
             found[each.mesh] = MeshPose(joints, own[: len(each.weights)])
         return found
+
+
+def hidden(transforms: Float) -> Float:
+    """Transforms (N, 4, 4) of instances that are not to be seen: too small for a ray to hit, at the places that these
+    transforms have for them, or at the origin where those are not finite.
+
+    A structure of two levels takes them as any others: nothing is built anew for them.
+    """
+    found = np.broadcast_to(np.diag([_UNSEEN, _UNSEEN, _UNSEEN, 1.0]), transforms.shape).copy()
+    place = transforms[:, :3, 3]
+    found[:, :3, 3] = np.where(np.isfinite(place).all(axis=1, keepdims=True), place, 0.0)
+    return found
 
 
 def _on_moving_nodes(nodes: Index, moving: NDArray[np.bool_]) -> Index:
