@@ -18,15 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
+from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions, visible_nodes
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.texture import Texture
 
-# Animated property of a node -> numbers in a value; None: as many as the node's mesh has morph targets. Visible is 0 or
-# 1. "weights/3" is one of the weights alone; "/materials/0/alphaCutoff" and the like are properties beside the nodes.
-PATHS = {"translation": 3, "rotation": 4, "scale": 3, "weights": None, "visible": 1}
-PLACING = ("translation", "rotation", "scale")
+# Animated property of a node's transform -> numbers in a value.
+PATHS = {"translation": 3, "rotation": 4, "scale": 3}
+# Others: the weights of its mesh's morph targets, as many as these are, or one alone ("weights/3"); and whether it is
+# visible, 0 or 1. Properties beside the nodes are JSON pointers ("/materials/0/alphaCutoff").
+OTHER_PATHS = ("weights", "visible")
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 
 # Scale of instances that are not to be seen; the coordinates of rays in their space stay within float32.
@@ -38,7 +40,7 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Track:
-    """The keys of one property: of a node, or of what its path names (`PATHS`).
+    """The keys of one property: of a node (`PATHS`, `OTHER_PATHS`), or of what a JSON pointer names.
 
     node   : -1 for properties beside the nodes.
     times  : (K,), seconds, rising, K > 0.
@@ -57,8 +59,8 @@ class Track:
     def __post_init__(self) -> None:
         where = f"track of node {self.node}"
         kind = self.path.partition("/")[0]
-        if kind and kind not in PATHS:
-            raise ViewerError(where, f"moves '{self.path}'", f"known: {', '.join(PATHS)}")
+        if kind and kind not in (*PATHS, *OTHER_PATHS):
+            raise ViewerError(where, f"moves '{self.path}'", f"known: {', '.join((*PATHS, *OTHER_PATHS))}")
         if self.interpolation not in INTERPOLATIONS:
             raise ViewerError(where, f"interpolation '{self.interpolation}'", f"known: {', '.join(INTERPOLATIONS)}")
         three = (3,) if self.interpolation == "CUBICSPLINE" else ()
@@ -126,7 +128,7 @@ class Poser:
         self.hierarchy, self.animation = hierarchy, animation
         self._batches = _batches(animation.tracks)
         animated = np.zeros(len(hierarchy.parents), bool)
-        animated[[track.node for track in animation.tracks if track.path in PLACING]] = True
+        animated[[track.node for track in animation.tracks if track.path in PATHS]] = True
         self._animated = np.flatnonzero(animated)
         moving = animated.copy()
         by_depth = levels(hierarchy.parents)
@@ -194,7 +196,7 @@ class Poser:
     ) -> Pose:
         """The instances' transforms, the cameras and the lights at a time; unanimated ones unchanged.
 
-        Instances whose transforms overflow float64 are `hidden`.
+        Instances beyond `LARGEST_COORDINATE` are `hidden`: one that flies off does not end a film.
         """
         world = self.world(seconds)
         moved = transforms.copy()
@@ -232,7 +234,7 @@ class Poser:
         with np.errstate(over="ignore", invalid="ignore"):
             if below is not None:
                 found = found @ below[self.instances]
-        lost = ~np.isfinite(found).all(axis=(1, 2))
+        lost = ~(np.abs(found) <= LARGEST_COORDINATE).all(axis=(1, 2))
         if visible is not None:
             lost |= ~visible[self.hierarchy.owners[self.instances]]
         if lost.any():
@@ -266,13 +268,13 @@ class Poser:
 
 def hidden(transforms: Float) -> Float:
     """Transforms (N, 4, 4) of instances that are not to be seen: too small for a ray to hit, at the places that these
-    transforms have for them, or at the origin where those are not finite.
+    transforms have for them, or at the origin where those are too far.
 
     A structure of two levels takes them as any others: nothing is built anew for them.
     """
     found = np.broadcast_to(np.diag([_UNSEEN, _UNSEEN, _UNSEEN, 1.0]), transforms.shape).copy()
     place = transforms[:, :3, 3]
-    found[:, :3, 3] = np.where(np.isfinite(place).all(axis=1, keepdims=True), place, 0.0)
+    found[:, :3, 3] = np.where((np.abs(place) <= LARGEST_COORDINATE).all(axis=1, keepdims=True), place, 0.0)
     return found
 
 

@@ -361,7 +361,7 @@ class Scene:
         """Transforms (I, 4, 4) float64 of all instances, the cameras and the lights, at a time of the animation.
 
         Constant before the first key and after the last one. Objects not on animated nodes keep their place, and those
-        of transforms beyond float64 are `hidden`. Raises ViewerError for a non-finite time.
+        beyond `LARGEST_COORDINATE` are `hidden`. Raises ViewerError for a non-finite time.
         """
         if not np.isfinite(seconds):
             raise ViewerError(self.name, f"a time of {seconds} seconds", "give a finite number")

@@ -15,7 +15,7 @@ from viewer.formats.gltf.lights import EXTENSION as LIGHTS
 from viewer.formats.gltf.motion.pointers import Animated, pointer_of, target_of
 from viewer.formats.gltf.motion.targets import target_count
 from viewer.formats.gltf.nodes import Nodes
-from viewer.scene.animation import INTERPOLATIONS, PATHS, PLACING, Animation, Track
+from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
 
 _FLOAT = 5126
 # Memory of a track with its JSON objects.
@@ -111,7 +111,7 @@ class _Animation:
             if not found:
                 self.unknown[pointer] = None
             return [each for node, what in found for each in self._of_node(target, node, what)]
-        if path not in (*PLACING, "weights"):
+        if path not in (*PATHS, "weights"):
             self.left_out[f"move {short(path)}, which is ignored"] += 1
             return []
         node = target.index("node", len(self.nodes), "node", None)
@@ -148,9 +148,9 @@ class _Animation:
             if number and int(number) >= width:
                 raise target.fail("path", f"names morph target {int(number)} of {width}")
             return [(node, path, 1 if number else width)]
-        if path in PLACING and "matrix" in self.nodes[node]:
+        if path in PATHS and "matrix" in self.nodes[node]:
             raise target.fail("node", f"node {node} has a matrix", "animated nodes have translation, rotation, scale")
-        return [(node, path, PATHS[path] or 1)]
+        return [(node, path, PATHS.get(path, 1))]
 
     def _targets(self, node: Object) -> int:
         """Morph targets of a node's mesh; 0 without a mesh."""

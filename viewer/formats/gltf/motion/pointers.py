@@ -23,6 +23,7 @@ from viewer.formats.gltf.json import Object
 from viewer.formats.gltf.lights import EXTENSION as LIGHTS
 from viewer.formats.gltf.lights import describe
 from viewer.formats.gltf.materials import read_material
+from viewer.scene.animation import PATHS
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material
@@ -68,7 +69,6 @@ MATERIAL = {
     }.items()
 }
 LIGHT = {"color": 3, "intensity": 1, "spot/innerConeAngle": 1, "spot/outerConeAngle": 1}
-_NODE = {"translation": 3, "rotation": 4, "scale": 3}
 _VISIBLE = "extensions/KHR_node_visibility/visible"
 _YFOV = "perspective/yfov"
 _PLACES = {
@@ -114,7 +114,7 @@ def _width(kind: str, within: str) -> int | None:
         return 0 if within == "weights" else 1
     if kind == "meshes":
         return None
-    return 1 if within == _VISIBLE else _NODE.get(within)
+    return 1 if within == _VISIBLE else PATHS.get(within)
 
 
 class Animated:
