@@ -2,36 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import moderngl
 
+from viewer.stream.compile.addresses import Addresses
+from viewer.stream.compile.generate import add_modules
+from viewer.stream.compile.memories import cold_tables
 from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 
 
 def pass_source(
-    name: str, inputs: Mapping[str, Record], output: Record, planar: bool = False, **constants: int
+    name: str,
+    inputs: Mapping[str, Record],
+    output: Record,
+    planar: bool = False,
+    modules: Sequence[Module] = (),
+    addresses: Addresses | None = None,
+    **constants: int,
 ) -> Source:
     """The fragment program ``shaders/NAME.glsl``, which defines ``OUTPUT element(int number)``.
 
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
-    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``.
+    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``. modules : with memories
+    that it reads, at ``addresses``, and with functions and features.
     """
-    source = pass_head(inputs, output, planar, **constants)
+    tables = [memory.record for module in modules for memory in module.memories if isinstance(memory, Table)]
+    uses = [record for module in modules for record in module.uses]
+    source = pass_head(inputs, output, planar, (*tables, *uses), **constants)
+    if addresses is not None:
+        add_modules(source, modules, addresses, counting=False, once=False)
     source.include(f"{name}.glsl")
     source.add(_main(output, planar), "pass")
     return source
 
 
-def pass_head(inputs: Mapping[str, Record], output: Record, planar: bool, **constants: int) -> Source:
+def pass_head(
+    inputs: Mapping[str, Record], output: Record, planar: bool, records: Sequence[Record] = (), **constants: int
+) -> Source:
     """What the file of a pass finds declared: constants, records, and how each of the streams is fetched."""
     source = Source.begin(**constants)
-    for record in dict.fromkeys((*inputs.values(), output)):
+    for record in dict.fromkeys((*inputs.values(), output, *records)):
         source.add_record(record, pack=True)
     for stream, record in inputs.items():
         add_fetch(source, stream, record, planar)
@@ -78,11 +96,15 @@ class Pass:
         inputs: Mapping[str, Record],
         output: Record,
         planar: bool = False,
+        modules: Sequence[Module] = (),
+        resources: Resources | None = None,
         **constants: int,
     ) -> None:
-        """As of `pass_source`."""
+        """As of `pass_source`; resources : with the memories of the modules."""
         self.device, self.output = device, output
-        self.drawing = square(device, Shader(device, pass_source(name, inputs, output, planar, **constants)))
+        self._modules, self._resources = modules, resources
+        source = pass_source(name, inputs, output, planar, modules, resources, **constants)
+        self.drawing = square(device, Shader(device, source))
 
     def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
         """Compute every element of ``output``, which must not be among the input streams."""
@@ -95,9 +117,23 @@ class Pass:
             for k, texture in enumerate(stream.textures):
                 shader.bind(f"in_{name}_{k}", texture)
         shader.set("out_width", output.size[0])
+        if self._resources is not None:
+            self._bind(self._resources)
         for name, value in uniforms.items():
             shader.set(name, value)
         self.drawing.render()
+
+    def _bind(self, resources: Resources) -> None:
+        """Bind what the modules bring."""
+        shader = self.drawing.shader
+        for name, base in resources.bases(self._modules).items():
+            shader.set(name, base)
+        for module in self._modules:
+            for memory in module.memories:
+                if not isinstance(memory, Table) or memory.hot:
+                    shader.bind(f"memory_{memory.name}", resources.get(memory).texture)
+        if cold_tables(self._modules):
+            shader.bind("memory_arena", resources.arena)
 
 
 Declared = Mapping[str, tuple[Mapping[str, Record], Record]]  # passes by name: their inputs by name, and the output
