@@ -4,8 +4,9 @@
 uniform int count;  // vertices
 
 Vertex element(int number) {
-    Vertex vertex = fetch_posed(min(number, count - 1));
-    ivec3 corners = fetch_facets(min(number, count - 1)).corners;
+    number = min(number, count - 1);  // lanes beyond may run along for their neighbours
+    Vertex vertex = fetch_posed(number);
+    ivec3 corners = fetch_facets(number).corners;
     if (corners.x < 0) return vertex;
     vec3 a = fetch_posed(corners.x).position, b = fetch_posed(corners.y).position, c = fetch_posed(corners.z).position;
     vec3 ab = b - a, ac = c - a;

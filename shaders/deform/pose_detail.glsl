@@ -8,7 +8,7 @@
 uniform int count;  // vertices
 
 Detail element(int number) {
-    if (number >= count) return Detail(vec4(0.0), vec3(0.0), 0.0);
+    number = min(number, count - 1);  // lanes beyond may run along for their neighbours
 #ifdef HAVE_LOOKS
     Rest rest = fetch_rest(number);
     Look look = fetch_looks(number);

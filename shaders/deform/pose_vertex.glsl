@@ -9,7 +9,7 @@
 uniform int count;  // vertices
 
 Vertex element(int number) {
-    if (number >= count) return Vertex(vec3(0.0), vec3(0.0), vec3(0.0), vec2(0.0));
+    number = min(number, count - 1);  // lanes beyond may run along for their neighbours
     Rest rest = fetch_rest(number);
     vec3 position = rest.position, normal = rest.normal;
 #ifdef HAVE_LOOKS

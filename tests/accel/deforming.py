@@ -26,7 +26,9 @@ def tube(rings: int = 24, sides: int = 16, tangents: bool = False) -> Mesh:
     points = 0.4 * out + np.stack([0 * y, y, 0 * y], axis=-1).reshape(-1, 3)
     row, side = np.meshgrid(np.arange(rings - 1), np.arange(sides), indexing="ij")
     a, b = row * sides + side, row * sides + (side + 1) % sides
-    faces = np.concatenate([np.stack([a, a + sides, b], -1).reshape(-1, 3), np.stack([b, a + sides, b + sides], -1).reshape(-1, 3)])
+    faces = np.concatenate(
+        [np.stack([a, a + sides, b], -1).reshape(-1, 3), np.stack([b, a + sides, b + sides], -1).reshape(-1, 3)]
+    )
     uvs = np.stack([turn.ravel() / (2 * np.pi), y.ravel() / 4], axis=1)
     made = Mesh(points, faces, normals=out, uvs=uvs, name="tube")
     if tangents:
@@ -126,7 +128,10 @@ def posed(base: Scene, seed: int) -> Scene:
 
 def with_normal_map(base: Scene) -> Scene:
     """The scene with a texture of bumps on its first material."""
-    texels = np.full((4, 4, 3), 128, np.uint8)
-    texels[..., 2], texels[::2, :, 0] = 255, 160
+    texels = np.full((4, 4, 4), 128, np.uint8)
+    texels[..., 2:], texels[::2, :, 0] = 255, 160
     bumps = Texture(Image(texels), content="normal")
-    return base.with_parts(materials=[replace(base.materials[0], normal_texture=0), *base.materials[1:]], textures=[bumps])
+    return base.with_parts(
+        materials=[replace(base.materials[0], kind="principled", normal_texture=0), *base.materials[1:]],
+        textures=[bumps],
+    )

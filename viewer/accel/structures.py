@@ -285,7 +285,8 @@ def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, sided: bool) -
     trees = RefitTables(built[:count], faces, firsts, sides[:count], sided and any(s is not None for s in sides))
     found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees)
     if found is not None:
-        two.cover({number: cover.of(mesh.pose) for number, (cover, mesh) in enumerate(zip(found.covers, meshes))})
+        boxes = (cover.of(mesh.pose) for cover, mesh in zip(found.covers, meshes, strict=True))
+        two.cover(dict(enumerate(boxes)))
     return found
 
 

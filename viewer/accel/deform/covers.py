@@ -77,9 +77,8 @@ class Cover:
         count = len(pose.joints) if deformation.skinned else 1
         boxes = np.empty((count, 2, 3))
         boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
-        if not deformation.skinned:
-            if sound.any():
-                boxes[0] = positions[sound].min(axis=0), positions[sound].max(axis=0)
+        if not deformation.skinned and sound.any():
+            boxes[0] = positions[sound].min(axis=0), positions[sound].max(axis=0)
         for column in range(deformation.joints.shape[1]):
             taken = np.flatnonzero((deformation.weights[:, column] != 0) & sound)
             np.minimum.at(boxes[:, 0], deformation.joints[taken, column], positions[taken])

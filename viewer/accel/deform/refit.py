@@ -25,7 +25,9 @@ CORNERS = Record(
     Field("number", "int", about="of the triangle"),
 )
 SIDED_CORNERS = Record("Corners", *CORNERS.fields, Field("one_sided", "int", about="as in Triangle"))
-RANGE = Record("NodeRange", Field("first", "int", about="of a node's triangles"), Field("end", "int", about="behind them"))
+RANGE = Record(
+    "NodeRange", Field("first", "int", about="of a node's triangles"), Field("end", "int", about="behind them")
+)
 NODE_ROW = Record(
     "NodeRow",
     Field("root", "int", about="number of the tree's first node"),

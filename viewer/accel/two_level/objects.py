@@ -105,7 +105,9 @@ def _add(mesh: Mesh, meshes: list[Mesh], scales: list[float], corners: list, par
     """The object's number, or -1 if it has nothing to hit."""
     quadric = mesh if isinstance(mesh, Quadric) else None
     shape = mesh.positions[mesh.triangles] if quadric is None else mesh.positions[None]
-    sound = np.isfinite(shape).all(axis=(1, 2))
+    sound = np.asarray(np.isfinite(shape).all(axis=(1, 2)))
+    if isinstance(mesh, DeformedMesh):
+        sound &= (np.abs(np.where(np.isfinite(shape), shape, 0.0)) <= LARGEST_COORDINATE).all(axis=(1, 2))
     if isinstance(mesh, DeformedMesh) and not sound.all():  # another pose may be finite
         rest = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
         shape = shape.copy()

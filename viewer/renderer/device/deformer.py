@@ -13,9 +13,8 @@ from viewer.renderer.inputs.prepared import Prepared
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass
 from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.rows import RowWriter
+from viewer.stream.gl.rows import RowWriter, TablePass
 from viewer.stream.gl.stream import Stream
 
 WIDTH = 512  # elements in a row of the streams
@@ -30,7 +29,7 @@ class Deformer:
     def __init__(self, device: Device, resources: Resources, deforming: Deforming) -> None:
         self.device, self.resources, self.deforming = device, resources, deforming
         self._rows = RowWriter(device, resources)
-        self._passes: dict[tuple[Any, ...], Pass] = {}
+        self._passes: dict[tuple[Any, ...], TablePass] = {}
         self._streams: dict[str, Stream] = {}
         self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
 
@@ -90,9 +89,7 @@ class Deformer:
             below = pyramid[f"level_{k}"] = self._run(f"level {k}", form, blocks, inputs, elements)
             elements = -(-elements // BLOCK)
         nodes = len(deforming.trees.ranges.data)
-        boxes = self._run(
-            "node", forms.node_pass(deforming, record), nodes, {forms.TRIANGLES: triangles, **pyramid}
-        )
+        boxes = self._run("node", forms.node_pass(deforming, record), nodes, {forms.TRIANGLES: triangles, **pyramid})
         for table in tables:
             rows = len((deforming.trees.pairs if table.record == PAIR else deforming.trees.nodes).data)
             if rows:
@@ -106,9 +103,7 @@ class Deformer:
         last = form.modules[-1]
         key = name, form.output, *sorted(form.inputs), last.features, *(id(m) for m in last.memories)
         if key not in self._passes:
-            file = last.source.removesuffix(".glsl")
-            arguments = file, form.inputs, form.output
-            self._passes[key] = Pass(self.device, *arguments, modules=form.modules, resources=self.resources)
+            self._passes[key] = TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
         target = self._stream(name, form.output, count)
         self._passes[key].draw(inputs, target, count=count if limit is None else limit)
         return target

@@ -222,8 +222,8 @@ def with_textures_within(scene: Scene, most: int) -> Scene:
 
 
 def keeps_structure(before: Prepared, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
-    """Whether the structure serves another ``scene`` too, once instances that have ``moved`` stand where they do now, and
-    meshes that are ``posed`` have been deformed where their objects are."""
+    """Whether the structure serves another ``scene`` too, once instances that have ``moved`` stand where they do now,
+    and meshes that are ``posed`` have been deformed where their objects are."""
     if before.settings.recipe() != settings.recipe() or changes.geometry:
         return False
     deforming = before.structure.deforming

@@ -2,54 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import moderngl
 
-from viewer.stream.compile.addresses import Addresses
-from viewer.stream.compile.generate import add_modules
-from viewer.stream.compile.memories import cold_tables
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader, square
-from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 
 
 def pass_source(
-    name: str,
-    inputs: Mapping[str, Record],
-    output: Record,
-    planar: bool = False,
-    modules: Sequence[Module] = (),
-    addresses: Addresses | None = None,
-    **constants: int,
+    name: str, inputs: Mapping[str, Record], output: Record, planar: bool = False, **constants: int
 ) -> Source:
     """The fragment program ``shaders/NAME.glsl``, which defines ``OUTPUT element(int number)``.
 
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
-    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``. modules : with memories
-    that it reads, at ``addresses``, and with functions and features.
+    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``.
     """
-    tables = [memory.record for module in modules for memory in module.memories if isinstance(memory, Table)]
-    uses = [record for module in modules for record in module.uses]
-    source = pass_head(inputs, output, planar, (*tables, *uses), **constants)
-    if addresses is not None:
-        add_modules(source, modules, addresses, counting=False, once=False)
+    source = pass_head(inputs, output, planar, **constants)
     source.include(f"{name}.glsl")
-    source.add(_main(output, planar), "pass")
+    source.add(pass_main(output, planar), "pass")
     return source
 
 
-def pass_head(
-    inputs: Mapping[str, Record], output: Record, planar: bool, records: Sequence[Record] = (), **constants: int
-) -> Source:
+def pass_head(inputs: Mapping[str, Record], output: Record, planar: bool, **constants: int) -> Source:
     """What the file of a pass finds declared: constants, records, and how each of the streams is fetched."""
     source = Source.begin(**constants)
-    for record in dict.fromkeys((*inputs.values(), output, *records)):
+    for record in dict.fromkeys((*inputs.values(), output)):
         source.add_record(record, pack=True)
     for stream, record in inputs.items():
         add_fetch(source, stream, record, planar)
@@ -74,7 +56,8 @@ def add_fetch(source: Source, stream: str, record: Record, planar: bool = False)
     source.add(text, f"stream {stream}")
 
 
-def _main(output: Record, planar: bool) -> str:
+def pass_main(output: Record, planar: bool = False) -> str:
+    """``main()`` of a pass: ``element`` of each of its elements, packed."""
     outputs = "\n".join(f"layout(location = {k}) out vec4 out_{k};" for k in range(output.texels))
     names = ", ".join(f"out_{k}" for k in range(output.texels))
     element = "element(at)" if planar else "element(at.y * out_width + at.x)"
@@ -96,14 +79,13 @@ class Pass:
         inputs: Mapping[str, Record],
         output: Record,
         planar: bool = False,
-        modules: Sequence[Module] = (),
-        resources: Resources | None = None,
         **constants: int,
     ) -> None:
-        """As of `pass_source`; resources : with the memories of the modules."""
+        """As of `pass_source`."""
+        self._have(device, output, pass_source(name, inputs, output, planar, **constants))
+
+    def _have(self, device: Device, output: Record, source: Source) -> None:
         self.device, self.output = device, output
-        self._modules, self._resources = modules, resources
-        source = pass_source(name, inputs, output, planar, modules, resources, **constants)
         self.drawing = square(device, Shader(device, source))
 
     def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
@@ -117,23 +99,9 @@ class Pass:
             for k, texture in enumerate(stream.textures):
                 shader.bind(f"in_{name}_{k}", texture)
         shader.set("out_width", output.size[0])
-        if self._resources is not None:
-            self._bind(self._resources)
         for name, value in uniforms.items():
             shader.set(name, value)
         self.drawing.render()
-
-    def _bind(self, resources: Resources) -> None:
-        """Bind what the modules bring."""
-        shader = self.drawing.shader
-        for name, base in resources.bases(self._modules).items():
-            shader.set(name, base)
-        for module in self._modules:
-            for memory in module.memories:
-                if not isinstance(memory, Table) or memory.hot:
-                    shader.bind(f"memory_{memory.name}", resources.get(memory).texture)
-        if cold_tables(self._modules):
-            shader.bind("memory_arena", resources.arena)
 
 
 Declared = Mapping[str, tuple[Mapping[str, Record], Record]]  # passes by name: their inputs by name, and the output

@@ -1,16 +1,22 @@
-"""Streams into memories, on the device: elements become rows of a table."""
+"""Passes that read memories, and streams that become rows of memories: tables computed on the device."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import moderngl
 
-from viewer.stream.compile.addresses import IN_BUFFER
+from viewer.stream.compile.addresses import IN_BUFFER, Addresses
+from viewer.stream.compile.generate import add_modules
+from viewer.stream.compile.memories import cold_tables
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Table
+from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
 from viewer.stream.gl.memory import BufferTexture
+from viewer.stream.gl.passes import Pass, add_fetch, pass_main
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 
@@ -30,6 +36,50 @@ def rows_source(texels: int) -> Source:
     source.add(f"vec4 record_texel(int number, int texel) {{\n{body}\n}}", "record")
     source.include("stream/rows_of_records.glsl")
     return source
+
+
+def table_pass_source(
+    modules: Sequence[Module], inputs: Mapping[str, Record], output: Record, addresses: Addresses
+) -> Source:
+    """The fragment program of a `TablePass`."""
+    source = Source.begin()
+    tables = [memory.record for module in modules for memory in module.memories if isinstance(memory, Table)]
+    uses = [record for module in modules for record in module.uses]
+    for record in dict.fromkeys((*inputs.values(), output, *tables, *uses)):
+        source.add_record(record, pack=record == output)
+    for stream, record in inputs.items():
+        add_fetch(source, stream, record)
+    add_modules(source, modules, addresses, counting=False, once=False)
+    source.add(pass_main(output), "pass")
+    return source
+
+
+class TablePass(Pass):
+    """A pass, of which ``modules`` bring the memories and ``OUTPUT element(int number)``; else as `Pass`."""
+
+    def __init__(
+        self,
+        device: Device,
+        resources: Resources,
+        modules: Sequence[Module],
+        inputs: Mapping[str, Record],
+        output: Record,
+    ) -> None:
+        self._have(device, output, table_pass_source(modules, inputs, output, resources))
+        self._modules, self._resources = modules, resources
+
+    def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
+        """As of `Pass.draw`."""
+        shader, resources = self.drawing.shader, self._resources
+        for name, base in resources.bases(self._modules).items():  # uploads, which may bind framebuffers
+            shader.set(name, base)
+        for module in self._modules:
+            for memory in module.memories:
+                if not isinstance(memory, Table) or memory.hot:
+                    shader.bind(f"memory_{memory.name}", resources.get(memory).texture)
+        if cold_tables(self._modules):
+            shader.bind("memory_arena", resources.arena)
+        super().draw(streams, output, **uniforms)
 
 
 class RowWriter:
@@ -95,7 +145,7 @@ class RowWriter:
         for k, texture in enumerate(stream.textures):
             drawing.shader.bind(f"in_{k}", texture)
         drawing.render()
-        target.scissor = None
+        target.scissor = None  # type: ignore[assignment]  # the whole
 
     def release(self) -> None:
         """Free the textures."""
