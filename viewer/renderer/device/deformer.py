@@ -49,6 +49,11 @@ class Deformer:
             self._write(late, tables)
             self._done = held
 
+    @property
+    def posed(self) -> Stream | None:
+        """`VERTEX` of every deforming vertex, as it was posed last."""
+        return self._streams.get("face normal" if self.deforming.poses.faceted else "vertex")
+
     # -- passes ----------------------------------------------------------------------------------------------------
 
     def _write(self, late: list[Table], tables: Mapping[int, Table]) -> None:

@@ -25,6 +25,7 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Executor
 from viewer.stream.selftest.ways import device_notes, settle, stack_note
 
@@ -120,6 +121,12 @@ class GpuScene:
             deformer = self._deformer = Deformer(self.device, self.resources, deforming)
             owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
             self.resources.settling.append(lambda: deformer.settle(owner().prepared))  # type: ignore[union-attr]
+
+    @property
+    def posed(self) -> Stream | None:
+        """`VERTEX` of the vertices of deforming objects, which lie before all others; None where nothing deforms, and
+        before they are posed."""
+        return None if self._deformer is None else self._deformer.posed
 
     def reload(self) -> None:
         """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then

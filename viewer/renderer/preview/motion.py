@@ -30,7 +30,7 @@ def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings)
     if not other <= LIGHT - {"environment"} or before.structure.levels != now.structure.levels:
         return None
     edit = scene_changes(before.scene, now.scene)
-    if not edit.same or edit.geometry or edit.posed or edit.attributes or len(edit.moved) > MOST_MOVED:
+    if not edit.same or edit.geometry or edit.attributes or len(edit.moved) > MOST_MOVED:
         return None
     flat, moved = now.structure.levels == 1, []
     for number in edit.moved.tolist():
@@ -41,4 +41,5 @@ def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings)
             return None
         first, end = (int(now.starts[number]), int(now.starts[number + 1])) if flat else (number, number + 1)
         moved.append((first, end, matrix))
-    return Changes(moved, flat, bool(other) or edit.lights or edit.materials or edit.textures)
+    relit = bool(other) or edit.lights or edit.materials or edit.textures
+    return Changes(moved, flat, bool(edit.posed), relit)

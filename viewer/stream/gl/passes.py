@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import moderngl
@@ -15,14 +15,21 @@ from viewer.stream.gl.stream import Stream
 
 
 def pass_source(
-    name: str, inputs: Mapping[str, Record], output: Record, planar: bool = False, **constants: int
+    name: str,
+    inputs: Mapping[str, Record],
+    output: Record,
+    planar: bool = False,
+    features: Collection[str] = (),
+    **constants: int,
 ) -> Source:
     """The fragment program ``shaders/NAME.glsl``, which defines ``OUTPUT element(int number)``.
 
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
-    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``.
+    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``. features : conditional
+    parts of the source; see `viewer.stream.compile.source`.
     """
     source = pass_head(inputs, output, planar, **constants)
+    source.features |= set(features)
     source.include(f"{name}.glsl")
     source.add(pass_main(output, planar), "pass")
     return source
@@ -79,10 +86,11 @@ class Pass:
         inputs: Mapping[str, Record],
         output: Record,
         planar: bool = False,
+        features: Collection[str] = (),
         **constants: int,
     ) -> None:
         """As of `pass_source`."""
-        self._have(device, output, pass_source(name, inputs, output, planar, **constants))
+        self._have(device, output, pass_source(name, inputs, output, planar, features, **constants))
 
     def _have(self, device: Device, output: Record, source: Source) -> None:
         self.device, self.output = device, output

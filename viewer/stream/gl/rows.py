@@ -39,7 +39,7 @@ def rows_source(texels: int) -> Source:
 
 
 def table_pass_source(
-    modules: Sequence[Module], inputs: Mapping[str, Record], output: Record, addresses: Addresses
+    modules: Sequence[Module], inputs: Mapping[str, Record], output: Record, addresses: Addresses, planar: bool = False
 ) -> Source:
     """The fragment program of a `TablePass`."""
     source = Source.begin()
@@ -48,9 +48,9 @@ def table_pass_source(
     for record in dict.fromkeys((*inputs.values(), output, *tables, *uses)):
         source.add_record(record, pack=record == output)
     for stream, record in inputs.items():
-        add_fetch(source, stream, record)
+        add_fetch(source, stream, record, planar)
     add_modules(source, modules, addresses, counting=False, once=False)
-    source.add(pass_main(output), "pass")
+    source.add(pass_main(output, planar), "pass")
     return source
 
 
@@ -64,8 +64,9 @@ class TablePass(Pass):
         modules: Sequence[Module],
         inputs: Mapping[str, Record],
         output: Record,
+        planar: bool = False,
     ) -> None:
-        self._have(device, output, table_pass_source(modules, inputs, output, resources))
+        self._have(device, output, table_pass_source(modules, inputs, output, resources, planar))
         self._modules, self._resources = modules, resources
 
     def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
