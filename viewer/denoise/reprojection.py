@@ -30,6 +30,7 @@ INPUTS: dict[str, Record] = {
     "past": HISTORY,
     "motion": MOTION,
 }
+POSED_INPUTS = {**INPUTS, "flow": FLOW}
 RECALLED: dict[str, Record] = {"lit": LIT, "own": HISTORY, "known": KNOWN}
 LONGEST = 32.0  # samples that the past counts as at most
 LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are others
@@ -147,8 +148,7 @@ class History:
 
     def _reproject_posed(self) -> Pass:
         if self._posed_pass is None:
-            given = {**INPUTS, "flow": FLOW}
-            self._posed_pass = Pass(self.device, "film/denoise/reproject", given, HISTORY, True, ("POSED",))
+            self._posed_pass = Pass(self.device, "film/denoise/reproject", POSED_INPUTS, HISTORY, True, ("POSED",))
         return self._posed_pass
 
     def _known(self, lit: Stream, camera: Camera, samples: int) -> Stream | None:

@@ -43,7 +43,5 @@ Flow element(ivec2 at) {
     vec3 then = inverse * (mat3(was.normal, was_b.normal, was_c.normal) * weights);
     vec3 turn = then / max(length(then), 1e-30) - now / max(length(now), 1e-30);
     turn *= dot(now, lit.normal) < 0.0 ? -1.0 : 1.0;  // the picture's normals are on the ray's side
-    shift = shift * linear;
-    // What comes from beyond all numbers has no past: it is sought nowhere near.
-    return all(lessThan(abs(shift), vec3(1e30))) ? Flow(shift, turn) : Flow(vec3(1e30), vec3(0.0));
+    return Flow(shift * linear, turn);
 }

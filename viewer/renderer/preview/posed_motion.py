@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from viewer.denoise.named_streams import NamedStreams
-from viewer.denoise.records import FLOW, LIT, POINT
+from viewer.denoise.records import FLOW, HISTORY, LIT, POINT
+from viewer.denoise.reprojection import POSED_INPUTS
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES, VERTEX
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.scene.camera import Camera
+from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass
+from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.rows import TablePass
+from viewer.stream.gl.rows import TablePass, table_pass_source
 from viewer.stream.gl.stream import Stream
 
 INPUTS = {"lit": LIT, "features": FEATURES, "now": POINT, "past": POINT}
+
+
+def posed_motion_sources(prepared: Prepared, resources: Resources) -> Iterator[tuple[str, Source]]:
+    """The fragment programs for a scene that deforms, by name."""
+    yield "point_of", pass_source("film/denoise/point_of", {"posed": VERTEX}, POINT)
+    yield "flow", table_pass_source(_modules(prepared), INPUTS, FLOW, resources, planar=True)
+    yield "reproject", pass_source("film/denoise/reproject", POSED_INPUTS, HISTORY, True, ("POSED",))
+
+
+def _modules(prepared: Prepared) -> tuple[Module, ...]:
+    """What the flow reads of a scene."""
+    tables = [
+        memory
+        for module in prepared.modules()
+        for memory in module.memories
+        if isinstance(memory, Table) and memory.name in ("faces", "instances")
+    ]
+    return (Module("flow", (), "film/denoise/flow.glsl", tuple(tables)),)
 
 
 class PosedMotion:
@@ -56,17 +78,10 @@ class PosedMotion:
         return made
 
     def _pass(self, prepared: Prepared, resources: Resources) -> TablePass:
-        tables = [
-            memory
-            for module in prepared.made()
-            for memory in module.memories
-            if isinstance(memory, Table) and memory.name in ("faces", "instances")
-        ]
-        key = tuple(map(id, tables))
+        modules = _modules(prepared)
+        key = tuple(map(id, modules[0].memories))
         if self._flow is None or self._flow[0] != key:
-            module = Module("flow", (), "film/denoise/flow.glsl", tuple(tables))
-            made = TablePass(self.device, resources, (module,), INPUTS, FLOW, planar=True)
-            self._flow = key, made
+            self._flow = key, TablePass(self.device, resources, modules, INPUTS, FLOW, planar=True)
         return self._flow[1]
 
     def release(self) -> None:
