@@ -11,7 +11,7 @@ from history_twin import blended
 from numpy.typing import NDArray
 from wavelet_twin import through
 
-from viewer.denoise.records import HISTORY, IRRADIANCE, LIT
+from viewer.denoise.records import FLOW, HISTORY, IRRADIANCE, LIT
 from viewer.denoise.reprojection import CHANCE, CHANCE_RELIT, LONGEST, LONGEST_RELIT, Changes, History
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -51,9 +51,10 @@ def run(
     changes: Changes | None = None,
     light: NDArray | None = None,
     last: int = 1,
+    flow: NDArray | None = None,
 ) -> NDArray:
     """The last of the pictures, records of `HISTORY`; light : of the one before, records of `IRRADIANCE` (without: its
-    own). changes : before each of the last ones."""
+    own). changes : before each of the last ones. flow : of the last one, records of `FLOW`."""
     device = history.device
     with device.current():
         history.forget()
@@ -65,7 +66,11 @@ def run(
             streams = Stream(device, LIT, size), Stream(device, FEATURES, size)
             for stream, records in zip(streams, (lit, features), strict=True):
                 stream.write(records)
-            made = history.blend(*streams, camera, 1).read()
+            carried = None
+            if flow is not None and number == len(pictures) - 1:
+                carried = Stream(device, FLOW, size)
+                carried.write(flow)
+            made = history.blend(*streams, camera, 1, carried).read()
             if light is not None and number == len(pictures) - 2:
                 made["rgb"], made["variance"] = light["rgb"], light["variance"]
                 history._now.streams["past"].write(made)
@@ -147,6 +152,22 @@ def test_an_object_that_moves_takes_its_past_along(history: History) -> None:
     assert (carried["age"][square & ~was] > 1.9).mean() > 0.6 and (still["age"][square & ~was] == 1).all()
     np.testing.assert_allclose(carried["rgb"][square], 3, rtol=1e-5)
     np.testing.assert_allclose(carried["rgb"][~square & ~was], 1, rtol=1e-5)
+
+
+def test_an_object_that_deforms_takes_its_past_along(history: History) -> None:
+    """A flow of the motion's length is worth the motion, to a few bits; and a turn finds the past of another normal."""
+    (before, features), (now, now_features) = seen(CAMERA), seen(CAMERA, middle=0.25)
+    square, was = now_features["triangle"] == 2, features["triangle"] == 2
+    before["rgb"][was], now["rgb"][square] = 3, 3
+    before["normal"][was] = (0, 0.28, 0.96)  # it has turned since
+    flow = np.zeros(now.shape, FLOW.dtype)
+    flow["shift"][square] = RIGHT[:3, 3]
+    pictures = [(before, features, CAMERA), (now, now_features, CAMERA)]
+    unturned = run(history, pictures, Changes(posed=True), flow=flow)
+    flow["turn"][square] = (0, 0.28, -0.04)
+    carried = run(history, pictures, Changes(posed=True), flow=flow)
+    assert (carried["age"][square] > 1.9).mean() > 0.7 and (unturned["age"][square] == 1).mean() > 0.9
+    np.testing.assert_allclose(carried["rgb"][square], 3, rtol=1e-5)
 
 
 def test_light_that_goes_leaves_no_trail(history: History) -> None:

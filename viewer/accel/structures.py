@@ -14,9 +14,12 @@ from viewer.accel import loop, quadrics, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
+from viewer.accel.deform.deforming import Deforming
+from viewer.accel.deform.refit import RefitTables
 from viewer.accel.repeats import without_repeats
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.culling import culled_of_objects
 from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
@@ -59,6 +62,7 @@ class Structure:
     built      : the builder's result. levels : 1, or 2 with a structure over instances.
     whole      : the traversal of passes that take a ray to its hit. stepwise : of single-kernel passes.
     make       : traversal -> modules. facts : picture metadata. statistics : for `raystream info`.
+    deforming  : the objects that follow poses in place; None where nothing does.
     """
 
     name: str
@@ -69,6 +73,7 @@ class Structure:
     levels: int = 1
     facts: dict[str, str] = field(default_factory=dict)
     statistics: dict[str, Any] = field(default_factory=dict)
+    deforming: Deforming | None = None
     _made: dict[str, list[Module]] = field(default_factory=dict, repr=False)
 
     def modules(self, stepwise: bool = False) -> list[Module]:
@@ -244,6 +249,9 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         culled=_in_order(sides, order),
     )
     tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
+    deforming = None
+    if inner == "bvh" and recipe.intersection != "planes":
+        deforming = _deforming(two, built, sides, recipe.back_faces == "culled")
     return Structure(
         recipe.accel,
         two,
@@ -261,7 +269,25 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
             "seconds": float(sum(each.statistics["seconds"] for each in built)),
             **two.top.statistics,
         },
+        deforming=deforming,
     )
+
+
+def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, sided: bool) -> Deforming | None:
+    """What follows poses, its instances within boxes that are found without vertices from the first pose on."""
+    objects = two.objects
+    meshes = [mesh for mesh in objects.meshes[: len(objects.deforming)] if isinstance(mesh, DeformedMesh)]
+    if not meshes or objects.bound:
+        return None
+    count = len(meshes)
+    firsts = np.cumsum([0, *(len(mesh.rest.positions) for mesh in meshes)])[:-1]
+    faces = [mesh.triangles for mesh in meshes]
+    trees = RefitTables(built[:count], faces, firsts, sides[:count], sided and any(s is not None for s in sides))
+    found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees)
+    if found is not None:
+        boxes = (cover.of(mesh.pose) for cover, mesh in zip(found.covers, meshes, strict=True))
+        two.cover(dict(enumerate(boxes)))
+    return found
 
 
 Sides = list[NDArray[np.bool_] | None]
@@ -280,8 +306,16 @@ Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     built = [
-        bvh_build.build(without_repeats(corners, culled), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
-        for (corners, share), culled in zip(_shares(two.objects.corners, progress), sides, strict=True)
+        # Triangles that lie in one place now may not in another pose.
+        bvh_build.build(
+            corners if number < len(two.objects.deforming) else without_repeats(corners, culled),
+            recipe.build,
+            leaf=bvh.MOST_IN_LEAF,
+            progress=share,
+        )
+        for number, ((corners, share), culled) in enumerate(
+            zip(_shares(two.objects.corners, progress), sides, strict=True)
+        )
     ]
     # An empty scene still has an object, which no instance uses.
     held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
@@ -330,6 +364,8 @@ GRID_CHOICES = ("adinetz", "adinetz", ("adinetz",))
 
 def automatic(scene: Scene) -> str:
     """The structure of ``--accel auto`` for a scene."""
+    if scene.deforms:
+        return f"{TWO_LEVEL}bvh"  # whose trees follow a pose
     distinct = sum(len(scene.meshes[mesh].triangles) for mesh in {instance.mesh for instance in scene.instances})
     flat = scene.triangle_count
     return f"{TWO_LEVEL}bvh" if flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct else "bvh"

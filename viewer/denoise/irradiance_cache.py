@@ -48,7 +48,7 @@ def _constants(bits: int) -> dict[str, int]:
 
 def cache_sources() -> Iterator[tuple[str, Source]]:
     """The fragment programs, by name."""
-    yield "cache_find", pass_source("film/denoise/cache_find", SOUGHT, KNOWN, planar=True, **_constants(EDGE_BITS))
+    yield "cache_find", pass_source("film/denoise/cache_find", SOUGHT, KNOWN, True, (), **_constants(EDGE_BITS))
 
 
 def cache_point_sources() -> tuple[Source, Source]:
@@ -68,7 +68,7 @@ class IrradianceCache:
         self.cells: Stream | None = None
         self._edge = 1 << bits
         self._add = Scatter(device, "film/denoise/cache_add", KEPT, CELL, **_constants(bits))
-        self._find = Pass(device, "film/denoise/cache_find", SOUGHT, KNOWN, planar=True, **_constants(bits))
+        self._find = Pass(device, "film/denoise/cache_find", SOUGHT, KNOWN, True, (), **_constants(bits))
         self._turn = 0  # pictures that were kept
 
     def forget(self) -> None:

@@ -73,3 +73,15 @@ MOTION = Record(
     Field("first", "int", about="of the instances, or under a flat structure of the triangles, that have moved so"),
     Field("end", "int", about="the one after the last of them"),
 )
+
+POINT = Record(  # a vertex of a deforming object
+    "Point",
+    Field("position", "vec3", "scene units", "object"),
+    Field("normal", "vec3", "unit length", "object"),
+)
+
+FLOW = Record(  # of the point that a pixel sees on a deforming object
+    "Flow",
+    Field("shift", "vec3", "scene units", "world", "to where it was in the pose before, as its instance stands now"),
+    Field("turn", "vec3", "", "world", "from its unit normal to that of then"),
+)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from viewer.denoise.irradiance_cache import IrradianceCache
 from viewer.denoise.named_streams import NamedStreams
-from viewer.denoise.records import HISTORY, KNOWN, LIT, MOTION
+from viewer.denoise.records import FLOW, HISTORY, KNOWN, LIT, MOTION
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -30,6 +30,7 @@ INPUTS: dict[str, Record] = {
     "past": HISTORY,
     "motion": MOTION,
 }
+POSED_INPUTS = {**INPUTS, "flow": FLOW}
 RECALLED: dict[str, Record] = {"lit": LIT, "own": HISTORY, "known": KNOWN}
 LONGEST = 32.0  # samples that the past counts as at most
 LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are others
@@ -44,12 +45,19 @@ class Changes:
     """What has become of the scene since the picture before.
 
     moved : for each range of numbers (first, end) where its points were, as (4, 4) from the world now to the world
-    then. flat : the numbers are triangles', else instances'. relit : light falls otherwise.
+    then. flat : the numbers are triangles', else instances'. posed : objects have deformed. relit : light falls
+    otherwise.
     """
 
     moved: Sequence[tuple[int, int, NDArray[np.float64]]] = ()
     flat: bool = True
+    posed: bool = False
     relit: bool = False
+
+    @property
+    def shadows(self) -> bool:
+        """Whether light may fall otherwise anywhere."""
+        return self.relit or self.posed or len(self.moved) > 0
 
 
 @dataclass
@@ -77,6 +85,7 @@ class History:
         self.device, self.share, self.changes = device, 1.0, Changes()
         self.cache, self.seeks = IrradianceCache(device), False
         self._pass = Pass(device, "film/denoise/reproject", INPUTS, HISTORY, planar=True)
+        self._posed_pass: Pass | None = None  # where objects deform
         self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
         self._past, self._now = Seen(NamedStreams(device)), Seen(NamedStreams(device))
         self._motion: Stream | None = None
@@ -110,10 +119,12 @@ class History:
         features: Stream,
         camera: Camera,
         samples: int,
+        flow: Stream | None = None,
     ) -> Stream:
         """A stream of `HISTORY`, which begins as one of `LIT`: light blended with the past, and its variance.
 
-        lit, features : of a picture with so many samples of a pixel, seen by ``camera``.
+        lit, features : of a picture with so many samples of a pixel, seen by ``camera``. flow : of `FLOW`, where
+        objects have deformed since the picture before.
         """
         size, past = lit.size, self._past
         made = self._now.streams.get("past", HISTORY, size)
@@ -122,7 +133,11 @@ class History:
         # Without a past any that is complete.
         held = past.camera is not None
         streams["past"] = past.streams["past"] if held else self._now.streams.get("none", HISTORY, (1, 1))
-        self._pass.draw(streams, made, **self.uniforms(camera, size, samples))
+        values = self.uniforms(camera, size, samples)
+        if flow is None:
+            self._pass.draw(streams, made, **values)
+        else:
+            self._reproject_posed().draw({**streams, "flow": flow}, made, **values)
         known = self._known(lit, camera, samples)
         if known is None:
             return made
@@ -131,9 +146,14 @@ class History:
         self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
         return recalled
 
+    def _reproject_posed(self) -> Pass:
+        if self._posed_pass is None:
+            self._posed_pass = Pass(self.device, "film/denoise/reproject", POSED_INPUTS, HISTORY, True, ("POSED",))
+        return self._posed_pass
+
     def _known(self, lit: Stream, camera: Camera, samples: int) -> Stream | None:
         """A stream of `KNOWN` of a picture's size, if light is sought in the cache. Keeps the picture's light there."""
-        if self.changes.relit or len(self.changes.moved):  # all the time, maybe
+        if self.changes.shadows:  # all the time, maybe
             self.cache.forget()
             return None
         if samples <= self._kept:
@@ -155,8 +175,7 @@ class History:
         before = past.camera or camera
         view = view_uniforms(before, past.size if past.camera is not None else size)
         eyes = np.subtract(camera.origin, before.origin)
-        relit = self.changes.relit or len(self.changes.moved) > 0
-        longest, chance = (LONGEST_RELIT, CHANCE_RELIT) if relit else (LONGEST, CHANCE)
+        longest, chance = (LONGEST_RELIT, CHANCE_RELIT) if self.changes.shadows else (LONGEST, CHANCE)
         return {
             **view_uniforms(camera, size),
             **{name.replace("view_", "past_"): value for name, value in view.items()},

@@ -229,14 +229,14 @@ class Renderer:
         camera = self.camera
         if edit.cameras or not edit.same or not differences.keys().isdisjoint(VIEW):
             camera = view(chosen, shown)
-        moves = len(edit.moved) > 0 and before.structure.levels == 2
-        if goal is None and moves and keeps_structure(before, chosen, edit):
+        moves = (len(edit.moved) > 0 or bool(edit.posed)) and before.structure.levels == 2
+        if goal is None and moves and keeps_structure(before, shown, chosen, edit):
             lighting = scene_lighting(shown, chosen, before.lighting, edit)
             goal = adapted(before, given, shown, chosen, lighting, edit)
         else:
             goal = goal or prepare(given, chosen, progress, near)
             check_limits(goal, chosen)
-        self.gpu_scene.show(goal, edit.moved, lambda: prepare(given, chosen, progress, before))
+        self.gpu_scene.show(goal, edit.moved, lambda: prepare(given, chosen, progress, before), edit.posed)
         self.settings, self.camera = chosen, camera
         return max(deepest, Affects.SCENE) if edit.differs else deepest
 

@@ -8,6 +8,9 @@
 #include "film/denoise/alike.glsl"
 #include "film/denoise/reflected.glsl"
 #include "lib/luminance.glsl"
+#ifdef HAVE_POSED
+#include "film/denoise/carried.glsl"
+#endif
 
 uniform vec3 past_corner, past_across, past_down;  // the view before, as in view.glsl
 uniform vec3 past_forward;                         // its axis
@@ -103,6 +106,9 @@ History element(ivec2 at) {
 
     // Where the point was, relative to the eye before.
     vec3 place = view_through(at) / max(lit.nearness, 1e-30), normal = lit.normal;
+#ifdef HAVE_POSED
+    carry(at, place, normal);
+#endif
     int row = moved > 0 ? row_of(flat_scene == 1 ? features.triangle : instance) : -1;
     Motion motion = fetch_motion(ivec2(max(row, 0), 0));
     vec3 turned = vec3(dot(motion.row_x.xyz, normal), dot(motion.row_y.xyz, normal), dot(motion.row_z.xyz, normal));

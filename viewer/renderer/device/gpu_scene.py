@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import count
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from viewer.accel.structures import Structure
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
+from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.machine_pool import Key, MachinePool, ways
 from viewer.renderer.device.scene_upload import replace_scene
@@ -23,6 +25,7 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Executor
 from viewer.stream.selftest.ways import device_notes, settle, stack_note
 
@@ -44,6 +47,8 @@ class GpuScene:
         self.machines = MachinePool(device, self.resources, self.bind)
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
+        self._deformer: Deformer | None = None
+        self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
 
     @property
@@ -68,19 +73,29 @@ class GpuScene:
 
     # -- change ----------------------------------------------------------------------------------------------------
 
-    def show(self, goal: Prepared, moved: NDArray[np.intp], rebuilt: Callable[[], Prepared]) -> None:
+    def show(
+        self, goal: Prepared, moved: NDArray[np.intp], rebuilt: Callable[[], Prepared], posed: Sequence[int] = ()
+    ) -> None:
         """Put ``goal`` in the place of the scene on show. Pictures under way are to be abandoned.
 
-        moved : numbers of the instances that stand elsewhere. rebuilt : prepares the same scene with a structure of its
-        own, where the objects under two levels must change, too. Raises ViewerError for a transformation that does not
-        fit; then nothing has changed.
+        moved : numbers of the instances that stand elsewhere; posed : of meshes in other poses. rebuilt : prepares the
+        same scene with a structure of its own, where the objects under two levels must change, too. Raises ViewerError
+        for a transformation that does not fit; then nothing has changed.
         """
         before, rows = self.prepared, None
-        if goal.structure is before.structure and len(moved) and before.structure.levels == 2:
+        same = goal.structure is before.structure and before.structure.levels == 2
+        if same and posed and self.device.limits is not None:
+            goal, same = rebuilt(), False  # numbers of its formats are rounded on the host
+        if same and len(moved):
             transforms = np.array([goal.scene.instances[number].transform for number in moved.tolist()])
             rows = before.structure.built.move(moved, transforms)  # the last that may fail
             if rows is None:
-                goal = rebuilt()
+                goal, same = rebuilt(), False
+        if same and posed:
+            deforming = before.structure.deforming
+            assert deforming is not None
+            rows = [*(rows or ()), *before.structure.built.cover(deforming.boxes(goal.scene.meshes, posed))]
+            rows += deforming.pose(goal.scene.meshes, posed)
         with self.device.current():
             kept = replace_scene(before, goal, self.resources, self.machines)
             if not kept or goal.structure is not before.structure or len(moved):
@@ -89,9 +104,29 @@ class GpuScene:
                 self.resources.update(table, first, last)
             for machine in self.machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
-        if goal is not before:
-            self.prepared = goal
-            self._changed()
+            if goal is not before:
+                self.prepared = goal
+                self._settles()
+                self._changed()
+
+    def _settles(self) -> None:
+        """Have a deformer for the structure on show, where there is something to deform."""
+        deforming = self.prepared.structure.deforming
+        held = self._deformer
+        if held is not None and held.deforming is not deforming:
+            held.release()
+            self._deformer = None
+            self.resources.settling.clear()
+        if deforming is not None and self._deformer is None and self.device.limits is None:
+            deformer = self._deformer = Deformer(self.device, self.resources, deforming)
+            owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
+            self.resources.settling.append(lambda: deformer.settle(owner().prepared))  # type: ignore[union-attr]
+
+    @property
+    def posed(self) -> Stream | None:
+        """`VERTEX` of the vertices of deforming objects, which lie before all others; None where nothing deforms, and
+        before they are posed."""
+        return None if self._deformer is None else self._deformer.posed
 
     def reload(self) -> None:
         """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then
@@ -185,6 +220,8 @@ class GpuScene:
         with self.device.current():
             self.machines.release()
             self.raster.release()
+            if self._deformer is not None:
+                self._deformer.release()
             self.resources.release()
 
     def info(self, settings: Settings, camera: Camera) -> dict[str, Any]:

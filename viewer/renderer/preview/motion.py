@@ -41,4 +41,5 @@ def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings)
             return None
         first, end = (int(now.starts[number]), int(now.starts[number + 1])) if flat else (number, number + 1)
         moved.append((first, end, matrix))
-    return Changes(moved, flat, bool(other) or edit.lights or edit.materials or edit.textures)
+    relit = bool(other) or edit.lights or edit.materials or edit.textures
+    return Changes(moved, flat, bool(edit.posed), relit)

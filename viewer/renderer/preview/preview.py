@@ -27,6 +27,7 @@ from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
+from viewer.renderer.preview.posed_motion import PosedMotion
 from viewer.renderer.preview.presenter import Presenter
 from viewer.renderer.preview.scheduler import (
     FEW,
@@ -57,6 +58,7 @@ class Passes(NamedTuple):
 
     wavelets: Wavelets
     history: History
+    posed: PosedMotion
     regression: Regression
     upsampling: Upsampling
     presenter: Presenter
@@ -119,8 +121,8 @@ class Preview:
     def _prepare(self) -> Batch:
         """Make the passes that `_rehearse` draws; their programs, still to compile. The context must be current."""
         with self.renderer.device.deferred() as batch:
-            wavelets, _, regression, upsampling, _ = self._compiled()
-            for each in (wavelets, regression, upsampling):
+            passes = self._compiled()
+            for each in (passes.wavelets, passes.regression, passes.upsampling):
                 each.prepare()
         self._batch += batch
         return batch
@@ -128,7 +130,7 @@ class Preview:
     def _rehearse(self) -> None:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
         What a film of more samples needs waits until there is one. The context must be current."""
-        wavelets, history, regression, upsampling, _ = self._compiled()
+        wavelets, history, _, regression, upsampling, _ = self._compiled()
         device, size, camera = self.renderer.device, (2, 2), Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
         surfaces = features.blocks[0].stream
@@ -147,7 +149,12 @@ class Preview:
         if self._passes is None:
             device = self.renderer.device
             self._passes = Passes(
-                Wavelets(device), History(device), Regression(device), Upsampling(device), Presenter(device)
+                Wavelets(device),
+                History(device),
+                PosedMotion(device),
+                Regression(device),
+                Upsampling(device),
+                Presenter(device),
             )
         return self._passes
 
@@ -213,11 +220,12 @@ class Preview:
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
         with self.renderer.device.current():
-            history = self._compiled().history
+            history, posed = self._compiled().history, self._compiled().posed
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("own", film.size)
             self._turn(history)
+            posed.turn()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
         history.share, history.seeks = float(job.frame.in_motion and self.reprojects), job.frame.in_motion
         size = self._affordable(film.size, whole, job.frame) if job.frame.preview else film.size
@@ -313,14 +321,20 @@ class Preview:
 
     def _reconstruction(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
         """The passes, a step each; the context must be current."""
-        wavelets, history, regression, upsampling, presenter = self._compiled()
+        wavelets, history, posed, regression, upsampling, presenter = self._compiled()
         own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
 
         if features.samples == 0:
             self.gbuffer.queue_surfaces(features, camera)
         lit = wavelets.demodulate(film, own, camera)
         yield None
-        blended = history.blend(lit, own.blocks[0].stream, camera, max(film.samples, 1))
+        surfaces, scene, flow = own.blocks[0].stream, self.renderer.gpu_scene, None
+        posed.keep(scene)
+        if history.changes.posed and history.used:
+            flow = posed.flow(scene, lit, surfaces, camera)
+            if flow is None:
+                history.forget()
+        blended = history.blend(lit, surfaces, camera, max(film.samples, 1), flow)
         yield None
         fitted = yield from regression.fit(lit, blended if in_motion else lit, camera)
         yield None

@@ -61,7 +61,7 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
             _float32(positions),
             _float32(_unit(normals, mesh.normals)),  # type: ignore[arg-type]
             None if tangents is None else _float32(tangents),
-            mesh.colors if not _morphs(deformation, "colors") else _float32(colors),  # type: ignore[arg-type]
+            mesh.colors if colors is None or not _morphs(deformation, "colors") else _float32(colors),
             _coordinates(mesh.uvs, "uvs", deformation, pose),
             _coordinates(mesh.uvs_1, "uvs_1", deformation, pose),
         )

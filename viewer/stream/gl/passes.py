@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import moderngl
@@ -15,16 +15,23 @@ from viewer.stream.gl.stream import Stream
 
 
 def pass_source(
-    name: str, inputs: Mapping[str, Record], output: Record, planar: bool = False, **constants: int
+    name: str,
+    inputs: Mapping[str, Record],
+    output: Record,
+    planar: bool = False,
+    features: Collection[str] = (),
+    **constants: int,
 ) -> Source:
     """The fragment program ``shaders/NAME.glsl``, which defines ``OUTPUT element(int number)``.
 
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
-    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``.
+    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``. features : conditional
+    parts of the source; see `viewer.stream.compile.source`.
     """
     source = pass_head(inputs, output, planar, **constants)
+    source.features |= set(features)
     source.include(f"{name}.glsl")
-    source.add(_main(output, planar), "pass")
+    source.add(pass_main(output, planar), "pass")
     return source
 
 
@@ -56,7 +63,8 @@ def add_fetch(source: Source, stream: str, record: Record, planar: bool = False)
     source.add(text, f"stream {stream}")
 
 
-def _main(output: Record, planar: bool) -> str:
+def pass_main(output: Record, planar: bool = False) -> str:
+    """``main()`` of a pass: ``element`` of each of its elements, packed."""
     outputs = "\n".join(f"layout(location = {k}) out vec4 out_{k};" for k in range(output.texels))
     names = ", ".join(f"out_{k}" for k in range(output.texels))
     element = "element(at)" if planar else "element(at.y * out_width + at.x)"
@@ -78,11 +86,15 @@ class Pass:
         inputs: Mapping[str, Record],
         output: Record,
         planar: bool = False,
+        features: Collection[str] = (),
         **constants: int,
     ) -> None:
         """As of `pass_source`."""
+        self._have(device, output, pass_source(name, inputs, output, planar, features, **constants))
+
+    def _have(self, device: Device, output: Record, source: Source) -> None:
         self.device, self.output = device, output
-        self.drawing = square(device, Shader(device, pass_source(name, inputs, output, planar, **constants)))
+        self.drawing = square(device, Shader(device, source))
 
     def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
         """Compute every element of ``output``, which must not be among the input streams."""

@@ -58,6 +58,7 @@ class Multipass(Passes):
 
     def run(self, count: int | None = None) -> Iterator[Progress]:
         """Pass by pass, until no ray is left."""
+        self.resources.settle()
         rays = self.rays if count is None else count
         self.stats, self.mask.passes, self.mask.counts = Stats(rays=rays), 0, 0
         self._start(rays)

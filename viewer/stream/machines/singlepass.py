@@ -81,6 +81,7 @@ class Singlepass(Machine):
 
     def run(self, count: int | None = None) -> Iterator[Progress]:
         """One draw per band; rays beyond ``count`` are left alone."""
+        self.resources.settle()
         context, barrier = self.device.context, self.device.texture_barrier
         rays = self.rays if count is None else count
         self.stats = Stats(rays=rays)

@@ -1,0 +1,11 @@
+// The box of a block of triangles.
+#include "deform/box.glsl"
+
+uniform int count;  // triangles
+
+Box element(int number) {
+    Box box = empty_box();
+    int end = min(BLOCK * (number + 1), count);
+    for (int k = BLOCK * number; k < end; k++) add_triangle(box, fetch_triangles_posed(k));
+    return box;
+}

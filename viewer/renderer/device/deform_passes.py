@@ -1,0 +1,113 @@
+"""The passes that pose vertices and refit trees on the device, as sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from viewer.accel.bvh.tree import NODE, PAIR
+from viewer.accel.deform.deforming import Deforming
+from viewer.accel.deform.refit import BOX, levels
+from viewer.kernels.records import VERTEX
+from viewer.materials.details import DETAIL
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Record
+
+POSED, TRIANGLES, BOXES = "posed", "triangles_posed", "boxes"  # streams between the passes
+
+
+@dataclass(frozen=True)
+class PassForm:
+    """A pass: streams that it reads, by name, and the modules with its sources, of which the last one has its own."""
+
+    inputs: Mapping[str, Record]
+    output: Record
+    modules: tuple[Module, ...]
+
+
+def vertex_pass(deforming: Deforming, vertices: Table) -> PassForm:
+    """Posed vertices. vertices : the table of which colours and texture coordinates stay as they are."""
+    poses = deforming.poses
+    tables, features = _read(deforming)
+    tables += [] if poses.looks else [vertices]
+    return PassForm({}, VERTEX, _module("pose_vertex", tables, features))
+
+
+def face_normal_pass(deforming: Deforming) -> PassForm:
+    """The same with normals of faces."""
+    tables = [deforming.poses.rest, deforming.poses.facets]
+    return PassForm({POSED: VERTEX}, VERTEX, _module("face_normals", tables))
+
+
+def detail_pass(deforming: Deforming, details: Table) -> PassForm:
+    """Posed tangents, and what else is told of a vertex."""
+    if not deforming.poses.looks:
+        return PassForm({}, DETAIL, _module("pose_detail", [details]))
+    return PassForm({}, DETAIL, _module("pose_detail", *_read(deforming)))
+
+
+def triangle_pass(deforming: Deforming, triangles: Table) -> PassForm:
+    """Triangles of the table's record, in its order."""
+    features = {"CULLED"} if any(field.name == "one_sided" for field in triangles.record.fields) else set[str]()
+    module = _module("pose_triangle", [deforming.trees.corners], features, (triangles.record,))
+    return PassForm({POSED: VERTEX}, triangles.record, module)
+
+
+def block_pass(triangles: Record) -> PassForm:
+    """Boxes of blocks of triangles."""
+    return PassForm({TRIANGLES: triangles}, BOX, _module("box_of_triangles", [], uses=(triangles, BOX)))
+
+
+def level_pass(triangles: Record) -> PassForm:
+    """Boxes of blocks of boxes."""
+    return PassForm({"below": BOX}, BOX, _module("box_of_boxes", [], uses=(triangles, BOX)))
+
+
+def node_pass(deforming: Deforming, triangles: Record) -> PassForm:
+    """Boxes of all nodes."""
+    count = len(levels(len(deforming.trees.corners.data)))
+    inputs = {TRIANGLES: triangles, **{f"level_{k}": BOX for k in range(count)}}
+    ranges = Module("ranges", (), "deform/box_of_range.glsl", uses=(triangles, BOX))
+    nodes = Module("nodes", (), "deform/box_of_node.glsl", (deforming.trees.ranges,), text=_pyramid(count))
+    return PassForm(inputs, BOX, (ranges, nodes))
+
+
+def _pyramid(count: int) -> str:
+    """``add_range`` for a pyramid of so many levels."""
+    lines = ["void add_range(ivec2 range, inout Box box) {", "    ivec2 head, tail;"]
+    for k in range(count + 1):
+        add = f"add_triangle(box, fetch_{TRIANGLES}(k))" if k == 0 else f"add_box(box, fetch_level_{k - 1}(k))"
+        if k == count:
+            lines.append(f"    for (int k = range.x; k < range.y; k++) {add};")
+            continue
+        lines.append("    split_range(range, head, tail);")
+        lines += [f"    for (int k = {part}.x; k < {part}.y; k++) {add};" for part in ("head", "tail")]
+    return "\n".join([*lines, "}"])
+
+
+def refit_pass(deforming: Deforming, table: Table) -> PassForm:
+    """Rows of a traversal's table."""
+    if table.record == PAIR:
+        return PassForm({BOXES: BOX}, PAIR, _module("refit_pair", [deforming.trees.pairs]))
+    assert table.record == NODE
+    return PassForm({BOXES: BOX}, NODE, _module("refit_node", [deforming.trees.nodes]))
+
+
+def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
+    """What is read of rest and pose, and the features by which sources read it."""
+    poses = deforming.poses
+    tables, features = [poses.rest], set[str]()
+    if poses.skinned:
+        tables, features = [*tables, poses.influences, poses.joints], features | {"JOINTS"}
+    if poses.morphs:
+        tables, features = [*tables, poses.deltas, poses.weights], features | {"TARGETS"}
+    if poses.looks:
+        tables, features = [*tables, poses.look, *([poses.look_deltas] if poses.morphs else [])], features | {"LOOKS"}
+    return tables, features
+
+
+def _module(
+    name: str, tables: list[Table], features: set[str] | None = None, uses: tuple[Record, ...] = ()
+) -> tuple[Module, ...]:
+    file = f"deform/{name}.glsl"
+    return (Module(name, (), file, tuple(tables), uses=uses, features=frozenset(features or ())),)
