@@ -1,8 +1,6 @@
 // Unions of boxes. One that holds nothing has its low side above its high side.
 #include "deform/finite.glsl"
 
-const int BLOCK = 16;  // as in viewer/accel/deform/refit.py
-
 Box empty_box() {
     return Box(vec3(3.4e38), vec3(-3.4e38));
 }

@@ -3,9 +3,11 @@ fresh builds and Embree."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import deforming
+import meshes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,10 +16,15 @@ from test_two_level import assert_as_flat
 from viewer import Renderer, Scene
 from viewer.accel.bvh import tree
 from viewer.accel.bvh.build import Bvh
+from viewer.base.errors import ViewerError
 from viewer.renderer.sampling.rays import Hits
+from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.geometry.normals import with_normals
+from viewer.scene.hierarchy import compose
 from viewer.scene.instance import Instance
+from viewer.scene.mesh import Mesh
 from viewer.stream.declare.kernel import Table
 from viewer.stream.gl.memory import BufferTexture
 
@@ -269,3 +276,53 @@ def test_a_vertex_array_is_a_pose(device: object) -> None:
     fresh = Renderer(scene, program="cast", camera=base.camera()).render((48, 48), layers=LAYERS)
     for name in LAYERS:
         assert picture.layers[name].tobytes() == fresh.layers[name].tobytes(), name
+
+
+def test_any_mesh_takes_vertices(device: object) -> None:
+    """Its own, or as they were before some were split for their normals; without normals they are smooth again."""
+    made = meshes.box()
+    scene = Scene([Mesh(made.points, made.faces, name="box")], [Instance(0)])
+    renderer = Renderer(scene, program="cast", camera=scene.camera())
+    before = renderer.render((48, 48), layers=LAYERS)
+    renderer.deform(0, made.points)  # of edges that split its vertices
+    assert renderer.structure.name == "two-level-bvh"
+    structure = renderer.structure
+    same = renderer.render((48, 48), layers=LAYERS)
+    assert same.layers["triangle"].tobytes() == before.layers["triangle"].tobytes()
+    assert np.abs(same.layers["normal"] - before.layers["normal"]).max() < CLOSE
+    bent = made.points * (1.2, 1.0, 0.8) + np.sin(made.points[:, ::-1])
+    renderer.deform(0, bent)
+    assert renderer.structure is structure
+    moved = renderer.render((48, 48), layers=LAYERS)
+    fresh = Renderer(Scene([Mesh(bent, made.faces)], [Instance(0)]), program="cast", accel="bvh", camera=scene.camera())
+    wanted = fresh.render((48, 48), layers=LAYERS)
+    assert (moved.layers["triangle"] == wanted.layers["triangle"]).mean() > 0.999
+    hit = (moved.layers["triangle"] == wanted.layers["triangle"]) & (wanted.layers["triangle"] >= 0)
+    assert np.abs(moved.layers["depth"][hit] - wanted.layers["depth"][hit]).max() < CLOSE
+    for mesh, positions, word in ((1, bent, "no mesh 1"), (0, bent[1:], "shape"), (0, "x", "numbers")):
+        with pytest.raises(ViewerError, match=word):
+            renderer.deform(mesh, positions)
+
+
+def test_smooth_normals_are_those_of_smooth_meshes() -> None:
+    """At rest they are what a mesh without normals gets, and they turn with it."""
+    ball = meshes.icosphere(3)
+    mesh = Mesh(ball.points, ball.faces)
+    turn = compose([[0, 0, 0]], [[0.3, 0.2, 0.1, 0.9]], [[1, 1, 1]])[0][:3, :3]
+    for matrix in (np.eye(3), turn):
+        found = with_vertices(mesh, ball.points @ matrix.T)
+        assert np.abs(found.normals - with_normals(mesh).normals @ matrix.T).max() < CLOSE
+
+
+def test_light_comes_from_where_the_emitter_is(device: object) -> None:
+    """The list of lights follows; of meshes that emit alone are the vertices computed on the host."""
+    base = deforming.scene(deforming.skinned_tube(joints=2, influences=2), deforming.faceted_ball())
+    shines = replace(base.materials[0], emission=(3.0, 2.0, 1.0))
+    base = base.with_parts(materials=[shines, base.materials[1]])
+    scene = deforming.posed(base, 4)
+    options = {"program": "path", "environment": "none", "camera": base.camera()}
+    renderer = Renderer(base, **options)
+    renderer.render((24, 24), spp=1)
+    renderer.update(scene)
+    fresh = Renderer(scene, **options)
+    assert renderer.render((24, 24), spp=2).linear.tobytes() == fresh.render((24, 24), spp=2).linear.tobytes()

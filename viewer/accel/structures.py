@@ -43,6 +43,7 @@ class Recipe:
     intersection: str = "watertight"
     plane_slack: float = 1.0
     back_faces: str = "culled"
+    rebuild: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     )
     tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
     deforming = None
-    if inner == "bvh" and recipe.intersection != "planes":
+    if inner == "bvh" and recipe.intersection != "planes" and recipe.rebuild != "build":
         deforming = _deforming(two, built, sides, recipe.back_faces == "culled")
     return Structure(
         recipe.accel,

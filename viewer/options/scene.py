@@ -12,8 +12,8 @@ STRUCTURE = of_part(
         values.read_word,
         "auto",
         "acceleration structure; two-level: one over each distinct mesh, and one over the instances; auto is bvh, or "
-        "two-level-bvh where a scene of many instances would be too large flattened; none tests every ray against all "
-        "primitives",
+        "two-level-bvh where meshes deform or a scene of many instances would be too large flattened; none tests every "
+        "ray against all primitives",
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
@@ -88,6 +88,16 @@ STRUCTURE = of_part(
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "stack", "octants", "escape", "dda", "adinetz"),
+    ),
+    Option(
+        "rebuild",
+        values.read_word,
+        "auto",
+        "trees of meshes that deform, under two-level-bvh: refit to each pose; auto builds them anew in the background,"
+        " too, once rays are expected to cost a third more; build: anew for each pose",
+        Affects.STRUCTURE,
+        "NAME",
+        choices=("auto", "refit", "build"),
     ),
     scope="prepare",
     viewed=True,

@@ -1,7 +1,7 @@
 """The tables from which fragment programs write triangles and refit bounding volume hierarchies.
 
 A node's triangles lie one behind the other in the table of triangles: its box is a union over a range of that table,
-found through a pyramid of boxes over `BLOCK` triangles, over as many of those, and so on.
+found through a pyramid of boxes over blocks of triangles, over blocks of those, and so on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from viewer.accel.bvh.build import Bvh
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 
-BLOCK = 16  # elements under one of the level above; also shaders/deform/box.glsl
+# Elements in a block, level by level: most nodes hold few triangles, and a pass reads from 16 textures at most.
+BLOCKS = 4, 4, 16, 16, 16, 16
 
 BOX = Record("Box", Field("low", "vec3", "scene units", "object"), Field("high", "vec3", "scene units", "object"))
 CORNERS = Record(
@@ -43,12 +44,14 @@ PAIR_ROW = Record(
 )
 
 
-def levels(triangles: int) -> list[int]:
-    """Boxes in each level of the pyramid over so many triangles; the last one has at most `BLOCK`."""
+def levels(triangles: int) -> list[tuple[int, int]]:
+    """Of each level of the pyramid over so many triangles its boxes, and the elements below each."""
     found = []
-    while triangles > BLOCK:
-        triangles = -(-triangles // BLOCK)
-        found.append(triangles)
+    for block in BLOCKS:
+        if triangles <= block:
+            break
+        triangles = -(-triangles // block)
+        found.append((triangles, block))
     return found
 
 

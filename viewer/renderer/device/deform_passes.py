@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from viewer.accel.bvh.tree import NODE, PAIR
@@ -65,22 +65,22 @@ def level_pass(triangles: Record) -> PassForm:
 
 def node_pass(deforming: Deforming, triangles: Record) -> PassForm:
     """Boxes of all nodes."""
-    count = len(levels(len(deforming.trees.corners.data)))
-    inputs = {TRIANGLES: triangles, **{f"level_{k}": BOX for k in range(count)}}
+    blocks = [block for _, block in levels(len(deforming.trees.corners.data))]
+    inputs = {TRIANGLES: triangles, **{f"level_{k}": BOX for k in range(len(blocks))}}
     ranges = Module("ranges", (), "deform/box_of_range.glsl", uses=(triangles, BOX))
-    nodes = Module("nodes", (), "deform/box_of_node.glsl", (deforming.trees.ranges,), text=_pyramid(count))
+    nodes = Module("nodes", (), "deform/box_of_node.glsl", (deforming.trees.ranges,), text=_pyramid(blocks))
     return PassForm(inputs, BOX, (ranges, nodes))
 
 
-def _pyramid(count: int) -> str:
-    """``add_range`` for a pyramid of so many levels."""
+def _pyramid(blocks: Sequence[int]) -> str:
+    """``add_range`` for a pyramid with these elements in the blocks of its levels."""
     lines = ["void add_range(ivec2 range, inout Box box) {", "    ivec2 head, tail;"]
-    for k in range(count + 1):
+    for k in range(len(blocks) + 1):
         add = f"add_triangle(box, fetch_{TRIANGLES}(k))" if k == 0 else f"add_box(box, fetch_level_{k - 1}(k))"
-        if k == count:
+        if k == len(blocks):
             lines.append(f"    for (int k = range.x; k < range.y; k++) {add};")
             continue
-        lines.append("    split_range(range, head, tail);")
+        lines.append(f"    split_range({blocks[k]}, range, head, tail);")
         lines += [f"    for (int k = {part}.x; k < {part}.y; k++) {add};" for part in ("head", "tail")]
     return "\n".join([*lines, "}"])
 

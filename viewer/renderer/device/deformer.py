@@ -7,7 +7,7 @@ from typing import Any
 
 from viewer.accel.bvh.tree import PAIR
 from viewer.accel.deform.deforming import Deforming
-from viewer.accel.deform.refit import BLOCK, levels
+from viewer.accel.deform.refit import levels
 from viewer.renderer.device import deform_passes as forms
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.stream.declare.kernel import Table
@@ -88,29 +88,30 @@ class Deformer:
         if not tables:
             return
         pyramid, elements, below = dict[str, Stream](), count, triangles
-        for k, blocks in enumerate(levels(count)):
+        for k, (boxes, block) in enumerate(levels(count)):
             form = forms.level_pass(record) if k else forms.block_pass(record)
             inputs = {"below" if k else forms.TRIANGLES: below}
-            below = pyramid[f"level_{k}"] = self._run(f"level {k}", form, blocks, inputs, elements)
-            elements = -(-elements // BLOCK)
+            values = {"count": elements, "block": block}
+            below = pyramid[f"level_{k}"] = self._run(f"level {k}", form, boxes, inputs, **values)
+            elements = boxes
         nodes = len(deforming.trees.ranges.data)
-        boxes = self._run("node", forms.node_pass(deforming, record), nodes, {forms.TRIANGLES: triangles, **pyramid})
+        refitted = self._run("node", forms.node_pass(deforming, record), nodes, {forms.TRIANGLES: triangles, **pyramid})
         for table in tables:
             rows = len((deforming.trees.pairs if table.record == PAIR else deforming.trees.nodes).data)
             if rows:
                 form = forms.refit_pass(deforming, table)
-                self._rows.write(self._run(table.name, form, rows, {forms.BOXES: boxes}), table, rows)
+                self._rows.write(self._run(table.name, form, rows, {forms.BOXES: refitted}), table, rows)
 
     def _run(
-        self, name: str, form: forms.PassForm, count: int, inputs: Mapping[str, Stream], limit: int | None = None
+        self, name: str, form: forms.PassForm, elements: int, inputs: Mapping[str, Stream], **uniforms: int
     ) -> Stream:
-        """Draw a pass over ``count`` elements; limit : of its input, where that differs."""
+        """Draw a pass over so many ``elements``, which is also its uniform ``count`` where that has no other value."""
         last = form.modules[-1]
-        key = name, form.output, *sorted(form.inputs), last.features, *(id(m) for m in last.memories)
+        key = name, form.output, *sorted(form.inputs), last.features, last.text, *(id(m) for m in last.memories)
         if key not in self._passes:
             self._passes[key] = TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
-        target = self._stream(name, form.output, count)
-        self._passes[key].draw(inputs, target, count=count if limit is None else limit)
+        target = self._stream(name, form.output, elements)
+        self._passes[key].draw(inputs, target, **{"count": elements, **uniforms})
         return target
 
     def _stream(self, name: str, record: Record, count: int) -> Stream:

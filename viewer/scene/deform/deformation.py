@@ -42,12 +42,14 @@ class Deformation:
     joints   : (V, K) int32, numbers among a pose's joints. weights : (V, K) float32, sums of 1. K = 0: no joints.
     targets  : morph targets.
     faceted  : normals are those of the posed faces; every vertex is then a corner of one triangle alone.
+    source   : (V,) int64, the vertices as they were given that these are copies of; None: themselves.
     """
 
     joints: Int
     weights: Float
     targets: tuple[MorphTarget, ...] = ()
     faceted: bool = False
+    source: NDArray[np.int64] | None = None
 
     @classmethod
     def none(cls, count: int) -> Deformation:
