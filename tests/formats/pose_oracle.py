@@ -99,12 +99,20 @@ class Oracle:
 
     def positions(self, node: int, primitive: int, seconds: float, step: int = 1) -> list[list[float]]:
         """Every ``step``-th vertex of a primitive on a node, in the world."""
+        return [point for point, _ in self.vertices(node, primitive, seconds, step)]
+
+    def vertices(
+        self, node: int, primitive: int, seconds: float, step: int = 1
+    ) -> list[tuple[list[float], list[float] | None]]:
+        """Positions and unit normals of every ``step``-th vertex, in the world; None without normals."""
         state = self.state(seconds)
         about = self.json["nodes"][node]
         mesh = self.json["meshes"][about["mesh"]]
         part = mesh["primitives"][primitive]
         points = self.rows(part["attributes"]["POSITION"])
         targets = [self.rows(each["POSITION"]) for each in part.get("targets", [])]
+        normals = self.rows(part["attributes"]["NORMAL"]) if "NORMAL" in part["attributes"] else None
+        leans = [self.rows(each["NORMAL"]) if "NORMAL" in each else None for each in part.get("targets", [])]
         weights = state[node].get("weights", mesh.get("weights", [0.0] * len(targets)))
         skin, bones, shares, joints = None, [], [], []
         if "skin" in about:
@@ -122,16 +130,21 @@ class Oracle:
             point = list(points[k])
             for target, weight in zip(targets, weights, strict=True):
                 point = [value + weight * moved for value, moved in zip(point, target[k], strict=True)]
-            if skin is None:
-                found.append(applied(placed, point))
-                continue
-            total, out = 0.0, [0.0, 0.0, 0.0]
-            for numbers, parts in zip(bones, shares, strict=True):
-                for joint, weight in zip(numbers[k], parts[k], strict=True):
-                    moved = applied(joints[int(joint)], point)
-                    out = [value + weight * each for value, each in zip(out, moved, strict=True)]
-                    total += weight
-            found.append([value / total for value in out])
+            normal = None if normals is None else list(normals[k])
+            for lean, weight in zip(leans, weights, strict=True):
+                if normal is not None and lean is not None:
+                    normal = [value + weight * moved for value, moved in zip(normal, lean[k], strict=True)]
+            matrix = placed
+            if skin is not None:
+                total, matrix = 0.0, [[0.0] * 4 for _ in range(4)]
+                for numbers, parts in zip(bones, shares, strict=True):
+                    for joint, weight in zip(numbers[k], parts[k], strict=True):
+                        total += weight
+                        for row in range(4):
+                            for column in range(4):
+                                matrix[row][column] += weight * joints[int(joint)][row][column]
+                matrix = [[value / total for value in row] for row in matrix]
+            found.append((applied(matrix, point), None if normal is None else turned(matrix, normal)))
         return found
 
 
@@ -167,6 +180,21 @@ def local(node: dict[str, Any]) -> Matrix:
 def product(a: Matrix, b: Matrix) -> Matrix:
     """a b."""
     return [[sum(a[row][k] * b[k][column] for k in range(4)) for column in range(4)] for row in range(4)]
+
+
+def turned(matrix: Matrix, normal: list[float]) -> list[float]:
+    """A unit normal by the inverse transpose of an affine map's linear part."""
+    x, y, z = (row[:3] for row in matrix[:3])
+    rows = [cross(y, z), cross(z, x), cross(x, y)]
+    sign = math.copysign(1.0, sum(a * b for a, b in zip(x, rows[0], strict=True)))
+    found = [sign * sum(a * b for a, b in zip(row, normal, strict=True)) for row in rows]
+    length = math.sqrt(sum(value * value for value in found))
+    return [value / length for value in found]
+
+
+def cross(a: list[float], b: list[float]) -> list[float]:
+    """The vector product."""
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
 def applied(matrix: Matrix, point: list[float]) -> list[float]:

@@ -17,6 +17,8 @@ from viewer.scene.scene import Scene
 # multiplied in another order.
 NEAR = 2.0**-22
 
+TURNED = 1e-4  # of unit normals: blended maps may be nearly flat, where cofactors lose digits of float32 weights
+
 
 def world(scene: Scene, number: int) -> np.ndarray:
     """The vertices of an instance in the world."""
@@ -44,9 +46,14 @@ def check(path: Path, animation: int = 0, step: int = 1) -> None:
     for seconds in times.tolist():
         posed = scene.posed(seconds)
         for number, (node, primitive) in enumerate(drawn):
-            expected = np.array(oracle.positions(node, primitive, seconds, step))
-            found = world(posed, number)[::step]
+            points, normals = zip(*oracle.vertices(node, primitive, seconds, step), strict=True)
+            expected, found = np.array(points), world(posed, number)[::step]
             assert np.abs(found - expected).max() <= NEAR * np.abs(expected).max()
+            own = posed.meshes[posed.instances[number].mesh].normals[::step].astype(np.float64)
+            if "skin" not in oracle.json["nodes"][node]:
+                own = own @ np.linalg.inv(posed.instances[number].transform[:3, :3])
+                own /= np.linalg.norm(own, axis=1, keepdims=True)
+            assert np.abs(own - np.array(normals)).max() <= TURNED
             differ |= not np.allclose(found, world(scene, number)[::step])
     assert differ
 

@@ -327,6 +327,23 @@ def test_faults_are_told():
         scene.pose(0.0)
 
 
+def test_all_animations_at_once():
+    """Of two that move the same property the first does; the longest gives the duration."""
+    scene = builtin.build("balls")
+    lift = Track(1, "translation", np.array([0.0, 2.0]), np.array([[0.0] * 3, [2.0] * 3]))
+    other = Track(1, "translation", np.array([0.0]), np.array([[9.0] * 3]))
+    grow = Track(1, "scale", np.array([0.0, 4.0]), np.array([[1.0] * 3, [5.0] * 3]))
+    scene.animations = [Animation("lift", (lift,)), Animation("grow", (other, grow))]
+    scene.play("all")
+    assert scene.duration == 4 and scene.playing.name == "all" and scene.playing is scene.playing
+    both = Poser(Hierarchy.of([-1, -1], np.zeros((2, 3)), []), scene.playing).world(1.0)
+    assert np.array_equal(both[1], [[2, 0, 0, 1], [0, 2, 0, 1], [0, 0, 2, 1], [0, 0, 0, 1]])
+    assert scene.posed(1.0).playing is scene.playing
+    scene.animations = [*scene.animations, Animation("all")]
+    scene.play("all")
+    assert scene.animation == 2, "one of that name goes before"
+
+
 def test_animations_are_chosen_by_name_or_number():
     scene = builtin.build("balls")
     longer = Track(1, "scale", np.array([0.0, 9.0]), np.ones((2, 3)))
