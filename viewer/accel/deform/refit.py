@@ -93,6 +93,11 @@ class RefitTables:
         self.nodes = Table("node_rows", NODE_ROW, np.concatenate(nodes))
         self.pairs = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))
 
+    @property
+    def tables(self) -> list[Table]:
+        """All of them."""
+        return [self.corners, self.ranges, self.nodes, self.pairs]
+
     @staticmethod
     def _nodes(bvh: Bvh, base: int, at: int) -> NDArray:
         whole, rows = tree.nodes(bvh, base, at), np.zeros(len(bvh.low), NODE_ROW.dtype)

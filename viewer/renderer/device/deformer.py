@@ -49,6 +49,17 @@ class Deformer:
             self._write(late, tables)
             self._done = held
 
+    def follow(self, deforming: Deforming) -> None:
+        """Serve the same objects with other trees."""
+        old, self.deforming = self.deforming, deforming
+        pairs = list(zip(old.trees.tables, deforming.trees.tables, strict=True))
+        if all(self.resources.exchangeable(mine, other) for mine, other in pairs):
+            for mine, other in pairs:
+                self.resources.exchange(mine, other)  # passes read what is there
+        else:
+            self._passes.clear()
+            self.resources.drop(old.trees.tables)
+
     # -- passes ----------------------------------------------------------------------------------------------------
 
     def _write(self, late: list[Table], tables: Mapping[int, Table]) -> None:
@@ -102,7 +113,8 @@ class Deformer:
     ) -> Stream:
         """Draw a pass over so many ``elements``, which is also its uniform ``count`` where that has no other value."""
         last = form.modules[-1]
-        key = name, form.output, *sorted(form.inputs), last.features, last.text, *(id(m) for m in last.memories)
+        tables = [memory.name for memory in last.memories]
+        key = name, form.output, *sorted(form.inputs), last.features, last.text, *tables
         if key not in self._passes:
             self._passes[key] = TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
         target = self._stream(name, form.output, elements)
