@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from viewer.accel.bvh.tree import NODE, PAIR
@@ -10,8 +10,11 @@ from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.refit import BOX, levels
 from viewer.kernels.records import VERTEX
 from viewer.materials.details import DETAIL
+from viewer.stream.compile.addresses import Addresses
+from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
+from viewer.stream.gl.rows import table_pass_source
 
 # Streams between the passes.
 POSED, TRIANGLES, LEAVES, INNER = "posed", "triangles_posed", "leaves", "inner"
@@ -75,7 +78,7 @@ def many_pass(deforming: Deforming) -> PassForm:
     blocks = [block for _, block in levels(len(deforming.trees.leaves.data))]
     inputs = {LEAVES: BOX, **{f"level_{k}": BOX for k in range(len(blocks))}}
     ranges = Module("ranges", (), "deform/box_of_range.glsl")
-    nodes = Module("nodes", (), "deform/box_of_many.glsl", (deforming.trees.inner,), text=_pyramid(blocks))
+    nodes = Module("box_of_many", (), "deform/box_of_many.glsl", (deforming.trees.inner,), text=_pyramid(blocks))
     return PassForm(inputs, BOX, (ranges, nodes))
 
 
@@ -118,3 +121,17 @@ def _module(
 ) -> tuple[Module, ...]:
     file = f"deform/{name}.glsl"
     return (Module(name, (), file, tuple(tables), uses=uses, features=frozenset(features or ())),)
+
+
+def deform_sources(
+    deforming: Deforming, tables: Mapping[str, Table], addresses: Addresses
+) -> Iterator[tuple[str, Source]]:
+    """Every pass by name. tables : the scene's, by name."""
+    triangles = tables["triangles"]
+    forms = [vertex_pass(deforming, tables["vertices"]), triangle_pass(deforming, triangles), level_pass()]
+    forms += [leaf_pass(deforming, triangles.record), few_pass(deforming), many_pass(deforming)]
+    forms += [refit_pass(deforming, tables[name]) for name in ("bvh_pairs", "bvh_nodes") if name in tables]
+    forms += [face_normal_pass(deforming)] if deforming.poses.faceted else []
+    forms += [detail_pass(deforming, tables["details"])] if "details" in tables else []
+    for form in forms:
+        yield form.modules[-1].name, table_pass_source(form.modules, form.inputs, form.output, addresses)
