@@ -29,6 +29,11 @@ class MorphTarget:
     uvs: Float | None = None
     uvs_1: Float | None = None
 
+    def taken(self, vertices: NDArray[np.int64]) -> MorphTarget:
+        """The target of a mesh of these vertices (N,) of its own."""
+        given = {name: getattr(self, name) for name in WIDTHS}
+        return MorphTarget(**{name: None if each is None else each[vertices] for name, each in given.items()})
+
 
 @dataclass(frozen=True, eq=False)
 class Deformation:
