@@ -1,5 +1,4 @@
-// The box of a range of triangles, by whole blocks where it holds some. ``add_range`` is generated: pyramids differ in
-// their levels.
+// Ranges of boxes, by whole blocks where they hold some. ``add_range`` is generated: pyramids differ in their levels.
 #include "deform/box.glsl"
 
 // Of a range of elements the first and the last ones that fill no block; the range is then that of the blocks between.

@@ -4,8 +4,7 @@
 uniform int count;  // nodes
 
 BvhNode element(int number) {
-    number = min(number, count - 1);
-    NodeRow row = fetch_node_rows(number);
-    Box box = widened(fetch_boxes(number), fetch_boxes(row.root));
+    NodeRow row = fetch_node_rows(min(number, count - 1));
+    Box box = widened(box_at(row.box), box_at(row.root));
     return BvhNode(box.low, box.high, row.first, row.count);
 }

@@ -5,8 +5,8 @@ uniform int count;  // pairs
 
 BvhPair element(int number) {
     PairRow row = fetch_pair_rows(min(number, count - 1));
-    Box root = fetch_boxes(row.root);
-    Box one = widened(fetch_boxes(row.nodes.x), root), other = widened(fetch_boxes(row.nodes.y), root);
+    Box root = fetch_inner(row.root);  // a tree of one leaf has no pair
+    Box one = widened(box_at(row.boxes.x), root), other = widened(box_at(row.boxes.y), root);
     return BvhPair(
         vec4(one.low.x, other.low.x, one.high.x, other.high.x),
         vec4(one.low.y, other.low.y, one.high.y, other.high.y),

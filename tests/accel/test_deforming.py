@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from test_two_level import assert_as_flat
 
 from viewer import Renderer, Scene
+from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree
 from viewer.accel.bvh.build import Bvh
+from viewer.accel.deform import rebuild
 from viewer.base.errors import ViewerError
 from viewer.renderer.sampling.rays import Hits
 from viewer.scene.deform.arrays import with_vertices
@@ -326,3 +328,58 @@ def test_light_comes_from_where_the_emitter_is(device: object) -> None:
     renderer.update(scene)
     fresh = Renderer(scene, **options)
     assert renderer.render((24, 24), spp=2).linear.tobytes() == fresh.render((24, 24), spp=2).linear.tobytes()
+
+
+def test_trees_that_have_grown_dear_are_built_anew(device: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the background, and swapped between two pictures: the hits are the same, and no program is compiled anew."""
+    monkeypatch.setattr(rebuild, "LEAST_PAUSE", 0.0)
+    base = deforming.scene(deforming.skinned_tube(joints=5, influences=1), deforming.faceted_ball())
+    renderer = Renderer(base, program="cast", camera=base.camera())
+    renderer.render((48, 48), layers=LAYERS)
+    before = renderer.structure
+    scene = deforming.posed(base, 3)
+    renderer.update(scene)
+    picture = renderer.render((48, 48), layers=LAYERS)
+    held = renderer.gpu_scene._rebuilder
+    assert held is not None
+    held[1].wait()
+    compiled = renderer.device.compiled
+    renderer.update(deforming.posed(base, 4))
+    assert renderer.structure is not before  # triangles that were neighbours are far apart
+    renderer.update(scene)
+    again = renderer.render((48, 48), layers=LAYERS)
+    for name in LAYERS:
+        assert again.layers[name].tobytes() == picture.layers[name].tobytes(), name
+    assert renderer.device.compiled == compiled
+    wide = Renderer(base, program="cast", camera=base.camera(), rebuild="refit")
+    for _ in range(3):
+        wide.update(scene)
+        wide.update(base)
+    assert wide.gpu_scene._rebuilder is None
+
+
+def test_the_expected_cost_is_that_of_the_builder() -> None:
+    """Of a tree over the triangles that it was built over; refitted to others it costs no less than theirs."""
+    mesh = deforming.skinned_tube()
+    corners = mesh.rest.positions[mesh.rest.triangles]
+    tree_of_rest = bvh_build.build(corners, leaf=8)
+    assert rebuild.expected_cost(tree_of_rest, corners) == pytest.approx(tree_of_rest.statistics["sah_cost"])
+    posed = mesh.posed(deforming.random_pose(mesh, 2))
+    other = posed.positions[posed.triangles]
+    assert rebuild.expected_cost(tree_of_rest, other) > bvh_build.build(other, leaf=8).statistics["sah_cost"]
+
+
+def test_each_pose_builds_where_that_is_asked_for(device: object) -> None:
+    base = complex_scene()
+    scene = deforming.posed(base, 7)
+    built = Renderer(base, program="cast", camera=base.camera(), rebuild="build")
+    refit = Renderer(base, program="cast", camera=base.camera())
+    pictures = []
+    for renderer in (built, refit):
+        renderer.render((8, 8))
+        before = renderer.structure
+        renderer.update(scene)
+        assert (renderer.structure is before) == (renderer is refit)
+        pictures.append(renderer.render((48, 48), layers=LAYERS))
+    # The reference poses on the host, rounded once.
+    assert (pictures[0].layers["triangle"] == pictures[1].layers["triangle"]).mean() > 0.995

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
 from viewer.accel.deform.deforming import Deforming
+from viewer.accel.deform.rebuild import Trees
 from viewer.accel.deform.refit import RefitTables
 from viewer.accel.repeats import without_repeats
 from viewer.base.errors import ViewerError
@@ -63,7 +64,7 @@ class Structure:
     built      : the builder's result. levels : 1, or 2 with a structure over instances.
     whole      : the traversal of passes that take a ray to its hit. stepwise : of single-kernel passes.
     make       : traversal -> modules. facts : picture metadata. statistics : for `raystream info`.
-    deforming  : the objects that follow poses in place; None where nothing does.
+    deforming  : the objects that follow poses in place; None where nothing does. again : with other trees of these.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Structure:
     facts: dict[str, str] = field(default_factory=dict)
     statistics: dict[str, Any] = field(default_factory=dict)
     deforming: Deforming | None = None
+    again: Callable[[Trees], Structure] | None = None
     _made: dict[str, list[Module]] = field(default_factory=dict, repr=False)
 
     def modules(self, stepwise: bool = False) -> list[Module]:
@@ -86,8 +88,12 @@ class Structure:
 
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its `made`. None
-        for a structure of another kind, and for two levels, whose tables change in place."""
-        if self.levels == 2 or (self.name, self.levels) != (other.name, other.levels):
+        for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the
+        same objects."""
+        if (self.levels == 2 and self.built is not other.built) or (self.name, self.levels) != (
+            other.name,
+            other.levels,
+        ):
             return []
         for traversal in other._made:
             if traversal not in self._made:
@@ -233,7 +239,21 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     sides: Sides = [None] * len(two.objects.meshes)
     if recipe.back_faces == "culled":
         sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)
-    make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
+    made = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
+    return _over_objects(recipe, two, sides, made, {"top": top}, (whole, stepwise))
+
+
+def _over_objects(
+    recipe: Recipe,
+    two: TwoLevel,
+    sides: Sides,
+    made: Made,
+    facts: dict[str, str],
+    ways: tuple[str, str],
+    before: Deforming | None = None,
+) -> Structure:
+    """Two levels over structures that are ``made``. ways : the traversals. before : with other trees."""
+    (make, built, order), (whole, stepwise), bvhs = made, ways, recipe.accel == f"{TWO_LEVEL}bvh"
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
     placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
     marks = None
@@ -251,8 +271,14 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     )
     tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
     deforming = None
-    if inner == "bvh" and recipe.intersection != "planes" and recipe.rebuild != "build":
-        deforming = _deforming(two, built, sides, recipe.back_faces == "culled")
+    if bvhs and recipe.intersection != "planes" and recipe.rebuild != "build":
+        deforming = _deforming(two, built, sides, before)
+    count = 0 if deforming is None else len(deforming.numbers)
+
+    def again(trees: Trees) -> Structure:
+        others = _of_bvhs([*trees.bvhs, *built[count:]])
+        return _over_objects(recipe, two, sides, others, facts, ways, deforming)
+
     return Structure(
         recipe.accel,
         two,
@@ -260,9 +286,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         stepwise,
         lambda traversal: [make(traversal), *tests, *two.modules],
         levels=2,
-        facts={"top": top, "build": recipe.build, "traversal": whole}
-        if inner == "bvh"
-        else {"top": top, "traversal": whole},
+        facts={**facts, **({"build": recipe.build} if bvhs else {}), "traversal": whole},
         statistics={
             "objects": len(built),
             "instances": int(np.count_nonzero(two.objects.of >= 0)),
@@ -271,11 +295,13 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
             **two.top.statistics,
         },
         deforming=deforming,
+        again=None if deforming is None else again,
     )
 
 
-def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, sided: bool) -> Deforming | None:
-    """What follows poses, its instances within boxes that are found without vertices from the first pose on."""
+def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deforming | None) -> Deforming | None:
+    """What follows poses, its instances within boxes that are found without vertices from the first pose on; with other
+    trees than ``before``."""
     objects = two.objects
     meshes = [mesh for mesh in objects.meshes[: len(objects.deforming)] if isinstance(mesh, DeformedMesh)]
     if not meshes or objects.bound:
@@ -283,8 +309,10 @@ def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, sided: bool) -
     count = len(meshes)
     firsts = np.cumsum([0, *(len(mesh.rest.positions) for mesh in meshes)])[:-1]
     faces = [mesh.triangles for mesh in meshes]
-    trees = RefitTables(built[:count], faces, firsts, sides[:count], sided and any(s is not None for s in sides))
-    found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees)
+    trees = RefitTables(built[:count], faces, firsts, sides[:count], any(each is not None for each in sides))
+    if before is not None:
+        return replace(before, trees=trees, bvhs=Trees.of(built[:count]))
+    found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
     if found is not None:
         boxes = (cover.of(mesh.pose) for cover, mesh in zip(found.covers, meshes, strict=True))
         two.cover(dict(enumerate(boxes)))
@@ -318,6 +346,11 @@ def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None
             zip(_shares(two.objects.corners, progress), sides, strict=True)
         )
     ]
+    return _of_bvhs(built)
+
+
+def _of_bvhs(built: list[Bvh]) -> Made:
+    """The same of hierarchies that have been built."""
     # An empty scene still has an object, which no instance uses.
     held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
     return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]

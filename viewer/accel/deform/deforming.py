@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.accel.bvh.build import Bvh
 from viewer.accel.deform.covers import Box, Cover
+from viewer.accel.deform.rebuild import Trees
 from viewer.accel.deform.refit import RefitTables
 from viewer.accel.deform.tables import PoseTables, Rows
 from viewer.scene.deform.mesh import DeformedMesh
@@ -19,24 +21,31 @@ from viewer.scene.mesh import Mesh
 class Deforming:
     """Deforming objects, the first ones of their structure.
 
-    numbers : (D,) of their meshes in the scene. poses, trees : tables. version : of the pose; grows with each.
+    numbers : (D,) of their meshes in the scene. poses, trees : tables. bvhs : the trees, with their costs. version : of
+    the pose; grows with each.
     """
 
     numbers: list[int]
     poses: PoseTables
     trees: RefitTables
     covers: list[Cover]
+    bvhs: Trees
     version: int = field(default=0)
 
     @classmethod
     def of(
-        cls, numbers: Sequence[int], meshes: Sequence[DeformedMesh], scales: NDArray[np.float64], trees: RefitTables
+        cls,
+        numbers: Sequence[int],
+        meshes: Sequence[DeformedMesh],
+        scales: NDArray[np.float64],
+        trees: RefitTables,
+        bvhs: Sequence[Bvh],
     ) -> Deforming | None:
         """None where weights below zero leave no bounds."""
         covers = [Cover(mesh, scale) for mesh, scale in zip(meshes, scales.tolist(), strict=True)]
         if not all(cover.convex for cover in covers):
             return None
-        return cls(list(numbers), PoseTables(meshes, scales), trees, covers)
+        return cls(list(numbers), PoseTables(meshes, scales), trees, covers, Trees.of(bvhs))
 
     def fits(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> bool:
         """Whether these meshes of a scene, in other poses, are deforming objects with room for them, or no objects."""

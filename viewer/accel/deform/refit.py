@@ -1,7 +1,7 @@
 """The tables from which fragment programs write triangles and refit bounding volume hierarchies.
 
-A node's triangles lie one behind the other in the table of triangles: its box is a union over a range of that table,
-found through a pyramid of boxes over blocks of triangles, over blocks of those, and so on.
+A node's leaves lie one behind the other, in the order of the tree: its box is a union over a range of the leaves'
+boxes, and where it has many, of boxes over blocks of leaves, over blocks of those, and so on.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from viewer.accel.bvh.build import Bvh
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 
-# Elements in a block, level by level: most nodes hold few triangles, and a pass reads from 16 textures at most.
-BLOCKS = 4, 4, 16, 16, 16, 16
+FEW = 8  # leaves below a node up to which a single loop finds its box: seven nodes in eight
+BLOCKS = 8, 8, 16, 16, 16, 16  # boxes in a block, level by level: a pass reads from 16 textures at most
+WIDTH = 512  # elements in a row of streams: nodes of few leaves and of many are apart by whole rows
 
 BOX = Record("Box", Field("low", "vec3", "scene units", "object"), Field("high", "vec3", "scene units", "object"))
 CORNERS = Record(
@@ -26,40 +27,40 @@ CORNERS = Record(
     Field("number", "int", about="of the triangle"),
 )
 SIDED_CORNERS = Record("Corners", *CORNERS.fields, Field("one_sided", "int", about="as in Triangle"))
-RANGE = Record(
-    "NodeRange", Field("first", "int", about="of a node's triangles"), Field("end", "int", about="behind them")
-)
+RANGE = Record("Range", Field("first", "int"), Field("end", "int", about="behind the last"))
 NODE_ROW = Record(
     "NodeRow",
-    Field("root", "int", about="number of the tree's first node"),
+    Field("box", "int", about="address of its box: among those of inner nodes; of a leaf -1 - its number"),
+    Field("root", "int", about="the same of the tree's first node"),
     Field("first", "int", about="as in BvhNode"),
     Field("count", "int", about="as in BvhNode"),
 )
 PAIR_ROW = Record(
     "PairRow",
-    Field("nodes", "ivec2", about="numbers of both children"),
+    Field("boxes", "ivec2", about="addresses of both children's boxes, as in NodeRow"),
     Field("child", "ivec2", about="as in BvhPair"),
     Field("count", "ivec2", about="as in BvhPair"),
-    Field("root", "int", about="number of the tree's first node"),
+    Field("root", "int", about="as in NodeRow"),
 )
 
 
-def levels(triangles: int) -> list[tuple[int, int]]:
-    """Of each level of the pyramid over so many triangles its boxes, and the elements below each."""
+def levels(leaves: int) -> list[tuple[int, int]]:
+    """Of each level of the pyramid over so many leaves its boxes, and the boxes below each."""
     found = []
     for block in BLOCKS:
-        if triangles <= block:
+        if leaves <= block:
             break
-        triangles = -(-triangles // block)
-        found.append((triangles, block))
+        leaves = -(-leaves // block)
+        found.append((leaves, block))
     return found
 
 
 class RefitTables:
     """The tables of the trees of deforming objects, the first ones of all.
 
-    corners : a row for each triangle, in the order of the trees. ranges : for each node. nodes, pairs : what the tables
-    of either traversal hold beside boxes.
+    corners : a row for each triangle, in the order of the trees. leaves : the triangles of each leaf. inner : the
+    leaves of each inner node: of nodes with `FEW`, then from the row ``few`` (of `WIDTH` elements) on of the others.
+    nodes, pairs : what the tables of either traversal hold beside boxes.
     """
 
     def __init__(
@@ -73,36 +74,74 @@ class RefitTables:
         """bvhs : (D,) trees. faces : (D,) triangles (T, 3) of vertices, which begin at ``firsts`` (D,). culled : (D,)
         as of `viewer.accel.triangles.module`; ``sided``: the table of triangles says so."""
         record = SIDED_CORNERS if sided else CORNERS
-        corners, ranges, nodes, pairs = [], [], [], []
-        triangle = node = pair = 0
+        corners, spans, leaves = [], [], []
+        triangle = leaf = 0
         for bvh, own, first, sides in zip(bvhs, faces, firsts, culled, strict=False):
             rows = np.zeros(len(bvh.order), record.dtype)
             rows["vertices"], rows["number"] = own[bvh.order] + first, bvh.order
             if sided and sides is not None:
                 rows["one_sided"] = sides[bvh.order]
             corners.append(rows)
-            before = np.concatenate([[0], np.cumsum(bvh.count)])  # triangles of the leaves before a node
-            span = np.zeros(len(bvh.low), RANGE.dtype)
-            span["first"], span["end"] = triangle + before[:-1], triangle + before[bvh.escape]
-            ranges.append(span)
-            nodes.append(self._nodes(bvh, triangle, node))
-            pairs.append(self._pairs(bvh, triangle, node, pair))
-            triangle, node, pair = triangle + len(rows), node + len(span), pair + len(pairs[-1])
+            at = np.flatnonzero(bvh.second < 0)
+            span = _ranges(triangle + bvh.first[at], triangle + bvh.first[at] + bvh.count[at])
+            before = np.concatenate([[0], np.cumsum(bvh.second < 0)])  # leaves before a node
+            spans.append(_ranges(leaf + before[:-1], leaf + before[bvh.escape]))
+            leaves.append(span)
+            triangle, leaf = triangle + len(rows), leaf + len(span)
+        inner = np.concatenate([bvh.second >= 0 for bvh in bvhs])
+        every = np.concatenate(spans)
+        box, kept, self.few = _placed(inner, every)
         self.corners = Table("corners", record, np.concatenate(corners))
-        self.ranges = Table("ranges", RANGE, np.concatenate(ranges))
+        self.leaves = Table("leaf_ranges", RANGE, np.concatenate(leaves))
+        self.inner = Table("inner_ranges", RANGE, kept)
+        nodes, pairs = [], []
+        triangle = node = pair = 0
+        for bvh in bvhs:
+            own = box[node : node + len(bvh.low)]
+            nodes.append(_nodes(bvh, triangle, node, own))
+            pairs.append(_pairs(bvh, triangle, pair, own))
+            triangle, node, pair = triangle + len(bvh.order), node + len(bvh.low), pair + len(pairs[-1])
         self.nodes = Table("node_rows", NODE_ROW, np.concatenate(nodes))
         self.pairs = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))
 
-    @staticmethod
-    def _nodes(bvh: Bvh, base: int, at: int) -> NDArray:
-        whole, rows = tree.nodes(bvh, base, at), np.zeros(len(bvh.low), NODE_ROW.dtype)
-        rows["root"], rows["first"], rows["count"] = at, whole["first"], whole["count"]
-        return rows
+    @property
+    def tables(self) -> list[Table]:
+        """All of them."""
+        return [self.corners, self.leaves, self.inner, self.nodes, self.pairs]
 
-    @staticmethod
-    def _pairs(bvh: Bvh, base: int, at: int, pair: int) -> NDArray:
-        whole = tree.pairs(bvh, base, pair)
-        inner, rows = np.flatnonzero(bvh.second >= 0), np.zeros(len(whole), PAIR_ROW.dtype)
-        rows["nodes"] = np.stack([inner + 1, bvh.second[inner]], axis=1) + at
-        rows["child"], rows["count"], rows["root"] = whole["child"], whole["count"], at
-        return rows
+
+def _ranges(first: NDArray, end: NDArray) -> NDArray:
+    rows = np.zeros(len(first), RANGE.dtype)
+    rows["first"], rows["end"] = first, end
+    return rows
+
+
+def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64], NDArray, int]:
+    """Of nodes (N,) with these ranges of leaves the addresses of their boxes; the ranges in the order of the inner
+    nodes' boxes; and the row from which on nodes have many leaves."""
+    counts = spans["end"] - spans["first"]
+    numbers = np.flatnonzero(inner)
+    numbers = numbers[np.argsort(counts[numbers], kind="stable")]  # neighbours loop alike
+    small = int(np.count_nonzero(counts[numbers] <= FEW))
+    few = -(-small // WIDTH)
+    place = np.arange(len(numbers))
+    place[small:] += few * WIDTH - small
+    kept = np.zeros(int(place[-1]) + 1 if len(place) else 0, RANGE.dtype)
+    kept[place] = spans[numbers]
+    box = -1 - (np.cumsum(~inner) - 1)
+    box[numbers] = place
+    return box, kept, few
+
+
+def _nodes(bvh: Bvh, base: int, at: int, box: NDArray[np.int64]) -> NDArray:
+    whole, rows = tree.nodes(bvh, base, at), np.zeros(len(bvh.low), NODE_ROW.dtype)
+    rows["box"], rows["root"], rows["first"], rows["count"] = box, box[0], whole["first"], whole["count"]
+    return rows
+
+
+def _pairs(bvh: Bvh, base: int, pair: int, box: NDArray[np.int64]) -> NDArray:
+    whole = tree.pairs(bvh, base, pair)
+    inner, rows = np.flatnonzero(bvh.second >= 0), np.zeros(len(whole), PAIR_ROW.dtype)
+    rows["boxes"] = box[np.stack([inner + 1, bvh.second[inner]], axis=1)]
+    rows["child"], rows["count"], rows["root"] = whole["child"], whole["count"], box[0]
+    return rows

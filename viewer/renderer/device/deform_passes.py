@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from viewer.accel.bvh.tree import NODE, PAIR
@@ -10,10 +10,14 @@ from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.refit import BOX, levels
 from viewer.kernels.records import VERTEX
 from viewer.materials.details import DETAIL
+from viewer.stream.compile.addresses import Addresses
+from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
+from viewer.stream.gl.rows import table_pass_source
 
-POSED, TRIANGLES, BOXES = "posed", "triangles_posed", "boxes"  # streams between the passes
+# Streams between the passes.
+POSED, TRIANGLES, LEAVES, INNER = "posed", "triangles_posed", "leaves", "inner"
 
 
 @dataclass(frozen=True)
@@ -53,22 +57,28 @@ def triangle_pass(deforming: Deforming, triangles: Table) -> PassForm:
     return PassForm({POSED: VERTEX}, triangles.record, module)
 
 
-def block_pass(triangles: Record) -> PassForm:
-    """Boxes of blocks of triangles."""
-    return PassForm({TRIANGLES: triangles}, BOX, _module("box_of_triangles", [], uses=(triangles, BOX)))
+def leaf_pass(deforming: Deforming, triangles: Record) -> PassForm:
+    """Boxes of leaves."""
+    module = _module("box_of_leaf", [deforming.trees.leaves], uses=(BOX,))
+    return PassForm({TRIANGLES: triangles}, BOX, module)
 
 
-def level_pass(triangles: Record) -> PassForm:
+def level_pass() -> PassForm:
     """Boxes of blocks of boxes."""
-    return PassForm({"below": BOX}, BOX, _module("box_of_boxes", [], uses=(triangles, BOX)))
+    return PassForm({"below": BOX}, BOX, _module("box_of_boxes", []))
 
 
-def node_pass(deforming: Deforming, triangles: Record) -> PassForm:
-    """Boxes of all nodes."""
-    blocks = [block for _, block in levels(len(deforming.trees.corners.data))]
-    inputs = {TRIANGLES: triangles, **{f"level_{k}": BOX for k in range(len(blocks))}}
-    ranges = Module("ranges", (), "deform/box_of_range.glsl", uses=(triangles, BOX))
-    nodes = Module("nodes", (), "deform/box_of_node.glsl", (deforming.trees.ranges,), text=_pyramid(blocks))
+def few_pass(deforming: Deforming) -> PassForm:
+    """Boxes of inner nodes with few leaves."""
+    return PassForm({LEAVES: BOX}, BOX, _module("box_of_few", [deforming.trees.inner]))
+
+
+def many_pass(deforming: Deforming) -> PassForm:
+    """Boxes of the others, by the levels of the pyramid."""
+    blocks = [block for _, block in levels(len(deforming.trees.leaves.data))]
+    inputs = {LEAVES: BOX, **{f"level_{k}": BOX for k in range(len(blocks))}}
+    ranges = Module("ranges", (), "deform/box_of_range.glsl")
+    nodes = Module("box_of_many", (), "deform/box_of_many.glsl", (deforming.trees.inner,), text=_pyramid(blocks))
     return PassForm(inputs, BOX, (ranges, nodes))
 
 
@@ -76,7 +86,7 @@ def _pyramid(blocks: Sequence[int]) -> str:
     """``add_range`` for a pyramid with these elements in the blocks of its levels."""
     lines = ["void add_range(ivec2 range, inout Box box) {", "    ivec2 head, tail;"]
     for k in range(len(blocks) + 1):
-        add = f"add_triangle(box, fetch_{TRIANGLES}(k))" if k == 0 else f"add_box(box, fetch_level_{k - 1}(k))"
+        add = f"add_box(box, fetch_{f'level_{k - 1}' if k else LEAVES}(k))"
         if k == len(blocks):
             lines.append(f"    for (int k = range.x; k < range.y; k++) {add};")
             continue
@@ -88,9 +98,9 @@ def _pyramid(blocks: Sequence[int]) -> str:
 def refit_pass(deforming: Deforming, table: Table) -> PassForm:
     """Rows of a traversal's table."""
     if table.record == PAIR:
-        return PassForm({BOXES: BOX}, PAIR, _module("refit_pair", [deforming.trees.pairs]))
+        return PassForm({LEAVES: BOX, INNER: BOX}, PAIR, _module("refit_pair", [deforming.trees.pairs]))
     assert table.record == NODE
-    return PassForm({BOXES: BOX}, NODE, _module("refit_node", [deforming.trees.nodes]))
+    return PassForm({LEAVES: BOX, INNER: BOX}, NODE, _module("refit_node", [deforming.trees.nodes]))
 
 
 def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
@@ -111,3 +121,17 @@ def _module(
 ) -> tuple[Module, ...]:
     file = f"deform/{name}.glsl"
     return (Module(name, (), file, tuple(tables), uses=uses, features=frozenset(features or ())),)
+
+
+def deform_sources(
+    deforming: Deforming, tables: Mapping[str, Table], addresses: Addresses
+) -> Iterator[tuple[str, Source]]:
+    """Every pass by name. tables : the scene's, by name."""
+    triangles = tables["triangles"]
+    forms = [vertex_pass(deforming, tables["vertices"]), triangle_pass(deforming, triangles), level_pass()]
+    forms += [leaf_pass(deforming, triangles.record), few_pass(deforming), many_pass(deforming)]
+    forms += [refit_pass(deforming, tables[name]) for name in ("bvh_pairs", "bvh_nodes") if name in tables]
+    forms += [face_normal_pass(deforming)] if deforming.poses.faceted else []
+    forms += [detail_pass(deforming, tables["details"])] if "details" in tables else []
+    for form in forms:
+        yield form.modules[-1].name, table_pass_source(form.modules, form.inputs, form.output, addresses)

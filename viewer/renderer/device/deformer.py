@@ -7,7 +7,7 @@ from typing import Any
 
 from viewer.accel.bvh.tree import PAIR
 from viewer.accel.deform.deforming import Deforming
-from viewer.accel.deform.refit import levels
+from viewer.accel.deform.refit import WIDTH, levels
 from viewer.renderer.device import deform_passes as forms
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.stream.declare.kernel import Table
@@ -16,8 +16,6 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import RowWriter, TablePass
 from viewer.stream.gl.stream import Stream
-
-WIDTH = 512  # elements in a row of the streams
 
 
 class Deformer:
@@ -54,6 +52,17 @@ class Deformer:
         """`VERTEX` of every deforming vertex, as it was posed last."""
         return self._streams.get("face normal" if self.deforming.poses.faceted else "vertex")
 
+    def follow(self, deforming: Deforming) -> None:
+        """Serve the same objects with other trees."""
+        old, self.deforming = self.deforming, deforming
+        pairs = list(zip(old.trees.tables, deforming.trees.tables, strict=True))
+        if all(self.resources.exchangeable(mine, other) for mine, other in pairs):
+            for mine, other in pairs:
+                self.resources.exchange(mine, other)  # passes read what is there
+        else:
+            self._passes.clear()
+            self.resources.drop(old.trees.tables)
+
     # -- passes ----------------------------------------------------------------------------------------------------
 
     def _write(self, late: list[Table], tables: Mapping[int, Table]) -> None:
@@ -80,38 +89,65 @@ class Deformer:
         written = self._run("triangle", forms.triangle_pass(deforming, table), triangles, {forms.POSED: posed})
         if table in late:
             self._rows.write(written, table, triangles)
-        self._refit(written, [each for each in trees_late if each is not table], triangles)
+        self._refit(written, [each for each in trees_late if each is not table])
 
-    def _refit(self, triangles: Stream, tables: list[Table], count: int) -> None:
+    def _refit(self, triangles: Stream, tables: list[Table]) -> None:
         """Write the boxes of the tables of traversals."""
         deforming, record = self.deforming, triangles.record
         if not tables:
             return
-        pyramid, elements, below = dict[str, Stream](), count, triangles
-        for k, (boxes, block) in enumerate(levels(count)):
-            form = forms.level_pass(record) if k else forms.block_pass(record)
-            inputs = {"below" if k else forms.TRIANGLES: below}
-            values = {"count": elements, "block": block}
-            below = pyramid[f"level_{k}"] = self._run(f"level {k}", form, boxes, inputs, **values)
-            elements = boxes
-        nodes = len(deforming.trees.ranges.data)
-        refitted = self._run("node", forms.node_pass(deforming, record), nodes, {forms.TRIANGLES: triangles, **pyramid})
+        trees = deforming.trees
+        leaves = self._run(
+            "leaf", forms.leaf_pass(deforming, record), len(trees.leaves.data), {forms.TRIANGLES: triangles}
+        )
+        inner = self._inner(leaves)
         for table in tables:
-            rows = len((deforming.trees.pairs if table.record == PAIR else deforming.trees.nodes).data)
+            rows = len((trees.pairs if table.record == PAIR else trees.nodes).data)
             if rows:
-                form = forms.refit_pass(deforming, table)
-                self._rows.write(self._run(table.name, form, rows, {forms.BOXES: refitted}), table, rows)
+                inputs = {forms.LEAVES: leaves, forms.INNER: inner}
+                self._rows.write(self._run(table.name, forms.refit_pass(deforming, table), rows, inputs), table, rows)
+
+    def _inner(self, leaves: Stream) -> Stream:
+        """The boxes of inner nodes, in two parts; where there are none, those of leaves in their place."""
+        deforming, trees = self.deforming, self.deforming.trees
+        nodes, below, pyramid = len(trees.inner.data), leaves, dict[str, Stream]()
+        if not nodes:
+            return leaves
+        rows = -(-nodes // WIDTH)
+        if trees.few:
+            few = forms.few_pass(deforming)
+            target = self._run("few", few, nodes, {forms.LEAVES: leaves}, "inner", (0, min(trees.few, rows)))
+        if trees.few < rows:
+            elements = len(trees.leaves.data)
+            for k, (boxes, block) in enumerate(levels(elements)):
+                values = {"count": elements, "block": block}
+                below = self._run(f"level {k}", forms.level_pass(), boxes, {"below": below}, **values)
+                pyramid[f"level_{k}"], elements = below, boxes
+            many = forms.many_pass(deforming), nodes, {forms.LEAVES: leaves, **pyramid}
+            target = self._run("many", *many, "inner", (trees.few, rows))
+        return target
 
     def _run(
-        self, name: str, form: forms.PassForm, elements: int, inputs: Mapping[str, Stream], **uniforms: int
+        self,
+        name: str,
+        form: forms.PassForm,
+        elements: int,
+        inputs: Mapping[str, Stream],
+        into: str | None = None,
+        rows: tuple[int, int] | None = None,
+        **uniforms: int,
     ) -> Stream:
-        """Draw a pass over so many ``elements``, which is also its uniform ``count`` where that has no other value."""
+        """Draw a pass over so many ``elements``, which is also its uniform ``count`` where that has no other value.
+
+        into : name of the stream that it writes, its own by default. rows : of the stream, first and behind the last.
+        """
         last = form.modules[-1]
-        key = name, form.output, *sorted(form.inputs), last.features, last.text, *(id(m) for m in last.memories)
+        tables = [memory.name for memory in last.memories]
+        key = name, form.output, *sorted(form.inputs), last.features, last.text, *tables
         if key not in self._passes:
             self._passes[key] = TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
-        target = self._stream(name, form.output, elements)
-        self._passes[key].draw(inputs, target, **{"count": elements, **uniforms})
+        target = self._stream(into or name, form.output, elements)
+        self._passes[key].draw_rows(inputs, target, rows or (0, target.size[1]), **{"count": elements, **uniforms})
         return target
 
     def _stream(self, name: str, record: Record, count: int) -> Stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -11,6 +12,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.accel.deform.rebuild import Rebuilder
 from viewer.accel.structures import Structure
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
@@ -48,6 +50,7 @@ class GpuScene:
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
         self._deformer: Deformer | None = None
+        self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
 
@@ -94,8 +97,15 @@ class GpuScene:
         if same and posed:
             deforming = before.structure.deforming
             assert deforming is not None
+            other = self._with_other_trees(goal, before.structure)
+            if other is not None:
+                goal = replace(goal, structure=other)
+                deforming = other.deforming
+                assert deforming is not None
             rows = [*(rows or ()), *before.structure.built.cover(deforming.boxes(goal.scene.meshes, posed))]
             rows += deforming.pose(goal.scene.meshes, posed)
+            if other is None and self._rebuilder is not None:
+                self._rebuilder[1].look(deforming.poses.meshes)
         with self.device.current():
             kept = replace_scene(before, goal, self.resources, self.machines)
             if not kept or goal.structure is not before.structure or len(moved):
@@ -109,11 +119,30 @@ class GpuScene:
                 self._settles()
                 self._changed()
 
+    def _with_other_trees(self, goal: Prepared, structure: Structure) -> Structure | None:
+        """A structure that has been built in the background, because the trees of this one have grown too dear; it then
+        serves another pose."""
+        deforming, again, held = structure.deforming, structure.again, self._rebuilder
+        if deforming is None or again is None or goal.recipe.rebuild != "auto":
+            self._rebuilder = None
+            return None
+        if held is None or held[0] is not structure:
+            scales, method = structure.built.objects.scales, goal.recipe.build
+            rebuilder = Rebuilder(deforming.bvhs, scales[: len(deforming.numbers)], method, again)
+            held = self._rebuilder = structure, rebuilder
+        found = held[1].take()
+        if found is not None and found.deforming is not None:
+            found.deforming.version = deforming.version
+        return found
+
     def _settles(self) -> None:
         """Have a deformer for the structure on show, where there is something to deform."""
         deforming = self.prepared.structure.deforming
         held = self._deformer
-        if held is not None and held.deforming is not deforming:
+        if held is not None and deforming is not None and held.deforming.poses is deforming.poses:
+            if held.deforming is not deforming:
+                held.follow(deforming)
+        elif held is not None:
             held.release()
             self._deformer = None
             self.resources.settling.clear()

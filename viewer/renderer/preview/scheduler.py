@@ -65,7 +65,7 @@ FEW = 2  # samples from which on a film's own spread tells its noise
 MOST_FEATURES = 16  # samples whose features are worth their time
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 COMPILED = 0.02  # seconds of compiling, after which a window's turn ends
-POLL = 0.004  # seconds between two questions whether the driver's threads have compiled
+POLL_COMPILING = 0.004  # seconds between two questions whether the driver's threads have compiled
 LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
 
 # -- who waits at a command line

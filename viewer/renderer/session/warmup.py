@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import COMPILED, LONGEST_COMPILE, POLL, QUICK
+from viewer.renderer.preview.scheduler import COMPILED, LONGEST_COMPILE, POLL_COMPILING, QUICK
 from viewer.renderer.sampling.parts import RendererParts
 
 
@@ -44,7 +44,7 @@ class Warmup:
             if next(self._steps[1], None) is None:
                 self._steps = None
             elif self.renderer.device.compiler.busy:
-                time.sleep(POLL)
+                time.sleep(POLL_COMPILING)
                 break
         self._seconds += time.perf_counter() - began
 

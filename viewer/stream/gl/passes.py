@@ -98,10 +98,14 @@ class Pass:
 
     def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
         """Compute every element of ``output``, which must not be among the input streams."""
+        self.draw_rows(streams, output, (0, output.size[1]), **uniforms)
+
+    def draw_rows(self, streams: Mapping[str, Stream], output: Stream, rows: tuple[int, int], **uniforms: Any) -> None:
+        """Those of some rows, first and behind the last."""
         assert output.record == self.output and output not in streams.values()
         shader = self.drawing.shader
         output.framebuffer.use()
-        output.framebuffer.viewport = (0, 0, *output.size)
+        output.framebuffer.viewport = (0, rows[0], output.size[0], rows[1] - rows[0])
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         for name, stream in streams.items():
             for k, texture in enumerate(stream.textures):

@@ -69,8 +69,8 @@ class TablePass(Pass):
         self._have(device, output, table_pass_source(modules, inputs, output, resources, planar))
         self._modules, self._resources = modules, resources
 
-    def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
-        """As of `Pass.draw`."""
+    def draw_rows(self, streams: Mapping[str, Stream], output: Stream, rows: tuple[int, int], **uniforms: Any) -> None:
+        """As of `Pass.draw_rows`."""
         shader, resources = self.drawing.shader, self._resources
         for name, base in resources.bases(self._modules).items():  # uploads, which may bind framebuffers
             shader.set(name, base)
@@ -80,7 +80,7 @@ class TablePass(Pass):
                     shader.bind(f"memory_{memory.name}", resources.get(memory).texture)
         if cold_tables(self._modules):
             shader.bind("memory_arena", resources.arena)
-        super().draw(streams, output, **uniforms)
+        super().draw_rows(streams, output, rows, **uniforms)
 
 
 class RowWriter:
