@@ -49,7 +49,7 @@ class Watch:
     listed: bool | None = None  # programs that are drawn over lists, or not; None: all
 
     def watches(self, parts: TimedParts) -> bool:
-        return self.listed is None or self.listed == (parts.sizes.most is not None)
+        return self.listed is None or self.listed == (parts.sizes.least == 1)
 
     def check(self, longest: int = FIRST) -> None:
         """Draws were cut, and short once known."""

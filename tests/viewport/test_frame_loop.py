@@ -27,6 +27,7 @@ class Desk:
         self.refused: ViewerError | None = None
         self.session: Any = SimpleNamespace(
             idle=True,
+            renderer=None,
             running=False,
             pending=False,
             complete=True,
