@@ -164,6 +164,13 @@ def test_they_are_left_where_the_hand_moves(gpu: Device, monkeypatch: pytest.Mon
         assert found.busy
         renderer.update(scene="sphere")
         assert not found.step() and not found.busy and load_tuning() == {}
+        session.update(camera="0,0,5 0,0,0")
+        while not session.idle:
+            session.advance(0.01)
+        found.advance(session, 0.0)
+        session.use(Renderer("cornell", device=gpu, program="path"))
+        found.advance(session, 0.0)
+        assert not found.busy, "another renderer"
         session.release()
 
 

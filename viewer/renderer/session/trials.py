@@ -141,7 +141,7 @@ class BackgroundTrials:
     def advance(self, session: Session, budget: float) -> None:
         """Some steps, of a session that has no frame in progress: ``budget`` seconds, but for the last of them."""
         renderer, began = session.renderer, time.perf_counter()
-        if renderer is None:
+        if renderer is None or (self._runs is not None and self._runs.renderer is not renderer):
             self.abandon()
             return
         if not self.busy:
