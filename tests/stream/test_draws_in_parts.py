@@ -28,7 +28,7 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import TimedParts
+from viewer.stream.gl.draw import Tiles, TimedParts
 from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw as DrawStep
@@ -268,23 +268,31 @@ def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatc
     def counted(parts: TimedParts, rays: int, queries: Any) -> Any:
         runs.append(rays)
         watch.drawn[id(parts)].append(rays)
-        watch.asked.append((rays, max(parts.sizes.rays, 16**2)))
+        watch.asked.append((rays, parts.sizes.rays))
         return each(parts, rays, queries)
 
     monkeypatch.setattr(TimedParts, "each", counted)
     options = {"program": "cast", "machine": "multipass", "fuse": "none", "mask": "tiles", "first_hits": "rays"}
     twice(device, slow, watch, lambda on: Renderer("cornell", device=on, **options).render((40, 30)).linear)
     assert runs and max(runs) <= 512
+    assert all(count <= most for count, most in watch.asked), "tiles of more rays"
     assert any(0 < count < 256 for found in watch.drawn.values() for count in found), "a tile in boxes"
 
 
 def test_a_census_of_tiles_is_not_cut(device: Device, slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its texels are whole tiles, however small draws are to be."""
-    monkeypatch.setattr("viewer.stream.gl.draw.FIRST", 64)
-    monkeypatch.setattr("viewer.stream.gl.draw.FIRST_PLAIN", 64)
+    kept, keep = [], Tiles.keep
+
+    def watched(tiles: Tiles, alive: Any) -> None:
+        keep(tiles, alive)
+        kept.append(0 if tiles.all else tiles.count)
+
+    monkeypatch.setattr("viewer.stream.gl.draw.FIRST_PLAIN", 8)
     options = {"program": "cast", "machine": "multipass", "fuse": "none", "count": "census", "first_hits": "rays"}
-    wanted = Renderer("cornell", device=device, **options).render((40, 30)).linear
-    np.testing.assert_array_equal(Renderer("cornell", device=slow, **options).render((40, 30)).linear, wanted)
+    wanted = Renderer("sphere", device=device, tile=4, **options).render((40, 30)).linear
+    monkeypatch.setattr(Tiles, "keep", watched)
+    np.testing.assert_array_equal(Renderer("sphere", device=slow, tile=4, **options).render((40, 30)).linear, wanted)
+    assert 0 < max(kept) < 80, "some of the tiles"
 
 
 def test_counters_of_tiles_are_those_of_whole_draws(slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,14 @@ def test_no_draw_of_a_list_is_long_once_one_was_timed(element: float) -> None:
     assert max(count for count, _ in found) <= MOST_LISTED
 
 
+def test_a_short_list_is_no_reason_to_cut_a_long_one() -> None:
+    sizes = DrawSizes(listed=True)
+    sizes.note(2, 1e-5, 2)
+    assert sizes.rays == FIRST
+    sizes.note(2, 1.0, 2)  # but a slow one is
+    assert sizes.rays == 1
+
+
 @pytest.mark.parametrize("box", [(0, 0, 1, 1), (3, 5, 7, 200), (0, 0, 1000, 9), (8, 0, 640, 360)])
 @pytest.mark.parametrize("rays", [LEAST, 100, FIRST, 1 << 20])
 def test_parts_cover_a_rectangle_once(box: tuple[int, int, int, int], rays: int) -> None:

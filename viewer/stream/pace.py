@@ -37,6 +37,7 @@ class DrawSizes:
     def __init__(self, first: int = FIRST, listed: bool = False) -> None:
         self.rays = first
         self.least, self.most = (1, MOST_LISTED) if listed else (LEAST, 1 << 62)
+        self._granted = first if listed else 0  # whatever was timed: a short list is no reason to cut a long one
         self.turns: int | None = None
         self._costs: deque[float] = deque(maxlen=REMEMBERED)  # seconds of a ray, in draws of about one size
         self._largest = 0  # of the rays of these draws
@@ -77,7 +78,7 @@ class DrawSizes:
             self._costs.append(seconds / rays)
             self._largest = max(self._largest, rays)
         wanted = AIMED * LONGEST / max(*self._costs, 1e-12)
-        self.rays = max(self.least, int(min(wanted, GROWTH * self._largest, self.most)))
+        self.rays = max(self.least, int(min(wanted, max(GROWTH * self._largest, self._granted), self.most)))
         self._largest = min(self._largest, self.rays)
 
     def parts(self, box: Box) -> Iterator[Box]:
