@@ -84,18 +84,21 @@ def render(arguments: Namespace) -> bool:
         # Where the picture goes to standard output, nothing else does.
         where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
         print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
-    if picture.film is not None and arguments.cluster is None:
-        _try_options(renderer, int(picture.film.count.sum()), seconds["render"], arguments.quiet)
+    if arguments.cluster is None:
+        _try_options(renderer, picture, seconds["render"], arguments.quiet)
     return True
 
 
-def _try_options(renderer: Renderer, samples: int, seconds: float, quiet: bool) -> None:
+def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bool) -> None:
     """After a long render, which is written: what ``auto`` means on a GPU that is seen first."""
     from viewer.cli.progress import Progress
-    from viewer.renderer.session.trials import measure_after
+    from viewer.renderer.session import trials
 
+    if seconds < trials.LONG or picture.film is None:
+        return
+    samples = int(picture.film.count.sum())
     with suppress(KeyboardInterrupt), Progress(quiet) as progress:
-        measure_after(renderer, samples, seconds, lambda: progress(None, "measuring machine options, once"))
+        trials.measure_after(renderer, samples, seconds, lambda: progress(None, "measuring machine options, once"))
 
 
 def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: Progress) -> Picture:
