@@ -88,6 +88,12 @@ def test_long_runs_are_few_and_what_is_not_there_is_left_out() -> None:
     assert runs.runs == 3 * 3 * 2 and found[0].seconds == pytest.approx(2.0) and found[0].before == pytest.approx(1.0)
 
 
+def test_what_is_far_behind_is_left_after_two_rounds() -> None:
+    runs = Forged({"ray": 2.5})
+    found = next(trial for trial in trials(runs.prepare, lambda: runs.now) if trial is not None)
+    assert runs.runs == 4 and found.seconds == pytest.approx(2.5 * found.before)
+
+
 def test_results_are_kept_by_driver_build(folder: Path) -> None:
     assert tuning("one") == DEFAULTS
     tunings.save_tuning("one", OTHERS)

@@ -34,7 +34,7 @@ DEFAULTS = {name: words[0] for name, words in CHOICES.items()}
 SECONDS = 0.5  # of all trials together, without compiling
 GAIN = 0.95  # of the seconds of the value before: another one is chosen if it takes no longer
 LEAST_ROUNDS, MOST_ROUNDS = 3, 1000  # of both sides of a trial, which take turns
-HOPELESS = 2.0  # times as long as the value before: no more rounds are needed
+HOPELESS = 2.0  # times as long as the value before: two rounds are enough
 
 Run = Callable[[], None]
 Preparation = Generator[None, None, Run | None]  # in steps; None where the device has no such way
@@ -192,6 +192,7 @@ def _compared(
             spent += seconds
             least[side] = min(least[side], seconds)
             yield
-        if (number >= LEAST_ROUNDS and spent >= share) or least[0] > HOPELESS * least[1]:
+        hopeless = number > 1 and least[0] > HOPELESS * least[1]
+        if hopeless or (number >= LEAST_ROUNDS and spent >= share):
             break
     return least[0], least[1]

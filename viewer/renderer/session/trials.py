@@ -42,6 +42,7 @@ from viewer.renderer.session.session import Session
 SIDES = 64, 1024  # of the picture of the trials, pixels: smallest and largest
 RUN = 0.008  # seconds that it is to take
 SLOWEST = SECONDS / (2 * LEAST_ROUNDS * (len(CHOICES) - 1))  # seconds: trials of longer runs take more than they may
+UNTIMED = 3  # runs before the timed ones: drivers compile in the first, and the sizes of draws are found
 MOST_ATTEMPTS = 5  # of a process: a hand that never rests ends them all
 RESTED = 3.0  # seconds since anything moved, before they begin
 LONG, PART = 20.0, 0.1  # seconds of a render after which they are worth it, and the share of these that they may take
@@ -86,14 +87,11 @@ class _Runs:
         for _ in self.sampler.warm(settings, renderer.camera, self.size):
             yield
         run = sample_run(self.sampler, renderer.plan(self.size, settings=settings), self.film)
-        run()  # the first one may compile
-        if values == DEFAULTS:
+        for _ in range(UNTIMED):
             yield
             began = time.perf_counter()
             run()
-            if time.perf_counter() - began > SLOWEST:
-                return None
-        return run
+        return run if values != DEFAULTS or time.perf_counter() - began <= SLOWEST else None
 
     def release(self) -> None:
         """Free all but what is on show."""
