@@ -16,6 +16,7 @@ from viewer.base.errors import ShaderError
 from viewer.film.error.stop import Stop
 from viewer.renderer.device import tuning as tunings
 from viewer.renderer.device.tuning import DEFAULTS, SECONDS, load_tuning, tuning
+from viewer.renderer.preview.scheduler import ASLEEP, POLL
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.sampler import Sampler
 from viewer.renderer.session import trials
@@ -109,7 +110,11 @@ def test_a_picture_at_rest_finds_out_and_the_next_session_has_it(gpu: Device, mo
         shown, machines = session.linear(), dict(renderer.gpu_scene.machines)
         streams = dict(renderer.resources._streams)
         assert not found.due(session, 0.9 * RESTED), "the hand has just been there"
+        assert found.patience(session) == ASLEEP, "a loop with nothing else to do looks again"
+        found.advance(session, 0.0)
+        assert found.patience(session) == POLL
         assert through(found, session) > 10, "in small steps"
+        assert found.patience(session) == math.inf
         untimed = sum(forged.cost(asked) * UNTIMED for asked in set(forged.runs))
         assert forged.now <= 1.2 * SECONDS + untimed and len(set(forged.runs)) == 4
         known = load_tuning()[gpu.driver]

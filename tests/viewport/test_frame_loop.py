@@ -264,6 +264,9 @@ class Trials:
         self.done.append(("trials", budget))
         self.busy = True
 
+    def patience(self, session: Any) -> float:
+        return 0.25 if self.wants else float("inf")
+
     def look(self) -> None:
         self.done.append("looks")
 
@@ -292,7 +295,10 @@ def test_trials_have_the_time_of_a_picture_at_rest(desk: Desk) -> None:
     desk.loop.work(0.03)
     assert made.rested[-1] == 5.0
     assert desk.taken() == [("advance", 0.03, False, False), ("debug", 0.03), ("trials", 0.03)]
-    assert desk.loop.patience == POLL
+    assert desk.loop.patience == ASLEEP and desk.loop.spare == 0.25
+    desk.view.minimised = True
+    assert desk.loop.spare == float("inf")
+    desk.view.minimised = False
     desk.session.running = True  # a frame is ended first
     desk.loop.work(0.03)
     assert desk.taken() == [("advance", 0.03, False, False), "looks"]

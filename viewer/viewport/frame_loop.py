@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from viewer.base.errors import ViewerError
@@ -52,7 +53,7 @@ class FrameLoop:
 
     @property
     def patience(self) -> float:
-        """Seconds that the loop may wait for an event."""
+        """Seconds that the loop may wait for an event, as far as the picture is concerned."""
         view, controller, scene_loader = self.view, self.view.controller, self.context.scene_loader
         eased = (controller is not None and controller.moving) or (self.context.editing.active and not view.minimised)
         if view.awake or view.compile_waits or scene_loader.uploading:
@@ -63,9 +64,12 @@ class FrameLoop:
             return 0.0
         if self.tracing:
             return HELD / LOOKS_WHILE_HELD if self.session.waiting(self.moving) else 0.0
-        if self.trials.busy:
-            return POLL
         return DRAWN_LOADING if scene_loader.loader.busy else ASLEEP
+
+    @property
+    def spare(self) -> float:
+        """Seconds until trials need a turn of a picture at rest; infinite: there are none."""
+        return math.inf if self.view.minimised or self.view.paused else self.trials.patience(self.session)
 
     def begin(self) -> None:
         """Another turn begins: what was loaded is taken."""

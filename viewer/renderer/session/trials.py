@@ -33,7 +33,7 @@ from viewer.renderer.device.tuning import (
     trials,
 )
 from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.preview.scheduler import POLL, SETTLED
+from viewer.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.sampler import Sampler
@@ -130,11 +130,21 @@ class BackgroundTrials:
     def due(self, session: Session, rested: float) -> bool:
         """Whether the session's next frame is to wait for a step; the picture has rested for so many seconds."""
         renderer = session.renderer
-        if renderer is None or rested < RESTED or not session.complete or session.samples < SETTLED:
+        if renderer is None or rested < RESTED or not session.complete:
             return False
+        return not renderer.device.compiler.busy if self.busy else self._fits(session)
+
+    def _fits(self, session: Session) -> bool:
+        """Whether they may begin, where the driver compiles in threads of its own."""
+        renderer = session.renderer
+        polls = renderer is not None and renderer.device.compiler.polls and session.samples >= SETTLED
+        return polls and renderer is not None and self.wanted(renderer)
+
+    def patience(self, session: Session) -> float:
+        """Seconds until they go on, of a session that is idle; infinite: there are none."""
         if self.busy:
-            return not renderer.device.compiler.busy
-        return renderer.device.compiler.polls and self.wanted(renderer)
+            return POLL
+        return ASLEEP if session.idle and self._fits(session) else math.inf
 
     def advance(self, session: Session, budget: float) -> None:
         """Some steps, of a session that has no frame in progress: ``budget`` seconds, but for the last of them."""
