@@ -281,18 +281,18 @@ def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatc
 
 def test_a_census_of_tiles_is_not_cut(device: Device, slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its texels are whole tiles, however small draws are to be."""
-    kept, keep = [], Tiles.keep
+    kept, keep, asked = [], Tiles.keep, {"size": (80, 60)}
 
     def watched(tiles: Tiles, alive: Any) -> None:
         keep(tiles, alive)
         kept.append(0 if tiles.all else tiles.count)
 
-    monkeypatch.setattr("viewer.stream.gl.draw.FIRST_PLAIN", 8)
     options = {"program": "cast", "machine": "multipass", "fuse": "none", "count": "census", "first_hits": "rays"}
-    wanted = Renderer("sphere", device=device, tile=4, **options).render((40, 30)).linear
+    wanted = Renderer("sphere", device=device, tile=16, **options).render(**asked).linear
     monkeypatch.setattr(Tiles, "keep", watched)
-    np.testing.assert_array_equal(Renderer("sphere", device=slow, tile=4, **options).render((40, 30)).linear, wanted)
-    assert 0 < max(kept) < 80, "some of the tiles"
+    monkeypatch.setattr(DrawSizes, "note", lambda sizes, *_: setattr(sizes, "rays", 64))
+    np.testing.assert_array_equal(Renderer("sphere", device=slow, tile=16, **options).render(**asked).linear, wanted)
+    assert 0 < max(kept) < 20, "some of the tiles"
 
 
 def test_counters_of_tiles_are_those_of_whole_draws(slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:
