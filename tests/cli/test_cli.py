@@ -15,6 +15,7 @@ from calls import error_line, needs_renderer, process, run
 from viewer.base.errors import DeviceError, ViewerError
 from viewer.options.table import OPTIONS, keywords
 from viewer.options.values import PolicyChoice, Unroll
+from viewer.renderer.session import trials
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
@@ -95,6 +96,27 @@ def test_what_the_defaults_are():
     assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "auto"
     assert DEFAULTS["policy"] == PolicyChoice("sweep") and DEFAULTS["unroll"] == Unroll()
     assert RENDER_DEFAULTS["size"] == (512, 512) and RENDER_DEFAULTS["layers"] == ()
+
+
+def test_a_long_render_is_followed_by_trials(library, capsys, monkeypatch):
+    """Once the picture is there; interrupted, that is no fault."""
+    asked = []
+
+    def measured(renderer, samples, seconds, begun):
+        asked.append((renderer, samples, Path("a.png").exists()))
+        begun()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trials, "measure_after", measured)
+    monkeypatch.setattr(FakeRenderer, "film", types.SimpleNamespace(count=np.full((2, 3), 4)), raising=False)
+    run("render", "one", "-o", "a.png")
+    assert asked == []
+    monkeypatch.setattr(trials, "LONG", 0.0)
+    run("render", "one", "-o", "a.png")
+    assert asked == [(FakeRenderer.made[-1], 24, True)]
+    monkeypatch.setattr(FakeRenderer, "film", None)
+    run("render", "one", "-o", "a.png")
+    assert len(asked) == 1
 
 
 def test_defaults_reach_the_renderer(library, capsys):

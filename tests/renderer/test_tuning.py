@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import subprocess
@@ -15,7 +16,18 @@ import pytest
 
 from viewer.cli import report
 from viewer.renderer.device import tuning as tunings
-from viewer.renderer.device.tuning import CHOICES, DEFAULTS, FORMAT, GAIN, SECONDS, chosen_by, trials, tuned, tuning
+from viewer.renderer.device.tuning import (
+    CHOICES,
+    DEFAULTS,
+    FORMAT,
+    GAIN,
+    SECONDS,
+    Trial,
+    chosen_by,
+    trials,
+    tuned,
+    tuning,
+)
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.measure import measure
 from viewer.renderer.renderer import Renderer
@@ -23,6 +35,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.machines.multipass import Multipass
 
 OTHERS = {name: words[1] for name, words in CHOICES.items()}
+ENTRY: dict[str, Any] = {"auto": OTHERS, "since": "2026-11-26", "trials": [["mask", "kill", 0.5, 1.0]], "note": ""}
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +54,7 @@ class Forged:
         self.seconds, self.missing, self.now, self.runs = seconds, missing, 0.0, 0
 
     def prepare(self, values: Mapping[str, str]) -> Any:
+        yield
         assert values.keys() == CHOICES.keys()
         took = 0.01
         for word in values.values():
@@ -69,9 +83,15 @@ def test_forged_times_lead_to_the_forged_choice(fuse: float, mask: float, count:
 
 def test_long_runs_are_few_and_what_is_not_there_is_left_out() -> None:
     runs = Forged({"surface": 100.0, "ray": 200.0, "texture": 0.1}, missing="texture")
-    found = list(trials(runs.prepare, lambda: runs.now))
+    found = [trial for trial in trials(runs.prepare, lambda: runs.now) if trial is not None]
     assert [trial.option for trial in found] == ["fuse", "mask", "count"]
     assert runs.runs == 3 * 3 * 2 and found[0].seconds == pytest.approx(2.0) and found[0].before == pytest.approx(1.0)
+
+
+def test_what_is_far_behind_is_left_after_two_rounds() -> None:
+    runs = Forged({"ray": 2.5})
+    found = next(trial for trial in trials(runs.prepare, lambda: runs.now) if trial is not None)
+    assert runs.runs == 4 and found.seconds == pytest.approx(2.5 * found.before)
 
 
 def test_results_are_kept_by_driver_build(folder: Path) -> None:
@@ -95,9 +115,24 @@ def test_results_are_kept_by_driver_build(folder: Path) -> None:
         b"[" * 100_000,
         json.dumps({"format": FORMAT - 1, "drivers": {"one": OTHERS}}).encode(),
         json.dumps({"format": FORMAT, "drivers": [OTHERS]}).encode(),
-        json.dumps({"format": FORMAT, "drivers": {"one": {"mask": "colour"}}}).encode(),
-        json.dumps({"format": FORMAT, "drivers": {"one": {"mask": ["kill"]}}}).encode(),
-        json.dumps({"format": FORMAT, "drivers": {"one": {"speed": "fast"}}}).encode(),
+        *(
+            json.dumps({"format": FORMAT, "drivers": {"one": ENTRY | {name: value}}}).encode()
+            for name, value in (
+                ("auto", {"mask": "colour"}),
+                ("auto", {"mask": ["kill"]}),
+                ("auto", {"speed": "fast"}),
+                ("auto", None),
+                ("since", 2026),
+                ("note", None),
+                ("trials", {}),
+                ("trials", [["mask", "colour", 1.0, 2.0]]),
+                ("trials", [["mask", "kill", 1.0]]),
+                ("trials", [["mask", "kill", 0.0, 2.0]]),
+                ("trials", [["mask", "kill", float("nan"), 2.0]]),
+                ("trials", [["mask", "kill", "1", 2.0]]),
+                ("trials", [7]),
+            )
+        ),
         json.dumps({"format": FORMAT, "drivers": {"one": "kill"}}).encode(),
     ],
 )
@@ -105,6 +140,19 @@ def test_a_damaged_or_old_file_counts_as_none(folder: Path, content: bytes) -> N
     (folder / "devices.json").write_bytes(content)
     assert tuning("one") == DEFAULTS
     tunings.save_tuning("one", OTHERS)
+    assert tuning("one") == OTHERS
+
+
+def test_trials_are_kept_with_their_day(folder: Path) -> None:
+    """In the process that has made them all stays as it was."""
+    made = Trial("mask", "kill", 0.5, 1.0)
+    assert tuning("one") == DEFAULTS
+    tunings.save_tuning("one", OTHERS, [made], "a note", at_once=False)
+    known = tunings.load_tuning()["one"]
+    assert (known.chosen, known.trials, known.note) == (OTHERS, (made,), "a note")
+    assert datetime.date.fromisoformat(known.since) <= datetime.date.today()
+    assert tuning("one") == DEFAULTS
+    tuning.cache_clear()
     assert tuning("one") == OTHERS
 
 
@@ -148,19 +196,21 @@ def test_trials_on_a_scene_are_kept(device: Device, folder: Path) -> None:
     renderer = Renderer("sphere", device=device, program="cast")
     chosen, told = measure(renderer)
     assert {trial.option for trial in told} <= CHOICES.keys() and all(trial.seconds > 0 for trial in told)
-    assert tunings.load_tuning() == {device.driver: chosen}
-    assert chosen == chosen_by(iter(told))
+    known = tunings.load_tuning()
+    assert known.keys() == {device.driver} and known[device.driver].chosen == chosen == chosen_by(told)
+    assert list(known[device.driver].trials) == told
 
 
 def test_another_process_tells_what_was_measured(device: Device, tmp_path: Path) -> None:
     """And measures nothing again."""
-    kept = {"format": FORMAT, "drivers": {device.driver: OTHERS}}
+    kept = {"format": FORMAT, "drivers": {device.driver: ENTRY}}
     (tmp_path / "devices.json").write_text(json.dumps(kept))
     environment = {**os.environ, "RAYSTREAM_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "viewer", "devices", "--json"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     default = next(each for each in json.loads(done.stdout) if each["default"])
-    assert default["auto"] == OTHERS and default["measured"]
+    assert default["auto"] == OTHERS and default["measured"] and default["since"] == ENTRY["since"]
+    assert default["trials"] == [{"option": "mask", "value": "kill", "seconds": 0.5, "before": 1.0}]
     assert json.loads((tmp_path / "devices.json").read_text()) == kept
 
 
@@ -172,5 +222,17 @@ def test_lines_of_devices_tell_what_auto_means() -> None:
         "auto": dict(DEFAULTS),
     }
     words = "--fuse surface, --mask depth, --count query, --memory buffer"
-    for measured, line in ((True, words), (False, f"{words} (by default: --measure SCENE measures)")):
-        assert list(report.device_lines([{**found, "measured": measured}]))[-1] == f"   auto    {line}"
+
+    def lines(**facts: Any) -> list[str]:
+        return list(report.device_lines([{**found, **facts}]))
+
+    for software, reason in ((True, "as measured on software drivers"), (False, "until a picture at rest")):
+        *_, last = lines(measured=False, software=software)
+        assert last.split("auto", 1)[1].strip().startswith(f"{words} (by default, {reason}")
+    known = {"measured": True, "since": "2026-11-26", "note": ""}
+    told = [Trial("mask", "kill", 0.5, 1.0)._asdict(), Trial("count", "census", 1.2, 1.0)._asdict()]
+    *_, auto, measured = lines(**known, trials=told)
+    assert auto == f"   auto      {words}"
+    assert measured == "   measured  2026-11-26: --mask kill 0.50, --count census 1.20 of the time before"
+    *_, measured = lines(**{**known, "note": "trials failed: GLSL: no"}, trials=[])
+    assert measured == "   measured  2026-11-26: trials failed: GLSL: no"

@@ -10,7 +10,7 @@ import pytest
 import toys
 
 from viewer.base import paths
-from viewer.stream.gl.device import Device
+from viewer.stream.gl.device import Device, open_device
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +44,16 @@ def gpu_form(device: Device) -> Device:
         made = Device(device.context)
     made.software_form = False
     return made
+
+
+@pytest.fixture
+def slow(device: Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
+    """A device that is a GPU, as far as anybody knows, and a thousand times slower than it is."""
+    monkeypatch.setattr(Device, "software", property(lambda self: self is device))
+    found = open_device()
+    found.slowness = 1000.0
+    yield found
+    found.release()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
 
 from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.device import Device, open_device
-from viewer.stream.gl.draw import Drawing
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import TimedParts
 from viewer.stream.gl.objects import Query
-from viewer.stream.pace import FIRST, GROWTH, LEAST, LONGEST, MOST_TURNS, MOST_UNSEEN, SIDE, TIMED_EVERY, DrawSizes
+from viewer.stream.pace import (
+    FIRST,
+    GROWTH,
+    LEAST,
+    LONGEST,
+    MOST_LISTED,
+    MOST_TURNS,
+    MOST_UNSEEN,
+    SIDE,
+    TIMED_EVERY,
+    DrawSizes,
+)
 
 STREAM = (0, 0, 1024, 512)
 RAYS = STREAM[2] * STREAM[3]
@@ -92,6 +102,32 @@ def test_turns_of_a_loop_are_fewer_where_the_smallest_draw_takes_long() -> None:
     assert sizes.rays > LEAST
 
 
+@pytest.mark.parametrize("element", [1e-10, 1e-6, 1e-3, 0.04])
+def test_no_draw_of_a_list_is_long_once_one_was_timed(element: float) -> None:
+    """Of points and triangles the smallest draw has one."""
+    sizes, found = DrawSizes(listed=True), []
+    for _ in range(20):
+        reached = 0
+        for first, count in sizes.ranges(3_000_000 if element < 1e-6 else 10_000):
+            assert first == reached and count > 0
+            reached += count
+            found.append((count, element * count))
+            if sizes.times(count):
+                sizes.note(count, element * count, count)
+        assert reached == (3_000_000 if element < 1e-6 else 10_000)
+    (count, _), *rest = found
+    assert count == FIRST and all(seconds <= LONGEST for _, seconds in rest)
+    assert max(count for count, _ in found) <= MOST_LISTED
+
+
+def test_a_short_list_is_no_reason_to_cut_a_long_one() -> None:
+    sizes = DrawSizes(listed=True)
+    sizes.note(2, 1e-5, 2)
+    assert sizes.rays == FIRST
+    sizes.note(2, 1.0, 2)  # but a slow one is
+    assert sizes.rays == 1
+
+
 @pytest.mark.parametrize("box", [(0, 0, 1, 1), (3, 5, 7, 200), (0, 0, 1000, 9), (8, 0, 640, 360)])
 @pytest.mark.parametrize("rays", [LEAST, 100, FIRST, 1 << 20])
 def test_parts_cover_a_rectangle_once(box: tuple[int, int, int, int], rays: int) -> None:
@@ -106,16 +142,6 @@ def test_parts_cover_a_rectangle_once(box: tuple[int, int, int, int], rays: int)
 # -- on a device -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
-    """A device that is a GPU, as far as anybody knows, and a thousand times slower than it is."""
-    monkeypatch.setattr(Device, "software", False)
-    found = open_device()
-    found.slowness = 1000.0
-    yield found
-    found.release()
-
-
 @pytest.mark.parametrize("machine", ["multipass", "singlepass"])
 @pytest.mark.parametrize("count", ["query", "census"])
 def test_a_slow_device_draws_little_at_a_time(
@@ -123,18 +149,18 @@ def test_a_slow_device_draws_little_at_a_time(
 ) -> None:
     timed: list[tuple[int, float]] = []
     known: list[tuple[int, float]] = []
-    learn = Drawing._learn
+    learn = TimedParts.learn
 
-    def watched(drawing: Drawing, sizes: DrawSizes) -> None:
-        was, before = sizes.known, list(drawing._timed)
-        learn(drawing, sizes)
-        answered = [(rays, query.elapsed * 1e-9) for rays, query in before[: len(before) - len(drawing._timed)]]
-        if drawing.shader.kernel:
+    def watched(parts: TimedParts) -> None:
+        was, before = parts.sizes.known, list(parts._timed)
+        learn(parts)
+        answered = [(rays, time.elapsed * 1e-9) for rays, time, _ in before[: len(before) - len(parts._timed)]]
+        if parts.counts:
             (known if was else timed).extend(answered)
 
     options = {"program": "cast", "machine": machine, "count": count, "first_hits": "rays"}
     wanted = Renderer("cornell", device=device, **options).render(size=(64, 48)).linear
-    monkeypatch.setattr(Drawing, "_learn", watched)
+    monkeypatch.setattr(TimedParts, "learn", watched)
     renderer = Renderer("cornell", device=slow, **options)
     np.testing.assert_array_equal(renderer.render(size=(64, 48)).linear, wanted)
     np.testing.assert_array_equal(renderer.render(size=(64, 48)).linear, wanted)

@@ -49,7 +49,7 @@ class Desk:
             requested=Settings(depth=4), loading=None, cancel=note("cancel"), change=note("change")
         )
         made.scene_loader = loader
-        made._turn = SimpleNamespace(patience=ASLEEP)  # type: ignore[assignment]
+        made._turn = SimpleNamespace(patience=ASLEEP, spare=math.inf)  # type: ignore[assignment]
         made._mode = None
         made._drop = note("drop")  # type: ignore[method-assign]
 
@@ -237,6 +237,19 @@ def test_idle(
     made.scene_loader.loading, made._turn.patience = loading, patience  # type: ignore[misc]
     assert made.idle is idle
     assert made.patience == (math.inf if idle else 0.0 if parked else patience)
+
+
+def test_trials_have_turns_of_a_picture_at_rest(desk: Desk) -> None:
+    """Which is idle all the same."""
+    made = desk.made
+    made._turn.spare = 0.01  # type: ignore[misc]
+    assert made.idle and made.patience == 0.01
+    for name in ("closed", "parked"):
+        setattr(made, name, True)
+        assert made.patience != 0.01, name
+        setattr(made, name, False)
+    made.view.minimised = True
+    assert made.patience == math.inf, "nobody sees it"
 
 
 def test_a_note_is_taken_back_in_time(desk: Desk) -> None:

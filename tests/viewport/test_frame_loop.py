@@ -27,6 +27,7 @@ class Desk:
         self.refused: ViewerError | None = None
         self.session: Any = SimpleNamespace(
             idle=True,
+            renderer=None,
             running=False,
             pending=False,
             complete=True,
@@ -247,6 +248,90 @@ def test_what_looks_inside_has_the_time_that_the_picture_leaves(desk: Desk) -> N
     desk.waits = lambda moving: not moving
     desk.loop.work(0.03)
     assert desk.taken() == traced
+
+
+class Trials:
+    """As `BackgroundTrials`, which note what is asked of them."""
+
+    def __init__(self, done: list[Any]) -> None:
+        self.done, self.busy, self.wants, self.rested = done, False, True, [0.0]
+
+    def due(self, session: Any, rested: float) -> bool:
+        self.rested.append(rested)
+        return self.wants and rested > 0
+
+    def advance(self, session: Any, budget: float) -> None:
+        self.done.append(("trials", budget))
+        self.busy = True
+
+    def patience(self, session: Any) -> float:
+        return 0.25 if self.wants else float("inf")
+
+    def look(self) -> None:
+        self.done.append("looks")
+
+    def abandon(self) -> None:
+        if self.busy:
+            self.done.append("abandoned")
+        self.busy = False
+
+
+def test_trials_have_the_time_of_a_picture_at_rest(desk: Desk) -> None:
+    made: Any = Trials(desk.done)
+    desk.loop.trials = made
+    desk.loop.begin()
+    desk.now += 2.0
+    desk.changes = True
+    desk.loop.begin()
+    desk.loop.move()
+    desk.changes = False
+    desk.loop.work(0.03)
+    assert made.rested[-1] == 0.0, "just moved"
+    desk.taken()
+    desk.now += 5.0
+    desk.loop.begin()
+    desk.taken()
+    assert desk.loop.patience == ASLEEP
+    desk.loop.work(0.03)
+    assert made.rested[-1] == 5.0
+    assert desk.taken() == [("advance", 0.03, False, False), ("debug", 0.03), ("trials", 0.03)]
+    assert desk.loop.patience == ASLEEP and desk.loop.spare == 0.25
+    desk.view.minimised = True
+    assert desk.loop.spare == float("inf")
+    desk.view.minimised = False
+    desk.session.running = True  # a frame is ended first
+    desk.loop.work(0.03)
+    assert desk.taken() == [("advance", 0.03, False, False), "looks"]
+    made.wants, desk.session.running = False, False  # the driver compiles: frames go on meanwhile
+    desk.loop.work(0.03)
+    assert desk.taken() == [("advance", 0.03, False, True), "looks"]
+
+
+@pytest.mark.parametrize("what", ["moving", "drag", "busy", "complete", "minimised", "scene"])
+def test_trials_end_where_the_hand_moves(desk: Desk, what: str) -> None:
+    made: Any = Trials(desk.done)
+    desk.loop.trials = made
+    desk.loop.begin()
+    desk.loop.work(0.03)
+    assert made.busy
+    match what:
+        case "moving":
+            desk.loop.moving = True
+        case "drag":
+            desk.view.drag = 0, 0
+        case "busy":
+            desk.debug.busy = True
+        case "complete":
+            desk.session.complete, made.wants = False, False
+        case "minimised":
+            desk.view.minimised = True
+        case "scene":
+            desk.loop.shown(False)
+    desk.taken()
+    if what != "scene":
+        desk.loop.work(0.03)
+        assert "abandoned" in desk.taken()
+    assert not made.busy
 
 
 def test_a_picture_that_cannot_be_made_is_told(desk: Desk) -> None:

@@ -41,7 +41,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     photons = part("photons", points=False, renderer=None, scene=lambda: None, wires=lambda: None)
     made.debug_views = part("debug_views", inspector=None, photons=photons)
     made.scene_loader = SimpleNamespace(loader=part("loader", busy=False))
-    made.frame_loop = part("frame_loop", patience=0.5, tracing=False, moving=False, dt=0.125)
+    made.frame_loop = part("frame_loop", patience=0.5, spare=1.0, tracing=False, moving=False, dt=0.125)
     made.draw_schedule = part("draw_schedule", tracing=0.01)
     made.canvas = part("canvas", blank=False, texture="texture")
     made.display, made.auto_exposure = part("display"), part("auto_exposure")

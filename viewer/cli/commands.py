@@ -10,7 +10,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -84,7 +84,21 @@ def render(arguments: Namespace) -> bool:
         # Where the picture goes to standard output, nothing else does.
         where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
         print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
+    if arguments.cluster is None:
+        _try_options(renderer, picture, seconds["render"], arguments.quiet)
     return True
+
+
+def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bool) -> None:
+    """After a long render, which is written: what ``auto`` means on a GPU that is seen first."""
+    from viewer.cli.progress import Progress
+    from viewer.renderer.session import trials
+
+    if seconds < trials.LONG or picture.film is None:
+        return
+    samples = int(picture.film.count.sum())
+    with suppress(KeyboardInterrupt), Progress(quiet) as progress:
+        trials.measure_after(renderer, samples, seconds, lambda: progress(None, "measuring machine options, once"))
 
 
 def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: Progress) -> Picture:
@@ -337,6 +351,10 @@ def devices(arguments: Namespace) -> bool:
         if "error" not in device:
             driver = driver_name(device["renderer"], device["version"])
             device |= {"auto": dict(tuning(driver)), "measured": driver in measured}
+            if driver in measured:
+                known = measured[driver]
+                trials = [trial._asdict() for trial in known.trials]
+                device |= {"since": known.since, "trials": trials, "note": known.note}
     emit(listed, device_lines, arguments.json)
     return True
 

@@ -27,6 +27,10 @@ LIMITS = {
     "max_attachments": "attachments",
     "max_samplers": "samplers",
 }
+_UNMEASURED = {  # of software drivers or not: why auto means what it does
+    False: "by default, until a picture at rest in the window, or a long render, has measured it, or --measure SCENE",
+    True: "by default, as measured on software drivers; --measure SCENE measures it here",
+}
 ABILITIES = {
     "texture_barrier": "texture barrier",
     "early_fragment_tests": "early fragment tests",
@@ -179,8 +183,17 @@ def device_lines(found: list[Mapping[str, Any]]) -> Iterator[str]:
         ]
         if "auto" in device:
             told = ", ".join(f"--{name} {word}" for name, word in device["auto"].items())
-            rows.append(("auto", told if device["measured"] else f"{told} (by default: --measure SCENE measures)"))
+            rows.append(("auto", told if device["measured"] else f"{told} ({_UNMEASURED[device['software']]})"))
+        if device.get("measured"):
+            rows.append(("measured", _trials(device)))
         yield from _aligned(rows)
+
+
+def _trials(device: Mapping[str, Any]) -> str:
+    """The day of the trials, and their figures, or why there are none."""
+    shares = (f"--{t['option']} {t['value']} {t['seconds'] / t['before']:.2f}" for t in device["trials"])
+    figures = f"{', '.join(shares)} of the time before" if device["trials"] else ""
+    return ": ".join(filter(None, (device["since"], "; ".join(filter(None, (figures, device["note"]))))))
 
 
 def plain(value: Any) -> Any:

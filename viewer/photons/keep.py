@@ -4,6 +4,7 @@ sort's passes grow with its list.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +14,14 @@ from viewer.kernels.photons import ENTRY, PHOTON, STORED
 from viewer.photons.grid import PhotonGrid
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import ranges, timed_parts
 from viewer.stream.gl.objects import Query
 from viewer.stream.gl.passes import add_fetch
 from viewer.stream.gl.stream import Stream
+from viewer.stream.pace import DrawSizes
 
 OUTPUTS = ("kept",)  # outputs of the geometry program, for transform feedback
+_FEEDBACK_BUFFER, _RASTERIZER_DISCARD, _POINTS = 0x8C8E, 0x8C89, 0x0000
 
 
 def keep_sources() -> tuple[Source, Source]:
@@ -38,6 +42,7 @@ class Keep:
         self._members = {name: self.program[name] for name in self.program}
         self._points = device.context.vertex_array(self.program, [])
         self._query = Query(device, primitives=True)
+        self._parts = timed_parts(device, DrawSizes(listed=True))
         self._buffer: moderngl.Buffer | None = None
 
     def run(self, photons: Stream, count: int, grid: PhotonGrid, kept: Stream) -> int:
@@ -55,9 +60,23 @@ class Keep:
         self._set(grid.uniforms)
         kept.framebuffer.use()  # nothing is drawn to it, but the current framebuffer must be complete
         with self._query:
-            self._points.transform(self._buffer, moderngl.POINTS, vertices=count)
+            self._transform(self._buffer, count)
         kept.textures[0].write(self._buffer)  # on the device
         return self._query.primitives
+
+    def _transform(self, buffer: moderngl.Buffer, count: int) -> None:
+        """As `VertexArray.transform`, which is a single draw: here each part goes on where the one before has ended."""
+        require, whole, signed = self.device.require, ctypes.c_uint, ctypes.c_int
+        require("glBindBufferBase", whole, whole, whole)(_FEEDBACK_BUFFER, 0, buffer.glo)
+        require("glUseProgram", whole)(self.program.glo)
+        require("glBindVertexArray", whole)(self._points.glo)
+        require("glEnable", whole)(_RASTERIZER_DISCARD)
+        draw = require("glDrawArrays", whole, signed, signed)
+        require("glBeginTransformFeedback", whole)(_POINTS)
+        for first, some in ranges(self._parts, count):
+            draw(_POINTS, first, some)
+        require("glEndTransformFeedback")()
+        require("glDisable", whole)(_RASTERIZER_DISCARD)
 
     def _set(self, uniforms: Mapping[str, Any]) -> None:
         for name, value in uniforms.items():

@@ -25,7 +25,7 @@ from viewer.photons.grid import PhotonGrid
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import LARGEST_INTEGER, Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.draw import Shader, ranges, square
 from viewer.stream.gl.passes import Pass, add_fetch, pass_source
 from viewer.stream.gl.stencil import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
 from viewer.stream.gl.stream import Stream
@@ -100,7 +100,7 @@ class _Points:
 
     def __init__(self, device: Device, fragment: str, output: Record, edge: int, fetched: bool) -> None:
         vertex, pixel = point_sources(fragment, output, edge, fetched)
-        self.device, self.shader = device, Shader(device, pixel, vertex)
+        self.device, self.shader = device, Shader(device, pixel, vertex, listed=True)
         self._empty = device.context.vertex_array(self.shader.program, []) if fetched else None
 
     def draw(
@@ -116,7 +116,8 @@ class _Points:
         array = self._empty or self._array(vertices)
         context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
         context.enable(moderngl.PROGRAM_POINT_SIZE)
-        array.render(moderngl.POINTS, vertices=count)
+        for first, some in ranges(self.shader.parts, count):
+            array.render(moderngl.POINTS, vertices=some, first=first)
         context.disable(moderngl.PROGRAM_POINT_SIZE)
         if array is not self._empty:
             array.release()

@@ -1,7 +1,5 @@
-"""Trials of the options of machines on the scene at hand, of which `viewer.renderer.device.tuning` keeps the results.
-
-They compile every program several times, which takes a driver seconds. So no render and no window begins them:
-``raystream devices --measure`` does, and whoever calls `measure`.
+"""Trials of the options of machines on a scene that is asked for, of which `viewer.renderer.device.tuning` keeps the
+results: what ``raystream devices --measure`` does. See `viewer.renderer.session.trials` for those that nobody asks for.
 """
 
 from __future__ import annotations
@@ -11,8 +9,9 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from viewer.film.device_film import FilmBuffer
-from viewer.renderer.device.tuning import DEFAULTS, Run, Trial, chosen_by, save_tuning, trials
+from viewer.renderer.device.tuning import DEFAULTS, Preparation, Run, Trial, chosen_by, save_tuning, trials
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.session.trials import sample_run
 
 SMALLEST, LARGEST = 64, 1024  # width of the picture of the trials, pixels
 LEAST_SECONDS = 0.005  # that it takes
@@ -24,9 +23,9 @@ def measure(renderer: Renderer) -> tuple[dict[str, str], list[Trial]]:
     clock = time.process_time if renderer.device.software else time.perf_counter  # others work on the same processor
     with ExitStack() as made:
         runs = _Runs(renderer, made)
-        told = list(trials(runs.prepare, clock))
-    chosen = chosen_by(iter(told))
-    save_tuning(renderer.device.driver, chosen)
+        told = [trial for trial in trials(runs.prepare, clock) if trial is not None]
+    chosen = chosen_by(told)
+    save_tuning(renderer.device.driver, chosen, told)
     return chosen, told
 
 
@@ -46,8 +45,9 @@ class _Runs:
                 break
             self.width *= 2
 
-    def prepare(self, values: Mapping[str, str]) -> Run | None:
+    def prepare(self, values: Mapping[str, str]) -> Preparation:
         """See `trials`."""
+        yield
         memory = values["memory"]
         if memory not in self.renderers:
             first = next(iter(self.renderers.values()))
@@ -68,14 +68,7 @@ class _Runs:
         if film is not None:
             self.made.callback(_release, film)
 
-        def run() -> None:
-            with device.current():
-                if film is not None:
-                    film.clear()
-            for _ in renderer.sampler.render_tiles(plan, film):
-                pass
-            device.wait()
-
+        run = sample_run(renderer.sampler, plan, film)
         run()
         return run
 

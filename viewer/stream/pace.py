@@ -1,8 +1,9 @@
-"""How many rays a draw may have: a driver ends programs that keep a device busy for seconds, and no device is known
-before it has drawn something.
+"""How many rays a draw may have, or how many points or triangles: a driver ends programs that keep a device busy for
+seconds, and no device is known before it has drawn something.
 
 Pure arithmetic: `viewer.stream.gl.draw` draws by it, and times draws by queries that are read when they are there. A
-ray's results do not depend on the draw that it belongs to.
+ray's results do not depend on the draw that it belongs to; points and triangles are drawn in their order, on which
+depths and sums depend.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ FIRST_PLAIN = 1 << 18  # elements of the first draw of a pass without loops
 MOST_UNKNOWN = 4  # draws without an answer, before the first has told
 MOST_UNSEEN = 1 << 16  # rays of a draw, where those before have told of few rays alone
 GROWTH = 4.0  # times as many rays as were timed, at most
+MOST_LISTED = 1 << 20  # points or triangles of a draw: the next ones may cover far more than those that were timed
 SIDE = 8  # rays along the shorter side of a part of a draw
 REMEMBERED = 32  # timed draws, of which the dearest rays count
 TIMED_EVERY = 8  # draws that are known to be short
@@ -28,11 +30,14 @@ Box = tuple[int, int, int, int]  # x, y, width, height
 class DrawSizes:
     """The sizes of one program's draws, from a small one on, by what timed ones have taken.
 
-    rays : of the next draw, at most. turns : of a loop in it, where even the smallest takes too long; None: any number.
+    rays : of the next draw, at most; or points, or triangles. turns : of a loop in it, where even the smallest takes
+    too long; None: any number. listed : of points or triangles, of which a draw may have a single one.
     """
 
-    def __init__(self, first: int = FIRST) -> None:
+    def __init__(self, first: int = FIRST, listed: bool = False) -> None:
         self.rays = first
+        self.least, self.most = (1, MOST_LISTED) if listed else (LEAST, 1 << 62)
+        self._granted = first if listed else 0  # whatever was timed: a short list is no reason to cut a long one
         self.turns: int | None = None
         self._costs: deque[float] = deque(maxlen=REMEMBERED)  # seconds of a ray, in draws of about one size
         self._largest = 0  # of the rays of these draws
@@ -55,12 +60,12 @@ class DrawSizes:
         """A draw of so many rays took so long, of which so many were not excluded before they began."""
         if 2 * active < rays:  # which says little of what all of them cost
             if seconds > LONGEST:
-                self.rays = max(LEAST, min(self.rays, int(AIMED * LONGEST / seconds * rays)))
+                self.rays = max(self.least, min(self.rays, int(AIMED * LONGEST / seconds * rays)))
             elif active and not self.known and seconds * GROWTH < LONGEST:
                 self.rays = max(self.rays, min(MOST_UNSEEN, int(GROWTH * rays)))
         else:
             self._note(rays, seconds)
-        if rays <= LEAST and seconds > LONGEST:
+        if rays <= self.least and seconds > LONGEST:
             self.turns = max(1, (self.turns or 2 * FIRST_TURNS) // 2)
         elif self.turns is not None and active and seconds * GROWTH < LONGEST:
             self.turns = 2 * self.turns if self.turns < MOST_TURNS else None
@@ -73,7 +78,7 @@ class DrawSizes:
             self._costs.append(seconds / rays)
             self._largest = max(self._largest, rays)
         wanted = AIMED * LONGEST / max(*self._costs, 1e-12)
-        self.rays = max(LEAST, int(min(wanted, GROWTH * self._largest)))
+        self.rays = max(self.least, int(min(wanted, max(GROWTH * self._largest, self._granted), self.most)))
         self._largest = min(self._largest, self.rays)
 
     def parts(self, box: Box) -> Iterator[Box]:
@@ -88,3 +93,12 @@ class DrawSizes:
                 yield x + left, y + top, wide, tall
                 left += wide
             top += tall
+
+    def ranges(self, count: int, of: int = 1) -> Iterator[tuple[int, int]]:
+        """The first and the number of the elements of each part of a list, each as large as draws may be by then. of :
+        rays of an element."""
+        first = 0
+        while first < count:
+            some = min(count - first, max(1, self.rays // of))
+            yield first, some
+            first += some

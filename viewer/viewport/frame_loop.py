@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from viewer.base.errors import ViewerError
 from viewer.base.memory import give_back
 from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
 from viewer.renderer.sampling.darkness import black
+from viewer.renderer.session.trials import BackgroundTrials
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.display.picture_texture import PictureTexture
@@ -17,12 +19,14 @@ class FrameLoop:
     """The picture's share of the loop's turns.
 
     moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `LONGEST_TURN`.
+    trials : of a device that is seen first, while the picture rests.
     """
 
     def __init__(self, context: ViewportContext, canvas: PictureTexture, auto_exposure: AutoExposure) -> None:
         self.context, self.view, self.session = context, context.view, context.view.session
         self.canvas, self.auto_exposure = canvas, auto_exposure
         self.moving, self.dt = False, 0.0
+        self.trials = BackgroundTrials()
         self._last, self._moved = time.monotonic(), 0.0
         self._seen = (-1, -1)  # pictures and steps of the session when the light was measured
         self._unseen = False  # no complete picture of the scene has been looked at
@@ -34,6 +38,7 @@ class FrameLoop:
         self.context.editing.shown(same)
         if not same:
             self._metered, self._unseen, self._rests = self.session.pictures, True, False
+            self.trials.abandon()
 
     @property
     def anything(self) -> bool:
@@ -48,7 +53,7 @@ class FrameLoop:
 
     @property
     def patience(self) -> float:
-        """Seconds that the loop may wait for an event."""
+        """Seconds that the loop may wait for an event, as far as the picture is concerned."""
         view, controller, scene_loader = self.view, self.view.controller, self.context.scene_loader
         eased = (controller is not None and controller.moving) or (self.context.editing.active and not view.minimised)
         if view.awake or view.compile_waits or scene_loader.uploading:
@@ -60,6 +65,11 @@ class FrameLoop:
         if self.tracing:
             return HELD / LOOKS_WHILE_HELD if self.session.waiting(self.moving) else 0.0
         return DRAWN_LOADING if scene_loader.loader.busy else ASLEEP
+
+    @property
+    def spare(self) -> float:
+        """Seconds until trials need a turn of a picture at rest; infinite: there are none."""
+        return math.inf if self.view.minimised or self.view.paused else self.trials.patience(self.session)
 
     def begin(self) -> None:
         """Another turn begins: what was loaded is taken."""
@@ -86,8 +96,11 @@ class FrameLoop:
         """A share of what there is to trace, ``budget`` seconds."""
         view, session, debug_views = self.view, self.session, self.context.debug_views
         if view.minimised or self.context.scene_loader.uploading or (view.paused and not debug_views.busy):
+            self.trials.abandon()
             return
-        inside = view.paused or (debug_views.busy and session.complete and not self.moving)
+        rested = 0.0 if self.moving or debug_views.busy or view.drag is not None else self._last - self._moved
+        tries = self.trials.due(session, rested)
+        inside = view.paused or tries or (debug_views.busy and session.complete and not self.moving)
         try:
             session.advance(budget, self.moving, begin=not inside)
         except ViewerError as error:
@@ -97,6 +110,10 @@ class FrameLoop:
         waits = inside or follows or session.waiting(self.moving)
         if waits and not session.running and not view.compile_waits:
             view.attempt(lambda: debug_views.advance(budget))
+        if tries and not session.running:
+            self.trials.advance(session, budget)
+        elif self.trials.busy:
+            self.trials.look() if rested and session.complete else self.trials.abandon()
 
     def expose(self) -> None:
         """The exposure follows the picture, where it is left to it."""

@@ -147,7 +147,7 @@ class App:
     def turn(self) -> None:
         """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
         view, session, turn = self.view, self.session, self.frame_loop
-        self.window.events(turn.patience)
+        self.window.events(min(turn.patience, turn.spare))
         self._measure()
         began = time.monotonic()
         turn.begin()

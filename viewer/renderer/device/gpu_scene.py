@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -53,6 +54,22 @@ class GpuScene:
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
+
+    def beside(self) -> GpuScene:
+        """The same scene in the same memory, with machines, jobs and streams of its own; `leave` frees these."""
+        made = copy(self)
+        made.resources = self.resources.beside()
+        made.machines = MachinePool(self.device, made.resources, made.bind)
+        made.raster = RasterPass(self.device, made.resources)
+        made.executor = Executor(self.device, made.resources, made.machines.machine_of)
+        return made
+
+    def leave(self) -> None:
+        """Free what it has of its own, `beside` another one."""
+        with self.device.current():
+            self.machines.release()
+            self.raster.release()
+            self.resources.release_streams()
 
     @property
     def structure(self) -> Structure:

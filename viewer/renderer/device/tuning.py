@@ -6,18 +6,21 @@ None of these options changes a bit of a picture. Where nothing was measured the
 
 from __future__ import annotations
 
+import datetime
 import json
+import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from viewer.renderer.inputs.settings import Settings
 
-FORMAT = 1
+FORMAT = 2
 LARGEST_FILE = 1 << 20  # bytes
 # Of each option the value by default, then those tried against it; in the order of the trials. Buffers are meant where
 # they are large enough.
@@ -31,8 +34,10 @@ DEFAULTS = {name: words[0] for name, words in CHOICES.items()}
 SECONDS = 0.5  # of all trials together, without compiling
 GAIN = 0.95  # of the seconds of the value before: another one is chosen if it takes no longer
 LEAST_ROUNDS, MOST_ROUNDS = 3, 1000  # of both sides of a trial, which take turns
+HOPELESS = 2.0  # times as long as the value before: two rounds are enough
 
 Run = Callable[[], None]
+Preparation = Generator[None, None, Run | None]  # in steps; None where the device has no such way
 
 
 class Trial(NamedTuple):
@@ -44,6 +49,17 @@ class Trial(NamedTuple):
     before: float
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What trials have found: the values by option, the day, ISO 8601, the trials themselves, and why they failed,
+    where they did."""
+
+    chosen: Mapping[str, str]
+    since: str = ""
+    trials: tuple[Trial, ...] = ()
+    note: str = ""
+
+
 def tuning_path() -> Path:
     """The file of the results, beside the compiled loops."""
     from viewer.base.jit_cache import folders
@@ -51,7 +67,7 @@ def tuning_path() -> Path:
     return folders()[-1] / "devices.json"
 
 
-def load_tuning() -> dict[str, dict[str, str]]:
+def load_tuning() -> dict[str, Measured]:
     """The results by driver build; those that cannot be read, or name unknown values, count as not measured."""
     try:
         with open(tuning_path(), "rb") as file:
@@ -60,7 +76,24 @@ def load_tuning() -> dict[str, dict[str, str]]:
         return {}
     if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("drivers"), dict):
         return {}
-    return {driver: chosen for driver, chosen in found["drivers"].items() if _valid(chosen)}
+    read = ((driver, _read(entry)) for driver, entry in found["drivers"].items())
+    return {driver: entry for driver, entry in read if entry is not None}
+
+
+def _read(entry: Any) -> Measured | None:
+    if not isinstance(entry, dict) or not _valid(entry.get("auto")):
+        return None
+    since, note, told = entry.get("since"), entry.get("note"), entry.get("trials")
+    if not isinstance(since, str) or not isinstance(note, str) or not isinstance(told, list):
+        return None
+    trials = []
+    for trial in told:
+        if not isinstance(trial, list) or len(trial) != len(Trial._fields) or not _valid(dict([trial[:2]])):
+            return None
+        if not all(isinstance(seconds, float) and 0 < seconds < math.inf for seconds in trial[2:]):
+            return None
+        trials.append(Trial(*trial))
+    return Measured(entry["auto"], since, tuple(trials), note)
 
 
 def _valid(chosen: Any) -> bool:
@@ -69,10 +102,22 @@ def _valid(chosen: Any) -> bool:
     )
 
 
-def save_tuning(driver: str, chosen: Mapping[str, str]) -> None:
-    """Add a driver's results to the file, where it can be written."""
-    text = json.dumps({"format": FORMAT, "drivers": load_tuning() | {driver: dict(chosen)}}, indent=1)
-    tuning.cache_clear()
+def save_tuning(
+    driver: str, chosen: Mapping[str, str], trials: Sequence[Trial] = (), note: str = "", at_once: bool = True
+) -> None:
+    """Add a driver's results to the file, where it can be written. at_once : this process has them, too; else the next
+    one."""
+    since = datetime.date.today().isoformat()
+    kept = load_tuning() | {driver: Measured(dict(chosen), since, tuple(trials), note)}
+    drivers = {
+        name: {"auto": each.chosen, "since": each.since, "trials": each.trials, "note": each.note}
+        for name, each in kept.items()
+    }
+    text = json.dumps({"format": FORMAT, "drivers": drivers}, indent=1)
+    if at_once:
+        tuning.cache_clear()
+    else:
+        tuning(driver)
     with suppress(OSError):
         path = tuning_path()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +134,8 @@ def save_tuning(driver: str, chosen: Mapping[str, str]) -> None:
 @cache
 def tuning(driver: str) -> Mapping[str, str]:
     """The meaning of ``auto`` there, by option; read once in a process."""
-    return DEFAULTS | load_tuning().get(driver, {})
+    found = load_tuning().get(driver)
+    return DEFAULTS if found is None else {**DEFAULTS, **found.chosen}
 
 
 def tuned(settings: Settings, driver: str) -> Settings:
@@ -98,41 +144,55 @@ def tuned(settings: Settings, driver: str) -> Settings:
     return settings.replace(**{name: tuning(driver)[name] for name in left}) if left else settings
 
 
-def trials(prepare: Callable[[Mapping[str, str]], Run | None], clock: Callable[[], float]) -> Iterator[Trial]:
-    """Measure one option after the other, each with the best values of those before.
+def trials(
+    prepare: Callable[[Mapping[str, str]], Preparation],
+    clock: Callable[[], float],
+    settle: Callable[[], None] = lambda: None,
+) -> Iterator[Trial | None]:
+    """Measure one option after the other, each with the best values of those before; None between two of its steps.
 
-    prepare : makes a run by these values of all options, compiled; None where the device has no such way.
+    prepare : makes a run by these values of all options, compiled. settle : waits for what others do on the device.
     """
-    best, run = dict(DEFAULTS), prepare(DEFAULTS)
+    best, run = dict(DEFAULTS), (yield from prepare(DEFAULTS))
+    if run is None:
+        return
     share = SECONDS / sum(len(words) - 1 for words in CHOICES.values())
     for name, words in CHOICES.items():
         for word in words[1:]:
-            other = prepare({**best, name: word})
-            if other is None or run is None:
+            other = yield from prepare({**best, name: word})
+            if other is None:
                 continue
-            seconds, before = _compared(other, run, share, clock)
-            yield Trial(name, word, seconds, before)
-            if seconds <= GAIN * before:
+            trial = Trial(name, word, *(yield from _compared(other, run, share, clock, settle)))
+            yield trial
+            if _better(trial):
                 best, run = {**best, name: word}, other
 
 
-def chosen_by(found: Iterator[Trial]) -> dict[str, str]:
+def chosen_by(found: Iterable[Trial | None]) -> dict[str, str]:
     """The values that trials lead to."""
-    chosen = dict(DEFAULTS)
-    for trial in found:
-        if trial.seconds <= GAIN * trial.before:
-            chosen[trial.option] = trial.value
-    return chosen
+    better = (trial for trial in found if trial is not None and _better(trial))
+    return DEFAULTS | {trial.option: trial.value for trial in better}
 
 
-def _compared(one: Run, other: Run, share: float, clock: Callable[[], float]) -> tuple[float, float]:
-    """The least seconds of both, which take turns until their ``share`` is over."""
-    least, began = [float("inf"), float("inf")], clock()
+def _better(trial: Trial) -> bool:
+    return trial.seconds <= GAIN * trial.before
+
+
+def _compared(
+    one: Run, other: Run, share: float, clock: Callable[[], float], settle: Callable[[], None]
+) -> Generator[None, None, tuple[float, float]]:
+    """The least seconds of both, which take turns until their ``share`` is over, or one is far behind."""
+    least, spent = [math.inf, math.inf], 0.0
     for number in range(1, MOST_ROUNDS):
         for side, run in enumerate((one, other)):
+            settle()
             start = clock()
             run()
-            least[side] = min(least[side], clock() - start)
-        if number >= LEAST_ROUNDS and clock() - began >= share:
+            seconds = clock() - start
+            spent += seconds
+            least[side] = min(least[side], seconds)
+            yield
+        hopeless = number > 1 and least[0] > HOPELESS * least[1]
+        if hopeless or (number >= LEAST_ROUNDS and spent >= share):
             break
     return least[0], least[1]

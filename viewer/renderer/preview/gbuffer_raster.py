@@ -142,7 +142,7 @@ class GBufferRaster:
         }
         for name in sources.keys() - shaders.keys():
             vertex = raster_source("visible_vertex") if name == "tested" else None
-            shaders[name] = Shader(device, sources[name], vertex)
+            shaders[name] = Shader(device, sources[name], vertex, listed=vertex is not None)
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         same = before is not None and before.drawing.shader is shaders["gbuffer"]
         self.drawing: Drawing = before.drawing if before is not None and same else square(device, shaders["gbuffer"])

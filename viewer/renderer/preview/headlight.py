@@ -116,7 +116,8 @@ class Headlight:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._shader = Shader(device, raster_source("headlight_fragment"), raster_source("headlight_vertex"))
+        sources = raster_source("headlight_fragment"), raster_source("headlight_vertex")
+        self._shader = Shader(device, *sources, listed=True)
         self._target = DepthTarget(device)
         self._meshes: InstancedMeshes | None = None
 

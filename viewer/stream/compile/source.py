@@ -74,6 +74,11 @@ class Source:
         """The flat text for the driver."""
         return "\n".join(line for line, _ in self.lines) + "\n"
 
+    @property
+    def loops(self) -> bool:
+        """Whether a loop is in it."""
+        return any("for (" in line or "while (" in line for line, _ in self.lines)
+
     def add(self, text: str, origin: str) -> None:
         """Append generated lines; ``origin`` names the part that generates them."""
         self.lines += [(line, Origin(origin, 0)) for line in text.splitlines()]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.objects import Query
-from viewer.stream.pace import FIRST, FIRST_PLAIN, MOST_UNKNOWN, DrawSizes
+from viewer.stream.pace import FIRST, FIRST_PLAIN, MOST_UNKNOWN, Box, DrawSizes
 
 CORNERS: NDArray[np.float32] = np.array(
     [[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]], np.float32
@@ -28,18 +28,100 @@ def tiles_source() -> Source:
     return Source.of_file("stream/tiles.glsl")
 
 
+class TimedParts:
+    """Parts of a program's draws, of which some are timed: the sizes of those after them follow.
+
+    counts : of what is drawn, some may be excluded before it begins, which samples tell.
+    """
+
+    def __init__(self, device: Device, sizes: DrawSizes, counts: bool) -> None:
+        self.device, self.sizes, self.counts = device, sizes, counts
+        # Parts without an answer yet: the rays of each, the query of its time, those of its samples.
+        self._timed: deque[tuple[int, Query, Sequence[Query]]] = deque()
+
+    @contextmanager
+    def part(self, rays: int, query: Query | None = None) -> Iterator[None]:
+        """What is drawn inside is a part of so many rays, with a query of its own where it belongs to one or is to be
+        timed."""
+        timed = self._times(rays) or (query is not None and query.timed and not self.device.timing)
+        if query is None and not timed:
+            yield
+            return
+        own = Query(self.device, samples=query is not None or self.counts, time=timed)
+        with own:
+            yield
+        if query is not None:
+            query.add(own)
+        if timed:
+            self._add(rays, own, [own])
+
+    @contextmanager
+    def each(self, rays: int, queries: Sequence[Query]) -> Iterator[Sequence[Query]]:
+        """As `part`, for draws inside a query each, those that are yielded; ``queries`` have their answers."""
+        if not self._times(rays):
+            yield queries
+            return
+        time, own = Query(self.device, time=True), [Query(self.device, samples=True) for _ in queries]
+        with time:
+            yield own
+        for query, one in zip(queries, own, strict=True):
+            query.begin_parts()
+            query.add(one)
+        self._add(rays, time, own)
+
+    def _times(self, rays: int) -> bool:
+        return not self.device.timing and self.sizes.times(rays)
+
+    def _add(self, rays: int, time: Query, samples: Sequence[Query]) -> None:
+        self._timed.append((rays, time, samples if self.counts else ()))
+        self.learn()
+
+    def learn(self) -> None:
+        """Take the answers that are there. Many draws of unknown length are not begun at a time."""
+        while self._timed:
+            rays, time, samples = self._timed[0]
+            ready = time.ready and all(query.ready for query in samples)
+            if not ready and (self.sizes.known or len(self._timed) < MOST_UNKNOWN):
+                return
+            self._timed.popleft()
+            active = sum(query.samples for query in samples) if self.counts else rays
+            self.sizes.note(rays, time.elapsed * 1e-9, active)
+
+
+def timed_parts(device: Device, sizes: DrawSizes, counts: bool = False) -> TimedParts | None:
+    """None on a software driver, which nothing watches, and whose timers know of the last tile of a draw alone."""
+    return None if device.software else TimedParts(device, sizes, counts)
+
+
+def ranges(parts: TimedParts | None, count: int) -> Iterator[tuple[int, int]]:
+    """The first and the number of the elements of each draw of a list, in its order: what is drawn before the next is
+    asked for is one of its parts. parts : None for a single draw."""
+    if parts is None:
+        if count:
+            yield 0, count
+        return
+    parts.learn()
+    for first, some in parts.sizes.ranges(count):
+        with parts.part(some):
+            yield first, some
+        if first + some < count:
+            parts.device.flush()
+
+
 class Shader:
     """A program with its samplers and uniforms, drawn over tiles, or by ``vertex`` over other geometry.
 
     Within `Device.deferred` it is compiled later, at the latest when it is drawn. Raises ShaderError.
 
-    kernel : its fragments loop, and some may be excluded before they begin. sizes : of its draws over tiles; None on a
-    software driver, which nothing watches, and whose timers know of their last tile alone.
+    kernel : its fragments loop, and some may be excluded before they begin. listed : it is drawn over points or
+    triangles in their order. parts : of its draws, see `timed_parts`.
     """
 
-    def __init__(self, device: Device, source: Source, vertex: Source | None = None, kernel: bool = False) -> None:
-        self.kernel = kernel
-        self.sizes = None if device.software else DrawSizes(FIRST if kernel else FIRST_PLAIN)
+    def __init__(
+        self, device: Device, source: Source, vertex: Source | None = None, kernel: bool = False, listed: bool = False
+    ) -> None:
+        small = kernel or listed or source.loops
+        self.parts = timed_parts(device, DrawSizes(FIRST if small else FIRST_PLAIN, listed), kernel)
         self.source, self.vertex, self._device = source, vertex or tiles_source(), device
         self._linked: moderngl.Program | None = None
         self._members: dict[str, Any] = {}
@@ -122,6 +204,7 @@ class Tiles:
         self.buffer = device.context.buffer(reserve=CORNERS.nbytes * max(1, self.columns * self.rows), dynamic=True)
         self.whole = device.context.buffer((CORNERS * edge * max(self.columns, self.rows)).tobytes())
         self.count, self.all = 0, True
+        self.places: NDArray[np.int64] = np.zeros((0, 2), np.int64)  # column and row of each that is kept
         self._uploaded: NDArray[np.bool_] | None = None
 
     def keep(self, alive: NDArray[np.bool_] | None) -> None:
@@ -131,10 +214,10 @@ class Tiles:
             return
         self._uploaded = alive.copy()
         rows, columns = np.nonzero(alive)
+        self.places = np.stack([columns, rows], axis=1)
         self.count = len(rows)
         if self.count:
-            tiles = np.stack([columns, rows], axis=1).astype(np.float32)[:, None]
-            self.buffer.write((tiles + CORNERS) * np.float32(self.edge))
+            self.buffer.write((self.places.astype(np.float32)[:, None] + CORNERS) * np.float32(self.edge))
 
 
 class Drawing:
@@ -142,7 +225,6 @@ class Drawing:
 
     def __init__(self, device: Device, shader: Shader, tiles: Tiles) -> None:
         self.device, self.shader, self.tiles = device, shader, tiles
-        self._timed: deque[tuple[int, Query]] = deque()  # draws without an answer yet, and the rays of each
         shader.set("clip", (2.0 / tiles.size[0], 2.0 / tiles.size[1]))
 
     @cached_property
@@ -161,17 +243,52 @@ class Drawing:
     def render(self, query: Query | None = None) -> None:
         """Draw over the kept tiles, inside a query of samples if given: in parts that are no longer than they may
         be."""
-        sizes, tiles = self.shader.sizes, self.tiles
+        parts, tiles = self.shader.parts, self.tiles
         if not tiles.all and not tiles.count:
             with query or nullcontext():
                 return
-        if sizes is None or self.device.context.fbo is self.device.context.screen:
+        if parts is None or self.device.context.fbo is self.device.context.screen:
             with query or nullcontext():
                 self._draw(0, tiles.count)
-        elif tiles.all:
-            self._in_boxes(sizes, query)
-        else:
-            self._in_runs(sizes, query)
+            return
+        if query is not None:
+            query.begin_parts()
+        parts.learn()
+        if tiles.all:  # of a framebuffer there is a box
+            self._in_boxes(parts, self.device.context.scissor or (0, 0, 0, 0), 0, 0, query)
+            return
+        area = tiles.edge**2
+        for first, count in parts.sizes.ranges(tiles.count, area):
+            if count == 1 and self._divides(parts):
+                self._in_boxes(parts, self._box(first), first, 1, query)
+            else:
+                with parts.part(count * area, query):
+                    self._draw(first, count)
+            if first + count < tiles.count:
+                self.device.flush()
+
+    def render_each(self, queries: Sequence[Query]) -> None:
+        """Draw over the kept tiles, by rows, each inside its own query; in parts as `render` does."""
+        parts, tiles = self.shader.parts, self.tiles
+        assert not tiles.all and len(queries) == tiles.count
+        if parts is None:
+            for number, query in enumerate(queries):
+                with query:
+                    self._draw(number, 1)
+            return
+        parts.learn()
+        area = tiles.edge**2
+        for first, count in parts.sizes.ranges(tiles.count, area):
+            if count == 1 and self._divides(parts):
+                queries[first].begin_parts()
+                self._in_boxes(parts, self._box(first), first, 1, queries[first])
+            else:
+                with parts.each(count * area, queries[first : first + count]) as asked:
+                    for number, query in enumerate(asked, first):
+                        with query:
+                            self._draw(number, 1)
+            if first + count < tiles.count:
+                self.device.flush()
 
     def _draw(self, first: int, count: int) -> None:
         """The whole square, or so many of the kept tiles."""
@@ -180,64 +297,28 @@ class Drawing:
         else:
             self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS) * count, first=len(CORNERS) * first)
 
-    def _in_boxes(self, sizes: DrawSizes, query: Query | None) -> None:
-        """The square, in rectangles."""
+    def _divides(self, parts: TimedParts) -> bool:
+        """Whether a tile has more rays than a draw may have; of a census it is a texel."""
+        return parts.sizes.rays < self.tiles.edge**2 and self.device.context.fbo.size == self.tiles.size
+
+    def _box(self, number: int) -> Box:
+        """Of a kept tile."""
+        left, low = (int(at) * self.tiles.edge for at in self.tiles.places[number])
+        width, height = self.tiles.size
+        return left, low, min(self.tiles.edge, width - left), min(self.tiles.edge, height - low)
+
+    def _in_boxes(self, parts: TimedParts, box: Box, first: int, count: int, query: Query | None) -> None:
+        """The square, or a tile, in rectangles."""
         context = self.device.context
-        box = context.scissor or (0, 0, 0, 0)  # of a framebuffer there is one
-        if query is not None:
-            query.begin_parts()
-        self._learn(sizes)
-        for part in sizes.parts(box):
-            if part != box:
+        before = context.scissor or (0, 0, 0, 0)
+        for part in parts.sizes.parts(box):
+            if part != before:
                 context.scissor = part
-            self._part(sizes, part[2] * part[3], 0, 0, query)
+            with parts.part(part[2] * part[3], query):
+                self._draw(first, count)
             if part != box:
                 self.device.flush()
-        context.scissor = box
-
-    def _in_runs(self, sizes: DrawSizes, query: Query | None) -> None:
-        """The kept tiles, some at a time."""
-        first, area = 0, self.tiles.edge**2
-        if query is not None:
-            query.begin_parts()
-        self._learn(sizes)
-        while first < self.tiles.count:
-            count = min(self.tiles.count - first, max(1, sizes.rays // area))
-            self._part(sizes, count * area, first, count, query)
-            first += count
-            if count < self.tiles.count:
-                self.device.flush()
-
-    def _part(self, sizes: DrawSizes, rays: int, first: int, count: int, query: Query | None) -> None:
-        """A part of a draw with a query of its own, where it belongs to one or is to be timed."""
-        timed = not self.device.timing and (sizes.times(rays) or (query is not None and query.timed))
-        if query is None and not timed:
-            self._draw(first, count)
-            return
-        own = Query(self.device, samples=query is not None or self.shader.kernel, time=timed)
-        with own:
-            self._draw(first, count)
-        if query is not None:
-            query.add(own)
-        if timed:
-            self._timed.append((rays, own))
-            self._learn(sizes)
-
-    def _learn(self, sizes: DrawSizes) -> None:
-        """Take the answers that are there. Many draws of unknown length are not begun at a time."""
-        while self._timed:
-            rays, query = self._timed[0]
-            if not query.ready and (sizes.known or len(self._timed) < MOST_UNKNOWN):
-                return
-            self._timed.popleft()
-            sizes.note(rays, query.elapsed * 1e-9, query.samples if self.shader.kernel else rays)
-
-    def render_each(self, queries: Sequence[Query]) -> None:
-        """Draw over the kept tiles, by rows, each inside its own query."""
-        assert not self.tiles.all and len(queries) == self.tiles.count
-        for number, query in enumerate(queries):
-            with query:
-                self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS), first=len(CORNERS) * number)
+        context.scissor = before
 
 
 def square(device: Device, shader: Shader) -> Drawing:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from typing import Any
 
 from viewer.stream.compile.addresses import Layout, layout
@@ -194,6 +195,18 @@ class Resources:
         if held is not None:
             held.release()
 
+    def beside(self) -> Resources:
+        """The same memories, with streams of its own."""
+        made = copy(self)
+        made._streams = {}
+        return made
+
+    def release_streams(self) -> None:
+        """Free the streams."""
+        for stream in self._streams.values():
+            stream.release()
+        self._streams.clear()
+
     # -- facts -------------------------------------------------------------------------------------------------------
 
     def bases(self, modules: Iterable[Module]) -> dict[str, int]:
@@ -213,10 +226,8 @@ class Resources:
         """Free everything."""
         for memory in self._memories.values():
             memory.release()
-        for stream in self._streams.values():
-            stream.release()
+        self.release_streams()
         self.arena.release()
         self._memories.clear()
         self._stands_for.clear()
-        self._streams.clear()
         self.settling.clear()

@@ -175,8 +175,8 @@ class Passes(Machine):
 
     def _turns(self, entry: StepPass, calls: int) -> int:
         """Fewer calls than that where even a small part of the pass takes too long."""
-        sizes = entry.drawings[0].shader.sizes
-        return calls if sizes is None or sizes.turns is None else min(calls, sizes.turns)
+        parts = entry.drawings[0].shader.parts
+        return calls if parts is None or parts.sizes.turns is None else min(calls, parts.sizes.turns)
 
     def _bind(self, entry: StepPass) -> None:
         if entry.loops:

@@ -6,8 +6,10 @@ left out, and of meshes that stand in it once the groups of triangles outside of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 
 import moderngl
 import numpy as np
@@ -16,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
 from viewer.stream.gl.stream import float_texture
+from viewer.stream.pace import DrawSizes
 
 GROUP = 128  # triangles, at most, that are left out or drawn together
 ROW = 4096  # entries in a row of the textures of triangle numbers and of first slots; also shaders/raster/slot.glsl
@@ -75,6 +78,40 @@ class Draw:
     triangles: int
     offset: int
     instances: int
+
+    @property
+    def all(self) -> int:
+        """Triangles of all its instances."""
+        return self.triangles * self.instances
+
+    def cut(self, most: int) -> tuple[Draw, list[Draw]]:
+        """The first of its triangles, ``most`` or less, and the draws of the others, all in the order of the draw:
+        instance by instance."""
+        if self.all <= most:
+            return self, []
+        if self.triangles <= most:
+            some = most // self.triangles
+            return replace(self, instances=some), [
+                replace(self, offset=self.offset + some, instances=self.instances - some)
+            ]
+        own = replace(self, instances=1)
+        rest = [replace(own, first=self.first + most, triangles=self.triangles - most)]
+        if self.instances > 1:
+            rest.append(replace(self, offset=self.offset + 1, instances=self.instances - 1))
+        return replace(own, triangles=most), rest
+
+
+def in_parts(draws: Iterable[Draw], sizes: DrawSizes) -> Iterator[list[Draw]]:
+    """Draws in their order, cut and put together to parts of as many triangles as a draw may have by then."""
+    left, part, room = deque(draws), [], sizes.rays
+    while left:
+        found, rest = left.popleft().cut(room)
+        left.extendleft(reversed(rest))
+        part.append(found)
+        room -= found.all
+        if room <= 0 or not left:
+            yield part
+            part, room = [], sizes.rays
 
 
 class MeshGroups:
@@ -179,24 +216,32 @@ class InstancedMeshes:
     def render(self, shader: Shader, kinds: Sequence[int]) -> None:
         """Draw what is selected of these kinds with a program, of which the vertex program is made of
         ``shaders/raster/slot.glsl``, into the framebuffer in use, row 0 at the top."""
-        context = self.device.context
         for name, texture in (("in_slots", self.slots), ("in_first_slots", self.first_slots), ("in_order", self.order)):
             shader.bind(name, texture)
-        array = self._array(shader)
-        for draw in self.draws:
-            if draw.kind not in kinds:
-                continue
-            if draw.kind & ONE_SIDED:
-                context.enable(moderngl.CULL_FACE)
-                context.front_face = "ccw" if draw.mirrored else "cw"  # row 0 is at the top
-                context.cull_face = "back"
-            shader.set("first", draw.first)
-            shader.set("slot_offset", draw.offset)
-            count, start = 3 * draw.triangles, 3 * draw.first
-            array.render(moderngl.TRIANGLES, vertices=count, first=start, instances=draw.instances)
-            if draw.kind & ONE_SIDED:
-                context.front_face = "ccw"
-                context.disable(moderngl.CULL_FACE)
+        array, parts = self._array(shader), shader.parts
+        draws = [draw for draw in self.draws if draw.kind in kinds]
+        if parts is not None:
+            parts.learn()
+        for part in [draws] if parts is None else in_parts(draws, parts.sizes):
+            with nullcontext() if parts is None else parts.part(sum(draw.all for draw in part)):
+                for draw in part:
+                    self._draw(draw, shader, array)
+            if parts is not None:
+                self.device.flush()
+
+    def _draw(self, draw: Draw, shader: Shader, array: moderngl.VertexArray) -> None:
+        context = self.device.context
+        if draw.kind & ONE_SIDED:
+            context.enable(moderngl.CULL_FACE)
+            context.front_face = "ccw" if draw.mirrored else "cw"  # row 0 is at the top
+            context.cull_face = "back"
+        shader.set("first", draw.first)
+        shader.set("slot_offset", draw.offset)
+        count, start = 3 * draw.triangles, 3 * draw.first
+        array.render(moderngl.TRIANGLES, vertices=count, first=start, instances=draw.instances)
+        if draw.kind & ONE_SIDED:
+            context.front_face = "ccw"
+            context.disable(moderngl.CULL_FACE)
 
     def _array(self, shader: Shader) -> moderngl.VertexArray:
         held = self._arrays.get(id(shader))

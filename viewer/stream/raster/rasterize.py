@@ -20,7 +20,7 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.draw import Shader, ranges
 from viewer.stream.gl.objects import RawObject
 from viewer.stream.gl.stream import Stream
 
@@ -84,7 +84,7 @@ class Rasterizer:
         samplers: Mapping[str, Any],
     ) -> None:
         self.device, self.size, self.record = device, size, record
-        self.shader = Shader(device, fragment, vertex)
+        self.shader = Shader(device, fragment, vertex, listed=True)
         self.samplers = dict(samplers)
         self.records = Stream(device, record, size)
         context = device.context
@@ -113,8 +113,8 @@ class Rasterizer:
             self.shader.set(name, value)
         for name, texture in self.samplers.items():
             self.shader.bind(name, texture)
-        if triangles:
-            self.shader.bare.render(moderngl.TRIANGLES, vertices=3 * triangles)
+        for first, count in ranges(self.shader.parts, triangles):
+            self.shader.bare.render(moderngl.TRIANGLES, vertices=3 * count, first=3 * first)
 
     def release(self) -> None:
         """Free the textures."""

@@ -15,7 +15,7 @@ import moderngl
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.draw import Shader, ranges
 from viewer.stream.gl.passes import pass_head
 from viewer.stream.gl.stream import Stream
 
@@ -57,7 +57,7 @@ class Scatter:
         """As of `scatter_sources`."""
         self.device, self.output = device, output
         vertex, fragment = scatter_sources(name, inputs, output, **constants)
-        self._shader = Shader(device, fragment, vertex)
+        self._shader = Shader(device, fragment, vertex, listed=True)
 
     def add(self, streams: Mapping[str, Stream], output: Stream, count: int, **uniforms: Any) -> None:
         """Add ``count`` elements to those of ``output``, which is none of the streams."""
@@ -73,5 +73,6 @@ class Scatter:
                 self._shader.bind(f"in_{name}_{k}", texture)
         for name, value in {**uniforms, "out_size": output.size}.items():
             self._shader.set(name, value)
-        self._shader.bare.render(moderngl.POINTS, vertices=count)
+        for first, some in ranges(self._shader.parts, count):
+            self._shader.bare.render(moderngl.POINTS, vertices=some, first=first)
         context.disable(moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE)

@@ -32,7 +32,7 @@ class VisibilityBuffer:
 
     def __init__(self, device: Device, meshes: InstancedMeshes) -> None:
         self.device, self.meshes = device, meshes
-        self.shader = Shader(device, raster_source("visible_fragment"), raster_source("visible_vertex"))
+        self.shader = Shader(device, raster_source("visible_fragment"), raster_source("visible_vertex"), listed=True)
         self.visible = float_texture(device, (1, 1), 2)
         self._target = DepthTarget(device)
 

@@ -312,8 +312,10 @@ class CanvasView:
         """Seconds until `advance` has something to do; infinite: until an event or an update."""
         if not self.idle:
             return 0.0 if self.parked else self._turn.patience
-        noted = not self.closed and self.view.message and not self.view.message_is_error  # a note is taken back
-        return ASLEEP if noted and self.visible else math.inf
+        if self.closed or not self.visible:
+            return math.inf
+        noted = self.view.message and not self.view.message_is_error  # a note is taken back
+        return min(ASLEEP if noted else math.inf, self._turn.spare)
 
     @property
     def idle(self) -> bool:

@@ -15,7 +15,7 @@ from viewer.kernels.records import HIT
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.draw import Shader, ranges
 from viewer.stream.gl.passes import add_fetch
 from viewer.stream.gl.stream import Stream
 
@@ -58,10 +58,10 @@ class PhotonPicture:
     def __init__(self, device: Device) -> None:
         self.device, self.left = device, 0  # the picture's edge in the framebuffer, pixels
         vertex, fragment = point_sources()
-        self._points = Shader(device, fragment, vertex)
+        self._points = Shader(device, fragment, vertex, listed=True)
         self._array = device.context.vertex_array(self._points.program, [])
         vertex, fragment = wire_sources()
-        self._wires = Shader(device, fragment, vertex)
+        self._wires = Shader(device, fragment, vertex, listed=True)
         self._lines: tuple[NDArray[np.float64], moderngl.VertexArray] | None = None
 
     def points(
@@ -92,7 +92,7 @@ class PhotonPicture:
         values = {"listed": int(listed), "hiding": int(hits is not None), "diameter": diameter}
         for name, value in {**view_uniforms(camera, size), **values}.items():
             shader.set(name, value)
-        self._draw(target, size, self._array, moderngl.POINTS, count)
+        self._draw(target, size, shader, self._array, moderngl.POINTS, count)
 
     def wires(
         self,
@@ -113,13 +113,17 @@ class PhotonPicture:
         near = NEAR * max(math.dist(camera.origin, camera.target), 1e-12)
         for name, value in {**view_uniforms(camera, size), "near": near}.items():
             self._wires.set(name, value)
-        self._draw(target, size, self._lines[1], moderngl.LINES, 2 * len(lines))
+        self._draw(target, size, self._wires, self._lines[1], moderngl.LINES, len(lines))
 
-    def _draw(self, target: moderngl.Framebuffer, size: tuple[int, int], array: Any, mode: int, count: int) -> None:
+    def _draw(
+        self, target: moderngl.Framebuffer, size: tuple[int, int], shader: Shader, array: Any, mode: int, count: int
+    ) -> None:
+        """So many points or lines."""
         if not count:
             return
-        context = self.device.context
+        context, each = self.device.context, 2 if mode == moderngl.LINES else 1
         with context.scope(target, enable_only=moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE):
             context.blend_func = PREMULTIPLIED
             target.viewport = (self.left, 0, *size)
-            array.render(mode, vertices=count)
+            for first, some in ranges(shader.parts, count):
+                array.render(mode, vertices=each * some, first=each * first)

@@ -1,0 +1,322 @@
+"""Points, triangles, tiles and passes over pictures on a device that pretends to be a thousand times slower: in parts
+none of which takes long once one was timed, of the same bits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import places
+import pytest
+
+from viewer.kernels.photons import ENTRY, PHOTON
+from viewer.kernels.records import FEATURES
+from viewer.photons.grid import PhotonGrid
+from viewer.photons.keep import Keep
+from viewer.photons.routing import StencilRouting
+from viewer.renderer.preview.gbuffer_raster import GBufferRaster
+from viewer.renderer.preview.headlight import SHOWN, Headlight, headlight_scene
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Tiles, TimedParts
+from viewer.stream.gl.objects import Query
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Draw as DrawStep
+from viewer.stream.pace import FIRST, LONGEST, DrawSizes
+from viewer.stream.raster.instanced import Draw, in_parts
+from viewer.stream.raster.scatter import Scatter
+
+SIZE = 64, 48
+RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)
+HOLES = Material("holes", (0.2, 0.4, 0.9, 0.5), kind="lambert", alpha_mode="blend")
+
+
+@dataclass
+class Watch:
+    """The parts that were drawn: of each program's, in their order, the elements and the seconds, of those that were
+    timed before any was known and after."""
+
+    drawn: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    asked: list[tuple[int, int]] = field(default_factory=list)  # elements, and the most that a draw may have then
+    known: list[tuple[int, float]] = field(default_factory=list)
+    listed: bool | None = None  # programs that are drawn over lists, or not; None: all
+
+    def watches(self, parts: TimedParts) -> bool:
+        return self.listed is None or self.listed == (parts.sizes.least == 1)
+
+    def check(self, longest: int = FIRST) -> None:
+        """Draws were cut, and short once known."""
+        assert any(len(each) > 1 for each in self.drawn.values()), "one draw"
+        assert all(count <= most for count, most in self.asked)
+        assert max(count for each in self.drawn.values() for count in each) <= longest
+        # Others work on this machine, too: a step takes longer now and then.
+        long = [(count, seconds) for count, seconds in self.known if seconds > LONGEST and count > 64]
+        assert self.known and len(long) <= 0.1 * len(self.known) + 1, long
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
+    found = Watch()
+    learn, part = TimedParts.learn, TimedParts.part
+
+    def learned(parts: TimedParts) -> None:
+        was, before = parts.sizes.known, list(parts._timed)
+        learn(parts)
+        if was and found.watches(parts):
+            found.known += [(rays, time.elapsed * 1e-9) for rays, time, _ in before[: len(before) - len(parts._timed)]]
+
+    @contextmanager
+    def parted(parts: TimedParts, rays: int, query: Query | None = None) -> Iterator[None]:
+        if found.watches(parts):
+            found.drawn[id(parts)].append(rays)
+            found.asked.append((rays, max(parts.sizes.rays, parts.sizes.least)))
+        with part(parts, rays, query):
+            yield
+
+    monkeypatch.setattr(TimedParts, "learn", learned)
+    monkeypatch.setattr(TimedParts, "part", parted)
+    return found
+
+
+def twice(device: Device, slow: Device, watch: Watch, made: Callable[[Device], Any]) -> None:
+    """What is made on both devices is the same."""
+    with device.current():
+        wanted = made(device)
+    assert not watch.drawn, "a software driver draws all at once"
+    with slow.current():
+        for _ in range(2):
+            np.testing.assert_array_equal(made(slow), wanted)
+
+
+def terrain(count: int) -> np.ndarray:
+    """(2 count^2, 3, 3): waves over (-8 .. 8)^2."""
+    steps = np.linspace(-8, 8, count + 1)
+    x, y = np.meshgrid(steps, steps)
+    points = np.stack([x, y, 0.5 * np.sin(1.3 * x) * np.cos(1.1 * y)], axis=-1).astype(np.float32)
+    quads = np.stack([points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]], axis=2).reshape(-1, 4, 3)
+    return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+
+
+CAMERA = Camera((0.3, -2.0, 1.9), (0.0, 6.0, 0.2), up=(0.0, 0.0, 1.0), fov=60.0)
+
+
+def woods() -> Scene:
+    """A terrain and balls above it that are one mesh, some of them mirrored; others with holes."""
+    ball, ground = places.sphere(3), terrain(60)
+    meshes = [
+        Mesh(each.reshape(-1, 3), np.arange(3 * len(each)).reshape(-1, 3), np.full(len(each), k, np.int32))
+        for k, each in enumerate((ground, ball, ball))
+    ]
+    instances = [Instance(0)]
+    for k in range(24):
+        place = np.diag([0.4, -0.4 if k % 3 else 0.4, 0.4, 1.0])
+        place[:3, 3] = (k % 6 - 2.5, 0.5 + k // 6, 0.6)
+        instances.append(Instance(1 + (k % 4 == 0), place))
+    return Scene(meshes, instances, [RED, RED, HOLES], cameras=[CAMERA])
+
+
+def test_draws_are_cut_and_put_together_in_their_order() -> None:
+    """Whatever the sizes, the instances' triangles are those of the draws, one after the other."""
+    draws = [Draw(0, False, 5, 7, 0, 1), Draw(0, False, 20, 3, 2, 5), Draw(1, True, 40, 11, 1, 3)]
+
+    def expanded(found: list[Draw]) -> list[tuple[int, bool, int, int]]:
+        return [
+            (draw.kind, draw.mirrored, draw.offset + k, draw.first + n)
+            for draw in found
+            for k in range(draw.instances)
+            for n in range(draw.triangles)
+        ]
+
+    for rays in range(1, 60):
+        sizes = DrawSizes(rays, listed=True)
+        parts = list(in_parts(draws, sizes))
+        assert expanded([draw for part in parts for draw in part]) == expanded(draws)
+        sums = [sum(draw.triangles * draw.instances for draw in part) for part in parts]
+        assert all(1 <= total <= rays for total in sums)
+        assert len(parts) <= -(-55 // rays) * 3
+    assert list(in_parts([], DrawSizes(listed=True))) == []
+
+
+def test_triangles_of_first_hits(device: Device, slow: Device, watch: Watch) -> None:
+    watch.listed = True
+    scene = places.scene([places.flat(terrain(80), 0)], [RED], CAMERA)
+    assert scene.triangle_count > 3 * FIRST
+    options = {"program": "cast", "first_hits": "raster", "machine": "singlepass"}
+
+    def made(on: Device) -> np.ndarray:
+        renderer = Renderer(scene, device=on, **options)
+        found = renderer.render(SIZE)
+        assert found.metadata["first_hits"] == "raster"
+        return found.linear
+
+    twice(device, slow, watch, made)
+    watch.check()
+
+
+def test_triangles_and_instances_of_the_gbuffer(device: Device, slow: Device, watch: Watch) -> None:
+    """Tested ones, too."""
+    watch.listed = True
+    renderers = {on.slowness: Renderer(woods(), device=on, program="path") for on in (device, slow)}
+
+    def made(on: Device) -> np.ndarray:
+        renderer, target = renderers[on.slowness], Stream(on, FEATURES, SIZE)
+        GBufferRaster(on, renderer.prepared, renderer.resources).draw(CAMERA, target)
+        return target.read()
+
+    twice(device, slow, watch, made)
+    assert len(watch.drawn) == 2 * 2, "two programs, each made twice"
+    watch.check()
+
+
+def test_triangles_under_a_headlight(device: Device, slow: Device, watch: Watch) -> None:
+    loaded = headlight_scene(woods())
+
+    def made(on: Device) -> np.ndarray:
+        headlight, target = Headlight(on), Stream(on, SHOWN, SIZE)
+        headlight.load(loaded)
+        headlight.draw(CAMERA, target, 0.0)
+        headlight.release()
+        return np.frombuffer(target.textures[0].read(), np.float32)
+
+    twice(device, slow, watch, made)
+    watch.check()
+
+
+def test_points_of_photons(device: Device, slow: Device, watch: Watch) -> None:
+    """The list of those that are stored, in their order; which of them a full cell holds; sums of powers."""
+    watch.listed = True
+    rng, cells, count = np.random.default_rng(3), 40, 128 * 80
+    records = np.zeros(count, PHOTON.dtype)
+    records["position"] = rng.uniform(0, (cells, 1, 1), (count, 3))
+    records["stored"] = rng.random(count) < 0.9
+    records["power"] = rng.uniform(0, 2, (count, 3))
+    grid = PhotonGrid((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (cells, 1, 1))
+    tools: dict[float, tuple[Keep, StencilRouting]] = {}
+
+    def made(on: Device) -> np.ndarray:
+        keep, routing = tools.setdefault(on.slowness, (Keep(on), StencilRouting(on, cells)))
+        photons, kept = Stream(on, PHOTON, (128, 80)), Stream(on, ENTRY, (128, 80))
+        photons.write(records.reshape(80, 128))
+        stored = keep.run(photons, count, grid, kept)
+        assert stored == (records["stored"] > 0).sum()
+        for step in routing.make(photons, kept, stored, grid):
+            assert isinstance(step, DrawStep)
+            step.draw()
+        texels = [kept.read().reshape(-1)[:stored], routing.map.read(), routing.totals.read(), routing.cells.read()]
+        return np.concatenate([each.view(np.float32).reshape(-1) for each in texels])
+
+    twice(device, slow, watch, made)
+    watch.check()
+    assert len(watch.drawn) == 3, "kept, routed and summed"
+
+
+SCATTER = """
+bool scattered(int number, out ivec2 at, out Sum element) {
+    Value value = fetch_values(ivec2(number % 128, number / 128));
+    at = ivec2(number % 7, (number / 7) % 3);
+    element = Sum(value.number, 1.0);
+    return number % 5 != 0;
+}
+"""
+VALUE = Record("Value", Field("number", "float"))
+SUM = Record("Sum", Field("total", "float"), Field("count", "float"))
+
+
+def test_points_that_are_summed(device: Device, slow: Device, watch: Watch, shader_folder: Path) -> None:
+    """In the order of the list, on which the bits of sums depend."""
+    (shader_folder / "scatter_in_parts.glsl").write_text(SCATTER, encoding="utf-8")
+    numbers = np.random.default_rng(5).lognormal(0, 3, (100, 128)).astype(np.float32)
+    values, scatters = np.zeros(numbers.shape, VALUE.dtype), dict[float, Scatter]()
+    values["number"] = numbers
+
+    def made(on: Device) -> np.ndarray:
+        scatter = scatters.setdefault(on.slowness, Scatter(on, "scatter_in_parts", {"values": VALUE}, SUM))
+        source, sums = Stream(on, VALUE, (128, 100)), Stream(on, SUM, (7, 3))
+        source.write(values)
+        sums.clear()
+        scatter.add({"values": source}, sums, numbers.size)
+        return sums.read()
+
+    twice(device, slow, watch, made)
+    watch.check()
+    with device.current():
+        found, flat = made(device).ravel(), numbers.ravel()
+    taken = np.arange(numbers.size) % 5 != 0
+    for place in range(21):
+        own = flat[(np.arange(numbers.size) % 21 == place) & taken]
+        assert found["count"][place] == len(own)
+        # A sum of n positive float32 is off by n roundings of 2^-24 at most.
+        np.testing.assert_allclose(found["total"][place], own.astype(float).sum(), rtol=len(own) * 2.0**-24)
+
+
+def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles of more rays than a draw may have are cut, too."""
+    monkeypatch.setattr("viewer.stream.gl.draw.FIRST", 512)
+    each = TimedParts.each
+    runs = []
+
+    def counted(parts: TimedParts, rays: int, queries: Any) -> Any:
+        runs.append(rays)
+        watch.drawn[id(parts)].append(rays)
+        watch.asked.append((rays, parts.sizes.rays))
+        return each(parts, rays, queries)
+
+    monkeypatch.setattr(TimedParts, "each", counted)
+    options = {"program": "cast", "machine": "multipass", "fuse": "none", "mask": "tiles", "first_hits": "rays"}
+    twice(device, slow, watch, lambda on: Renderer("cornell", device=on, **options).render((40, 30)).linear)
+    assert runs and max(runs) <= 512
+    assert all(count <= most for count, most in watch.asked), "tiles of more rays"
+    assert any(0 < count < 256 for found in watch.drawn.values() for count in found), "a tile in boxes"
+
+
+def test_a_census_of_tiles_is_not_cut(device: Device, slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its texels are whole tiles, however small draws are to be."""
+    kept, keep, asked = [], Tiles.keep, {"size": (80, 60)}
+
+    def watched(tiles: Tiles, alive: Any) -> None:
+        keep(tiles, alive)
+        kept.append(0 if tiles.all else tiles.count)
+
+    options = {"program": "cast", "machine": "multipass", "fuse": "none", "count": "census", "first_hits": "rays"}
+    wanted = Renderer("sphere", device=device, tile=16, **options).render(**asked).linear
+    monkeypatch.setattr(Tiles, "keep", watched)
+    monkeypatch.setattr(DrawSizes, "note", lambda sizes, *_: setattr(sizes, "rays", 64))
+    np.testing.assert_array_equal(Renderer("sphere", device=slow, tile=16, **options).render(**asked).linear, wanted)
+    assert 0 < max(kept) < 20, "some of the tiles"
+
+
+def test_counters_of_tiles_are_those_of_whole_draws(slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow.slowness = 1.0
+    found = []
+    for first in (1 << 20, 100):
+        monkeypatch.setattr("viewer.stream.gl.draw.FIRST", first)
+        options = {"program": "path", "machine": "multipass", "fuse": "none", "mask": "tiles"}
+        renderer = Renderer("cornell", device=slow, **options)
+        stats = renderer.render(size=(40, 30), spp=1, stats=True).stats
+        found.append([(step.step, step.fragments, step.calls) for step in stats.passes])
+        renderer.release()
+    assert found[0] == found[1] and sum(fragments for _, fragments, _ in found[0]) >= 1200
+
+
+def test_passes_of_a_denoiser(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that loop begin as small as kernels do."""
+    watch.listed = False
+    monkeypatch.setattr("viewer.stream.gl.draw.FIRST_PLAIN", FIRST)
+    size = 96, 64
+    options = {"program": "path", "denoise": "shader", "machine": "singlepass", "first_hits": "rays"}
+
+    def made(on: Device) -> np.ndarray:
+        return Renderer("cornell", device=on, **options).render(size, spp=2).linear
+
+    twice(device, slow, watch, made)
+    watch.check()

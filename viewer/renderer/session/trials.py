@@ -1,0 +1,235 @@
+"""What ``auto`` means on a GPU that is seen first, found out by itself: `viewer.renderer.device.tuning` keeps it.
+
+Nobody waits for it. Programs are compiled in the driver's threads, runs take some milliseconds each and half a second
+together, nothing that is on show is touched, and all of it is left at once where something is to be shown again. The
+next process has the results: in this one no program is compiled anew.
+
+Software drivers are left out, for which the defaults were measured; so are memories, of which another kind needs a
+context and the whole scene a second time: ``raystream devices --measure`` has both.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+import moderngl
+
+from viewer.base.errors import ViewerError
+from viewer.film.device_film import FilmBuffer
+from viewer.renderer.device.machine_pool import working
+from viewer.renderer.device.tuning import (
+    CHOICES,
+    DEFAULTS,
+    LEAST_ROUNDS,
+    SECONDS,
+    Preparation,
+    Run,
+    Trial,
+    chosen_by,
+    load_tuning,
+    save_tuning,
+    trials,
+)
+from viewer.renderer.photon_map.photon_map import PhotonMap
+from viewer.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
+from viewer.renderer.sampling.frame_plan import FramePlan
+from viewer.renderer.sampling.parts import RendererParts
+from viewer.renderer.sampling.sampler import Sampler
+from viewer.renderer.session.session import Session
+
+SIDES = 64, 1024  # of the picture of the trials, pixels: smallest and largest
+RUN = 0.008  # seconds that it is to take
+SLOWEST = SECONDS / (2 * LEAST_ROUNDS * (len(CHOICES) - 1))  # seconds: trials of longer runs take more than they may
+UNTIMED = 3  # runs before the timed ones: drivers compile in the first, and the sizes of draws are found
+MOST_ATTEMPTS = 5  # of a process: a hand that never rests ends them all
+RESTED = 3.0  # seconds since anything moved, before they begin
+LONG, PART = 20.0, 0.1  # seconds of a render after which they are worth it, and the share of these that they may take
+
+
+def sample_run(sampler: Sampler, plan: FramePlan, film: FilmBuffer | None) -> Run:
+    """Renders the plan and waits for it; samples of a film begin anew."""
+    device = sampler.scene.device
+
+    def run() -> None:
+        with device.current():
+            if film is not None:
+                film.clear()
+        for _ in sampler.render_tiles(plan, film):
+            pass
+        device.wait()
+
+    return run
+
+
+class _Runs:
+    """Samples of a small picture of a scene that is on show, by any values of the options, on machines of its own."""
+
+    def __init__(self, renderer: RendererParts, width: int) -> None:
+        self.renderer, self.size = renderer, (width, width)
+        self.scene = renderer.gpu_scene.beside()
+        self.version = self.scene.version
+        self.sampler = Sampler(self.scene, PhotonMap(self.scene))
+        with self.scene.device.current():
+            self.film = FilmBuffer(self.scene.device, self.size)
+
+    def prepare(self, values: Mapping[str, str]) -> Preparation:
+        """See `trials`; none of another memory, of a way that fails its self-tests, and where runs take too long."""
+        asked = {name: word for name, word in values.items() if name != "memory"}
+        renderer, device = self.renderer, self.scene.device
+        settings = renderer.settings.replace(machine="multipass", **asked)
+        if settings.first_hits == "raster":
+            settings = settings.replace(first_hits="rays")
+        works = working(device, settings)
+        if values["memory"] != DEFAULTS["memory"] or any(works[name] != word for name, word in asked.items()):
+            return None
+        for _ in self.sampler.warm(settings, renderer.camera, self.size):
+            yield
+        run = sample_run(self.sampler, renderer.plan(self.size, settings=settings), self.film)
+        for _ in range(UNTIMED):
+            yield
+            began = time.perf_counter()
+            run()
+        return run if values != DEFAULTS or time.perf_counter() - began <= SLOWEST else None
+
+    def release(self) -> None:
+        """Free all but what is on show."""
+        self.scene.leave()
+        with self.scene.device.current():
+            self.film.release()
+
+
+class BackgroundTrials:
+    """Trials beside a renderer, in steps, once for a driver build."""
+
+    def __init__(self) -> None:
+        self._over: set[str] = set()  # drivers of which there is nothing to find out
+        self._attempts = 0
+        self._runs: _Runs | None = None
+        self._steps: Iterator[Trial | None] = iter(())
+        self._found: list[Trial] = []
+
+    @property
+    def busy(self) -> bool:
+        """Whether they have begun."""
+        return self._runs is not None
+
+    def wanted(self, renderer: RendererParts) -> bool:
+        """Whether there is something to find out: on a GPU as it is, for a program of samples in several passes."""
+        device, settings = renderer.device, renderer.settings
+        if device.software or device.driver in self._over or self._attempts >= MOST_ATTEMPTS:
+            return False
+        if settings.machine != "multipass" or not renderer.progressive or settings.picture_program.maps_photons:
+            return False
+        if device.limits is not None or device.distrusted or device.driver in load_tuning():
+            self._over.add(device.driver)
+            return False
+        return True
+
+    def due(self, session: Session, rested: float) -> bool:
+        """Whether the session's next frame is to wait for a step; the picture has rested for so many seconds."""
+        renderer = session.renderer
+        if renderer is None or rested < RESTED or not session.complete:
+            return False
+        return not renderer.device.compiler.busy if self.busy else self._fits(session)
+
+    def _fits(self, session: Session) -> bool:
+        """Whether they may begin, where the driver compiles in threads of its own."""
+        renderer = session.renderer
+        polls = renderer is not None and renderer.device.compiler.polls and session.samples >= SETTLED
+        return polls and renderer is not None and self.wanted(renderer)
+
+    def patience(self, session: Session) -> float:
+        """Seconds until they go on, of a session that is idle; infinite: there are none."""
+        if self.busy:
+            return POLL
+        return ASLEEP if session.idle and self._fits(session) else math.inf
+
+    def advance(self, session: Session, budget: float) -> None:
+        """Some steps, of a session that has no frame in progress: ``budget`` seconds, but for the last of them."""
+        renderer, began = session.renderer, time.perf_counter()
+        if renderer is None or (self._runs is not None and self._runs.renderer is not renderer):
+            self.abandon()
+            return
+        if not self.busy:
+            pixels = session.size[0] * session.size[1]
+            self.begin(renderer, session.samples * pixels / max(session.convergence.seconds, 1e-6))
+        while self.step() and time.perf_counter() - began < budget:
+            if renderer.device.compiler.busy:
+                return
+
+    def begin(self, renderer: RendererParts, rate: float) -> None:
+        """rate : samples of pixels a second."""
+        self._attempts += 1
+        width = int(math.sqrt(rate * RUN)) // SIDES[0] * SIDES[0]
+        self._runs, self._found = _Runs(renderer, max(SIDES[0], min(SIDES[1], width))), []
+        self._steps = trials(self._runs.prepare, time.perf_counter, renderer.device.wait)
+
+    def step(self) -> bool:
+        """A shader, or a run; at the end the results are kept. Whether there are more steps."""
+        runs = self._runs
+        if runs is None:
+            return False
+        if runs.renderer.gpu_scene.version != runs.version:
+            self.abandon()
+            return False
+        try:
+            with runs.scene.device.current():
+                trial = next(self._steps)
+        except StopIteration:
+            if self._found:
+                self._keep(chosen_by(self._found))
+            self._end()
+        except (ViewerError, moderngl.Error) as error:
+            self._keep(DEFAULTS, note=f"trials failed: {' '.join(str(error).split())}"[:200])
+            self._end()
+        else:
+            if trial is not None:
+                self._found.append(trial)
+        return self.busy
+
+    def _keep(self, chosen: Mapping[str, str], note: str = "") -> None:
+        assert self._runs is not None
+        save_tuning(self._runs.scene.device.driver, chosen, self._found, note, at_once=False)
+
+    def _end(self) -> None:
+        assert self._runs is not None
+        self._over.add(self._runs.scene.device.driver)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Leave them; what was found is not kept."""
+        runs, self._runs, self._steps = self._runs, None, iter(())
+        if runs is not None:
+            runs.release()
+
+    def look(self) -> None:
+        """Ask what the driver has compiled, while frames go on."""
+        if self._runs is not None:
+            device = self._runs.scene.device
+            with device.current():
+                for compilation in list(device.compiler.begun):
+                    compilation.look()
+
+
+def measure_after(
+    renderer: RendererParts, samples: int, seconds: float, begun: Callable[[], None] = lambda: None
+) -> bool:
+    """Trials after a render of so many samples of pixels that took so long; whether they have come to an end. begun :
+    is called where there are any."""
+    found, device = BackgroundTrials(), renderer.device
+    if seconds < LONG or not found.wanted(renderer):
+        return False
+    begun()
+    end = time.perf_counter() + PART * seconds
+    found.begin(renderer, samples / seconds)
+    try:
+        while found.step():
+            if time.perf_counter() > end:
+                return False
+            if device.compiler.busy:
+                time.sleep(POLL)
+    finally:
+        found.abandon()
+    return True
