@@ -1,6 +1,9 @@
 """``python -m viewer`` is the command ``raystream``."""
 
-from viewer.cli.main import entry
+from viewer.base import startup
 
 if __name__ == "__main__":
+    startup.begin()
+    from viewer.cli.main import entry
+
     entry()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
+from viewer.base.startup import loaded
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.cli.presets import published_remark
 from viewer.film.files.states import AUTO
@@ -50,6 +51,7 @@ def render(arguments: Namespace) -> bool:
         progress(None, f"loading {arguments.scene}")
         from viewer.renderer.renderer import Renderer
 
+        loaded()
         scene = load_scene(arguments, progress)
         if arguments.moment is not None:
             scene = scene.posed(arguments.moment)
@@ -237,6 +239,7 @@ def _render_frames(arguments: Namespace) -> bool:
         progress(None, f"loading {arguments.scene}")
         from viewer.renderer.sequence import save_frames
 
+        loaded()
         scene = load_scene(arguments, progress)
         frames = _frames(scene, arguments, progress)
         remarks: list[list[str]] = []
@@ -299,11 +302,12 @@ def view(arguments: Namespace) -> bool:
     if arguments.remote is not None:
         from viewer.remote.serve import serve
 
+        loaded()
         serve(arguments.scene, arguments.remote, arguments.remote_host, **chosen)
         return True
-    from viewer.window.app import App
+    from viewer.window.opening import opened
 
-    App(arguments.scene, **chosen).run()
+    opened(arguments.scene, **chosen).run()
     return True
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from imgui_bundle import imgui
-
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import raise_dropped
 from viewer.film.error.stop import Stop
@@ -28,6 +26,7 @@ from viewer.viewport.reload import Watch
 from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport, configured
+from viewer.window.bundle import imgui
 from viewer.window.commands import handlers
 from viewer.window.draw_schedule import DrawSchedule
 from viewer.window.events import Events
@@ -37,14 +36,15 @@ from viewer.window.panels.file_list import FileList
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.panels import draw_panels, panels_fit
 from viewer.window.panels.space import Space
-from viewer.window.window import Window
+from viewer.window.window import TITLE, Window
 
 PHOTON_DIAMETER = 3.0  # of a photon's point, pixels at a scale of 1
 PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 
 
 class App:
-    """A window on a scene, of a file or a built-in one by name, or given. ``chosen`` are options of the renderer.
+    """A window on a scene, of a file or a built-in one by name, or given. ``window``: one that is open already.
+    ``chosen`` are options of the renderer.
 
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
@@ -58,11 +58,12 @@ class App:
         fov: float | None = None,
         variant: str | int | None = None,
         lenient: bool = False,
+        window: Window | None = None,
         **chosen: Any,
     ) -> None:
         settings = Settings(camera=camera, fov=fov, **chosen)
         self.preferences, keymap, faults = configured(preferences)
-        self.window = Window("Raystream", size or self.preferences.size)
+        self.window = window or Window(TITLE, size or self.preferences.size)
         self.device = Device(self.window.context, settings.barrier == "auto", settings.memory == "auto")
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")

@@ -15,6 +15,7 @@ import moderngl
 from viewer.base.errors import DeviceError, ViewerError
 from viewer.stream.gl.programs.handover import Handover
 
+TITLE = "Raystream"
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not
 NO_DISPLAY = "`raystream render` makes pictures without a window; `raystream view --remote` shows one in a browser"
 
