@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.ordered import distinct
+
+GOLDEN = (5**0.5 - 1) / 2
 SAMPLE = 1 << 12  # triangles in the first sample: enough to detect duplicates of a thousandth of all
 
 
@@ -20,9 +23,9 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     if count <= SAMPLE:
         looked = corners
     else:
-        numbers = np.unique(np.random.default_rng(0).integers(count, size=SAMPLE))
-        looked = corners[numbers]
-    if len(np.unique(_hashes(looked))) == len(looked):
+        turns = np.arange(SAMPLE) * GOLDEN % 1.0  # spread over all, in step with no pattern of a mesh
+        looked = corners[distinct((turns * count).astype(np.int64))]
+    if len(distinct(_hashes(looked))) == len(looked):
         return corners
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(count, 9)
     _, first, place = np.unique(_hashes(corners), return_index=True, return_inverse=True)

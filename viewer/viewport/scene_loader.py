@@ -180,7 +180,6 @@ class SceneLoader:
             for self._coming_share in coming:
                 if time.perf_counter() - began > UPLOADING:
                     self._coming = coming
-                    self.view.wake()
                     return
         finally:
             if self._coming is not coming:

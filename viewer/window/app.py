@@ -158,10 +158,9 @@ class App:
         view.compile_now()
         turn.work(self.draw_schedule.tracing)
         view.fade()
-        busy = turn.tracing or self.scene_loader.loader.busy
         traced = turn.moving and session.running
         appearing = session.appearing or (self.scene_loader.loader.busy and not session.complete)
-        due = self.draw_schedule.due(began, view.awake, busy, appearing, traced)
+        due = self.draw_schedule.due(began, turn.wanted, turn.busy, appearing, traced)
         if due or session.pictures + session.warped != self._pictures:
             self._draw(turn.dt)
             view.drawn()
