@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,7 +47,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     made.space, made.file_list, made.input = part("space"), part("file_list"), part("input")
     made.draw_imgui, made.imgui, made.context, made.device = part("draw_imgui"), "context", "desk", Noted(files=["f"])
     made._watch, made._broken, made._photons = SimpleNamespace(changed=lambda files: False), "", None
-    made._pictures, made.draws = 4, 10
+    made._pictures, made.draws, made._switching = 4, 10, sys.getswitchinterval()
     made.preferences = SimpleNamespace(save="save", size=(1, 1), speed=1.0, samples=1, noise=0.5)
     monkeypatch.setattr(app_module, "draw_panels", lambda *given: order.append(("panels", *given)))
     monkeypatch.setattr(app_module.theme, "free", lambda left, right, wide: (100 * left, wide - 50 * right))

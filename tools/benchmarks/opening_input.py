@@ -2,8 +2,8 @@
 
     python opening_input.py STAMPS LEFT TOP
 
-STAMPS is a file to which the time of each move is written as float64, seconds of the monotonic clock, before it is sent.
-A separate process with light imports: what moves the pointer must not wait for the window that it measures.
+STAMPS is a file to which the time of each move is written as float64, seconds of the monotonic clock, before it is
+sent. A separate process with light imports: what moves the pointer must not wait for the window that it measures.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -28,11 +29,12 @@ if __name__ == "__main__":
 
 from benchmarks import opening_input
 
-LONGEST = 60.0  # seconds for a model
+LONGEST = 240.0  # seconds for a model
 PLACE = (40, 40)  # of the first move, pixels from the window's corner
 LOOK = 0.005  # seconds between two looks at what threads do
 MOST_LOST = 4096  # moves, one after the other
-FRAMES = 3  # of a stack that are told
+TOLD = 40  # of the longest gaps
+FRAMES = 4  # of a stack that are told
 
 
 class Answers:
@@ -41,7 +43,8 @@ class Answers:
     def __init__(self, app: Any, stamps: Path) -> None:
         self.app, self.stamps = app, stamps
         self.handled: list[tuple[int, float]] = []  # number of each move, and when
-        self.answered: list[tuple[int, float]] = []  # moves so far, and when the draw after the last one was shown
+        # Moves so far, when the draw after the last one was shown, and the CPU time of the window's thread until then.
+        self.answered: list[tuple[int, float, float]] = []
         self.parts: list[tuple[str, float, float]] = []  # what the window's thread did, and from when to when
         self.stacks: list[tuple[float, str, str]] = []  # when, of the window's thread, of the one that loads
         self._window = threading.get_ident()
@@ -82,7 +85,7 @@ class Answers:
     def _swapped(self) -> None:
         self._swap()
         if not self.answered or len(self.handled) > self.answered[-1][0]:
-            self.answered.append((len(self.handled), time.monotonic()))
+            self.answered.append((len(self.handled), time.monotonic(), time.thread_time()))
 
     def _collected(self, phase: str, _: Any) -> None:
         if phase == "start":
@@ -106,12 +109,12 @@ class Answers:
         sent = np.fromfile(self.stamps, np.float64)
         numbers = np.array([number for number, _ in self.handled])
         stamps, handled = sent[numbers], np.array([when for _, when in self.handled])
-        counts, shown = np.array([n for n, _ in self.answered]), np.array([when for _, when in self.answered])
+        counts, shown, used = (np.array(each) for each in zip(*self.answered, strict=True))
         inside = np.searchsorted(counts, np.arange(len(numbers)), side="right")
         known = inside < len(shown)
         answers = shown[inside[known]]
         waits, late = answers - stamps[known], handled - stamps
-        gaps = np.diff(shown)
+        gaps, work = np.diff(shown), np.diff(used)
         longest = int(np.argmax(waits))
         begin, end = float(stamps[known][longest]), float(answers[longest])
         return {
@@ -120,9 +123,14 @@ class Answers:
             "handled_ms": _spread(late),
             "answered_ms": _spread(waits),
             "gap_ms": _spread(gaps),
+            "gap_cpu_ms": _spread(work),
             "over_60_ms": int((gaps > 0.06).sum()),
+            "over_60_cpu_ms": int((work > 0.06).sum()),
             "longest": self.between(begin, end),
-            "gaps": [self.between(float(shown[k]), float(shown[k + 1])) for k in np.argsort(-gaps)[:12]],
+            "gaps": [
+                self.between(float(shown[k]), float(shown[k + 1])) | {"cpu_ms": 1e3 * float(work[k])}
+                for k in np.argsort(-gaps)[:TOLD]
+            ],
         }
 
     def between(self, begin: float, end: float) -> dict[str, Any]:
@@ -160,11 +168,16 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
     """Open them and print."""
     import glfw
 
-    from viewer.viewport.preferences import Preferences
-    from viewer.window.app import App
+    from viewer.base import startup
+    from viewer.viewport.preferences import VARIABLE
+    from viewer.window.opening import opened as opened_window
 
+    startup.begin()
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-        app = App(models[0], (int(width), int(height)), Preferences(path=Path(folder) / "settings.toml"))
+        settings = Path(folder) / "settings.toml"
+        settings.write_text(f"size = [{width}, {height}]\n", encoding="utf-8")
+        os.environ[VARIABLE] = str(settings)
+        app = opened_window(models[0])
         answers = Answers(app, Path(folder) / "stamps")
         left, top = (a + b for a, b in zip(glfw.get_window_pos(app.window.handle), PLACE, strict=True))
         script = Path(opening_input.__file__)

@@ -297,8 +297,7 @@ def view(arguments: Namespace) -> bool:
 
     if not is_builtin(arguments.scene):
         recognise(arguments.scene)
-    taken = (name for name, option in OPTIONS.items() if option.viewed and option.part != "command")
-    chosen = {name: getattr(arguments, name) for name in taken}
+    chosen = viewed(arguments)
     if arguments.remote is not None:
         from viewer.remote.serve import serve
 
@@ -309,6 +308,12 @@ def view(arguments: Namespace) -> bool:
 
     opened(arguments.scene, **chosen).run()
     return True
+
+
+def viewed(arguments: Namespace) -> dict[str, Any]:
+    """The options of a view as keywords."""
+    taken = (name for name, option in OPTIONS.items() if option.viewed and option.part != "command")
+    return {name: getattr(arguments, name) for name in taken}
 
 
 def info(arguments: Namespace) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -38,6 +39,7 @@ from viewer.window.panels.panels import draw_panels, panels_fit
 from viewer.window.panels.space import Space
 from viewer.window.window import TITLE, Window
 
+SWITCHING = 0.001  # seconds that a thread which loads keeps the interpreter, where the window's waits for it
 PHOTON_DIAMETER = 3.0  # of a photon's point, pixels at a scale of 1
 PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 
@@ -111,6 +113,8 @@ class App:
         self.scene_loader.faults += faults
         if faults:
             self.view.say(faults[0], error=True)
+        self._switching = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCHING)
         self.scene_loader.open(first)
         self.scene_loader.first_picture.warm()  # while the file is read
 
@@ -233,6 +237,7 @@ class App:
 
     def release(self) -> None:
         """Save the preferences and close."""
+        sys.setswitchinterval(self._switching)
         self.scene_loader.loader.cancel()
         kept, view, stop = self.preferences, self.view, self.session.stop
         kept.samples, kept.noise = stop.spp, stop.error or 0.0
