@@ -1,9 +1,9 @@
 """``python -m viewer`` is the command ``raystream``."""
 
-from viewer.base import startup
+from viewer.base.start import modules
 
 if __name__ == "__main__":
-    startup.begin()
+    modules.begin()
     from viewer.cli.main import entry
 
     entry()

@@ -26,9 +26,9 @@ def main(started: str, scene: str) -> None:
         marks.setdefault(part, (time.monotonic() - float(started), time.process_time()))
 
     mark("python")
-    from viewer.base import startup
+    from viewer.base.start import modules
 
-    startup.begin()
+    modules.begin()
     from viewer.cli import main as command
     from viewer.cli.commands import viewed
 

@@ -168,11 +168,11 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
     """Open them and print."""
     import glfw
 
-    from viewer.base import startup
+    from viewer.base.start import modules
     from viewer.viewport.preferences import VARIABLE
     from viewer.window.opening import opened as opened_window
 
-    startup.begin()
+    modules.begin()
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
         settings = Path(folder) / "settings.toml"
         settings.write_text(f"size = [{width}, {height}]\n", encoding="utf-8")

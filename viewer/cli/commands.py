@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
-from viewer.base.startup import loaded
+from viewer.base.start.modules import loaded
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.cli.presets import published_remark
 from viewer.film.files.states import AUTO

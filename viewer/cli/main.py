@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from viewer.base import clash
 from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
-from viewer.base.startup import loaded
+from viewer.base.start.modules import loaded
 from viewer.cli import commands
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE

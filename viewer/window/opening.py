@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import UNWAITED
-from viewer.base.startup import loaded
+from viewer.base.start.modules import loaded
 from viewer.viewport.preferences import Preferences
 from viewer.window.window import TITLE, Window
 

@@ -124,13 +124,12 @@ class Arena:
             return
         self.texture = None  # which stays until all are moved
         self.release()
-        self.reserve(sum(room for *_, room in places))
+        self._room = max(sum(room for *_, room in places), LEAST)
+        self.texture = moved = BufferTexture(self.device, self._room, 4)
         for table, first, room in places:
             place = self._place(room)
-            assert isinstance(self.texture, BufferTexture)
-            self.device.context.copy_buffer(
-                self.texture.buffer, old.buffer, 16 * room, read_offset=16 * first, write_offset=16 * place
-            )
+            copied = {"size": 16 * room, "read_offset": 16 * first, "write_offset": 16 * place}
+            self.device.context.copy_buffer(moved.buffer, old.buffer, **copied)
             self._places[id(table)] = table, place, room
         old.release()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 
 # Threads of NumPy's linear algebra, which is of three by three here: each is started with NumPy and spins for as long
 # as that takes to load, and after every product.
@@ -17,9 +18,9 @@ def begin() -> None:
     for name in BLAS:
         os.environ.setdefault(name, "1")
     if sys.dont_write_bytecode:
-        from viewer.base import bytecode
+        from viewer.base.start import bytecode
 
-        bytecode.keep(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        bytecode.keep(str(Path(__file__).resolve().parents[2]))
 
 
 def loaded() -> None:

@@ -14,6 +14,7 @@ from importlib.machinery import FileFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 from viewer.base import cache_folder
 
@@ -47,7 +48,7 @@ def keep(folder: str) -> None:
     """Have the bytecode of modules below a folder kept, of those that are imported from now on."""
     hook = FileFinder.path_hook((_Loader, [".py"]))
 
-    def below(path: str) -> FileFinder:
+    def below(path: str) -> Any:
         if os.path.commonpath((folder, os.path.abspath(path))) != folder:
             raise ImportError(f"{path}: not below {folder}", path=path)
         return hook(path)
