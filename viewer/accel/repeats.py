@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from viewer.base.ordered import distinct
 
-GOLDEN = (5**0.5 - 1) / 2
 SAMPLE = 1 << 12  # triangles in the first sample: enough to detect duplicates of a thousandth of all
 
 
@@ -23,8 +22,7 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     if count <= SAMPLE:
         looked = corners
     else:
-        turns = np.arange(SAMPLE) * GOLDEN % 1.0  # spread over all, in step with no pattern of a mesh
-        looked = corners[distinct((turns * count).astype(np.int64))]
+        looked = corners[distinct(_random_bits(SAMPLE) % np.uint64(count))]
     if len(distinct(_hashes(looked))) == len(looked):
         return corners
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(count, 9)
@@ -37,6 +35,15 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     kept = corners.copy()
     kept[repeats] = np.nan
     return kept
+
+
+def _random_bits(count: int) -> NDArray[np.uint64]:
+    """(count,) random numbers, always the same, by SplitMix64 (Steele, Lea and Flood 2014): NumPy's own generators take
+    longer to load than a scene of some thousand triangles to read."""
+    state = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(state ^ (state >> np.uint64(31)))
 
 
 def _hashes(corners: NDArray[np.float32]) -> NDArray[np.uint64]:
