@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
+from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions
 from viewer.scene.light import Light
 
@@ -72,11 +73,15 @@ class Animation:
 
 
 class Pose(NamedTuple):
-    """A scene at a time: its instances' transforms (I, 4, 4) float64, object to world; its cameras and lights."""
+    """A scene at a time.
+
+    transforms : (I, 4, 4) float64 of its instances, object to world. meshes : the poses of deforming ones, by number.
+    """
 
     transforms: Float
     cameras: list[Camera]
     lights: list[Light]
+    meshes: dict[int, MeshPose]
 
 
 class Poser:
@@ -121,8 +126,6 @@ class Poser:
         """The instances' transforms, the cameras and the lights at a time; unanimated ones unchanged.
 
         Raises ViewerError where a transform overflows float64.
-
-        Raises ViewerError where a transform leaves float64.
         """
         world = self.world(seconds)
         moved = transforms.copy()
@@ -143,7 +146,18 @@ class Poser:
             matrix = world[self.hierarchy.light_nodes[number]]
             with suppress(ViewerError):
                 emitting[number] = place_light(emitting[number], matrix)
-        return Pose(moved, placed, emitting)
+        return Pose(moved, placed, emitting, self._poses(world))
+
+    def _poses(self, world: Float) -> dict[int, MeshPose]:
+        """The poses of deforming meshes; those of one skin share its matrices."""
+        skins: dict[int, Float] = {}
+        found = {}
+        for each in self.hierarchy.deformers:
+            if each.skin is not None and id(each.skin) not in skins:
+                skins[id(each.skin)] = each.skin.matrices(world)
+            joints = np.zeros((0, 4, 4)) if each.skin is None else skins[id(each.skin)]
+            found[each.mesh] = MeshPose(joints, each.weights)
+        return found
 
 
 def _on_moving_nodes(nodes: Index, moving: NDArray[np.bool_]) -> Index:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +11,36 @@ from numpy.typing import ArrayLike, NDArray
 
 Float = NDArray[np.float64]
 Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """Nodes that vertices follow.
+
+    joints  : (J,) int64, nodes of the hierarchy.
+    inverse : (J, 4, 4) float64, from the mesh at rest to each joint's space (glTF's inverse bind matrices).
+    """
+
+    joints: Index
+    inverse: Float
+
+    def matrices(self, world: Float) -> Float:
+        """(J, 4, 4) float64: from the mesh at rest to the world; world (N, 4, 4) of all nodes."""
+        with np.errstate(over="ignore", invalid="ignore"):  # the vertices that follow are not finite, and not hit
+            return world[self.joints] @ self.inverse
+
+
+@dataclass(frozen=True, eq=False)
+class Deformer:
+    """What poses a deforming mesh: the joints of a skin, and the weights that a node has for its morph targets.
+
+    mesh : number in the scene. node : of the hierarchy. skin : None without joints. weights : (M,) float64, at rest.
+    """
+
+    mesh: int
+    node: int
+    skin: Skin | None = None
+    weights: Float = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -24,6 +54,8 @@ class Hierarchy:
     instance_nodes : (I,) int64, the node of each instance of the scene; -1: none, directly in the world.
     camera_nodes, light_nodes : (C,) and (L,) int64, the same for cameras and lights.
     offsets        : (I, 4, 4) float64, each instance's transform relative to its node; None if all are identities.
+    deformers      : one for each deforming mesh. Instances of a skinned mesh are on no node: its joints take it to the
+                     world.
     """
 
     names: Sequence[str]
@@ -36,6 +68,7 @@ class Hierarchy:
     camera_nodes: Index
     light_nodes: Index
     offsets: Float | None = None
+    deformers: tuple[Deformer, ...] = ()
 
     @classmethod
     def of(

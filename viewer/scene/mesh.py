@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,3 +70,7 @@ class Mesh:
             if array.shape != (count, width):
                 raise ViewerError(self.name, f"{label} have shape {array.shape}, expected ({count}, {width})")
             setattr(self, label, quiet_nans(array))
+
+    def with_materials(self, materials: Int) -> Mesh:
+        """The mesh with other materials (T,) int32."""
+        return replace(self, materials=materials)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +14,8 @@ from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.scene.animation import Animation, Pose, Poser
 from viewer.scene.camera import Camera
+from viewer.scene.deform.deformation import MeshPose
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import offsets
 from viewer.scene.geometry.bounds import bounds_of, used_points
 from viewer.scene.geometry.ground import ALBEDO, SQUARE, ground_transform
@@ -346,7 +350,7 @@ class Scene:
             raise ViewerError(self.name, f"a time of {seconds} seconds", "give a finite number")
         now = transforms_of(self.instances)
         if self.hierarchy is None or not self.animations:
-            return Pose(now, list(self.cameras), list(self.lights))
+            return Pose(now, list(self.cameras), list(self.lights), {})
         animation = self.animations[self.animation]
         if self._poser is None or self._poser.animation is not animation or self._poser.hierarchy is not self.hierarchy:
             self._poser = Poser(self.hierarchy, animation)
@@ -363,7 +367,22 @@ class Scene:
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
         instances = [replace(each, transform=matrix) for each, matrix in placed]
-        return self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights)
+        return self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights).deformed(pose.meshes)
+
+    def deformed(self, poses: Mapping[int, MeshPose]) -> Scene:
+        """The scene with deforming meshes, by number, in these poses; shares all else with this one."""
+        meshes = list(self.meshes)
+        for number, pose in poses.items():
+            mesh = meshes[number]
+            if isinstance(mesh, DeformedMesh):
+                meshes[number] = mesh.posed(pose)
+        same = all(map(operator.is_, meshes, self.meshes))
+        return self if same else self.with_parts(meshes=meshes)
+
+    @property
+    def deforms(self) -> bool:
+        """Whether a mesh in it can deform."""
+        return any(isinstance(mesh, DeformedMesh) for mesh in self.meshes)
 
     def moved(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Scene:
         """The scene with the instances of these numbers (N,) moved to (N, 4, 4); shares all else with this one."""

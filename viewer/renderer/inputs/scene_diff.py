@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.culling import culls
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
@@ -25,6 +26,7 @@ class SceneChanges:
     attributes : what a hit finds at a triangle: normals, colours, texture coordinates, the numbers of materials.
     culling    : which triangles' back faces are culled.
     moved      : (N,) ascending numbers of instances that stand elsewhere; empty with other ``geometry``.
+    posed      : numbers of deforming meshes that are in another pose, and else the same; ``geometry`` then differs.
     same       : whether it is the same scene at all, edited: some mesh is shared.
     """
 
@@ -36,6 +38,7 @@ class SceneChanges:
     lights: bool = False
     cameras: bool = False
     moved: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    posed: tuple[int, ...] = ()
     same: bool = True
 
     @property
@@ -53,18 +56,20 @@ def scene_changes(before: Scene, after: Scene) -> SceneChanges:
     culling = [{k for k, each in enumerate(scene.materials) if culls(each)} for scene in (before, after)]
     pairs = list(zip(before.meshes, after.meshes, strict=False))
     other = len(before.meshes) != len(after.meshes)
+    posed = tuple(k for k, (old, new) in enumerate(pairs) if old is not new and _follows(old, new))
     attributes = other or instances.other_materials or any(_other_attributes(old, new) for old, new in pairs)
     return SceneChanges(
-        geometry=other or instances.other or any(_other_shape(old, new) for old, new in pairs),
+        geometry=other or instances.other or bool(posed) or any(_other_shape(old, new) for old, new in pairs),
         attributes=attributes,
         culling=culling[0] != culling[1] or (attributes and bool(culling[1])),
         moved=instances.moved,
+        posed=posed,
         materials=_differ(before.materials, after.materials),
         textures=len(before.textures) != len(after.textures)
         or any(map(_other_texture, before.textures, after.textures)),
         lights=_differ(before.lights, after.lights),
         cameras=_differ(before.cameras, after.cameras),
-        same=not {id(mesh.positions) for mesh in before.meshes}.isdisjoint(id(m.positions) for m in after.meshes),
+        same=not {id(_shape(mesh)) for mesh in before.meshes}.isdisjoint(id(_shape(mesh)) for mesh in after.meshes),
     )
 
 
@@ -96,13 +101,31 @@ def _differ(before: Sequence[object], after: Sequence[object]) -> bool:
     )
 
 
+def _follows(before: Mesh, after: Mesh) -> bool:
+    """Whether both are poses of one deforming mesh."""
+    return isinstance(after, DeformedMesh) and after.follows(before)
+
+
+def _shape(mesh: Mesh) -> NDArray[np.float32]:
+    """The positions, of a deforming mesh at rest: those of a pose are not computed to be compared."""
+    return mesh.rest.positions if isinstance(mesh, DeformedMesh) else mesh.positions
+
+
 def _other_shape(before: Mesh, after: Mesh) -> bool:
-    return before is not after and (before.positions is not after.positions or before.triangles is not after.triangles)
+    if before is after or _follows(before, after):
+        return False
+    if isinstance(before, DeformedMesh) or isinstance(after, DeformedMesh):
+        return True
+    return _shape(before) is not _shape(after) or before.triangles is not after.triangles
 
 
 def _other_attributes(before: Mesh, after: Mesh) -> bool:
     names = ("materials", "normals", "uvs", "colors", "uvs_1", "tangents")
-    return before is not after and any(getattr(before, name) is not getattr(after, name) for name in names)
+    return (
+        before is not after
+        and not _follows(before, after)
+        and any(getattr(before, name) is not getattr(after, name) for name in names)
+    )
 
 
 def _other_texture(before: Texture, after: Texture) -> bool:

@@ -6,7 +6,7 @@ have no part in it: the picture is as it is to be displayed, whatever the exposu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
         except ViewerError:  # it does not close, and is left out
             mesh = Mesh(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32))
     if material is not None:
-        mesh = replace(mesh, materials=np.full(len(mesh.triangles), material, np.int32))
+        mesh = mesh.with_materials(np.full(len(mesh.triangles), material, np.int32))
     used = distinct(mesh.materials)
     if len(used) > 1:  # a vertex has one colour
         mesh = _unshared(mesh)

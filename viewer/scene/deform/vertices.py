@@ -1,0 +1,127 @@
+"""Posed vertices in float64: the reference of what fragment programs compute."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.mesh import Float, Mesh
+
+Array = NDArray[np.float64]
+
+
+class Posed(NamedTuple):
+    """A posed mesh's arrays, as in `Mesh`."""
+
+    positions: Float
+    normals: Float
+    tangents: Float | None
+    colors: Float | None
+    uvs: Float | None
+    uvs_1: Float | None
+
+
+def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
+    """A mesh's arrays in a pose: morph targets first, then joints (glTF 2.0, 3.7.2.2 and 3.7.3.3).
+
+    A normal is turned by the cofactors of its vertex's blended matrix, a tangent by the matrix itself; one without
+    direction stays as it was before. Colours are held within 0 .. 1. Overflows are not finite.
+    """
+    with np.errstate(all="ignore"):
+        held = mesh.positions if pose.positions is None else pose.positions
+        positions = _morphed(held, "positions", deformation, pose)
+        normals = _morphed(mesh.normals if pose.normals is None else pose.normals, "normals", deformation, pose)
+        tangents = None
+        if mesh.tangents is not None:
+            tangents = _morphed(mesh.tangents, "tangents", deformation, pose)
+        if deformation.skinned:
+            maps = blended(deformation, pose)
+            linear = maps[:, :, :3]
+            positions = np.einsum("vij,vj->vi", linear, positions) + maps[:, :, 3]
+            turns = cofactors(linear)
+            normals = np.einsum("vij,vj->vi", turns, normals)
+            if tangents is not None:
+                mirrored = np.linalg.det(np.nan_to_num(linear, posinf=0.0, neginf=0.0)) < 0
+                tangents[:, :3] = np.einsum("vij,vj->vi", linear, tangents[:, :3])
+                tangents[mirrored, 3] *= -1.0
+        if deformation.faceted and pose.normals is None:
+            normals = _of_faces(positions, mesh)
+        colors = None
+        if mesh.colors is not None:
+            colors = np.clip(_morphed(mesh.colors, "colors", deformation, pose), 0.0, 1.0)
+        if tangents is not None:
+            tangents[:, :3] = _unit(tangents[:, :3], mesh.tangents[:, :3])  # type: ignore[index]
+        return Posed(
+            _float32(positions),
+            _float32(_unit(normals, mesh.normals)),  # type: ignore[arg-type]
+            None if tangents is None else _float32(tangents),
+            mesh.colors if not _morphs(deformation, "colors") else _float32(colors),  # type: ignore[arg-type]
+            _coordinates(mesh.uvs, "uvs", deformation, pose),
+            _coordinates(mesh.uvs_1, "uvs_1", deformation, pose),
+        )
+
+
+def blended(deformation: Deformation, pose: MeshPose) -> Array:
+    """(V, 3, 4) float64: the weighted sum of each vertex's joint matrices."""
+    maps = np.zeros((len(deformation.joints), 3, 4))
+    rows = pose.joints[:, :3]
+    for k in range(deformation.joints.shape[1]):
+        weight = deformation.weights[:, k].astype(np.float64)
+        taken = np.flatnonzero(weight)  # a joint that is not finite moves those alone that follow it
+        maps[taken] += weight[taken, None, None] * rows[deformation.joints[taken, k]]
+    return maps
+
+
+def cofactors(linear: Array) -> Array:
+    """(V, 3, 3): the inverse transposes times the determinants, of the determinants' sign, of maps (V, 3, 3)."""
+    x, y, z = linear[:, 0], linear[:, 1], linear[:, 2]
+    found = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
+    found[(x * found[:, 0]).sum(axis=1) < 0] *= -1.0
+    return found
+
+
+def _morphs(deformation: Deformation, name: str) -> bool:
+    return any(getattr(target, name) is not None for target in deformation.targets)
+
+
+def _morphed(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Array:
+    """(V, width) float64: an attribute with the targets' displacements."""
+    assert values is not None
+    out = values.astype(np.float64)
+    for target, weight in zip(deformation.targets, pose.weights.tolist(), strict=True):
+        change = getattr(target, name)
+        if change is not None and weight != 0.0:
+            out[:, : change.shape[1]] += weight * change
+    return out
+
+
+def _coordinates(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Float | None:
+    if values is None or not _morphs(deformation, name):
+        return values
+    return _float32(_morphed(values, name, deformation, pose))
+
+
+def _of_faces(positions: Array, mesh: Mesh) -> Array:
+    """(V, 3): the normal of the face of each vertex, without length where the face has no area."""
+    a, b, c = (positions[mesh.triangles[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    normals = np.zeros_like(positions)
+    for k in range(3):
+        normals[mesh.triangles[:, k]] = across
+    return normals
+
+
+def _unit(vectors: Array, otherwise: Float) -> Array:
+    """(V, 3) unit vectors; those without a finite direction as in ``otherwise``."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)  # squares overflow
+    scaled = vectors / np.where(largest > 0, largest, 1.0)
+    length = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
+    sound = np.isfinite(length) & (length > 0)
+    return np.where(sound, scaled / np.where(sound, length, 1.0), otherwise)
+
+
+def _float32(values: Array) -> Float:
+    return values.astype(np.float32)
