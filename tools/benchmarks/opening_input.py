@@ -9,7 +9,6 @@ sent. A separate process with light imports: what moves the pointer must not wai
 from __future__ import annotations
 
 import ctypes
-import os
 import select
 import struct
 import sys
@@ -48,6 +47,4 @@ def main(stamps: str, left: str, top: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.platform.startswith("linux"):
-        os.nice(-5) if os.geteuid() == 0 else None
     main(*sys.argv[1:])
