@@ -135,7 +135,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
 
 
 def _opening(answers: dict[str, Any], at: float) -> str:
-    names = [Path(each["model"]).stem for each in answers["opened"] if each["at"] <= at]
+    names = [each["model"] for each in answers["opened"] if each["at"] <= at]
     return names[-1] if names else "-"
 
 

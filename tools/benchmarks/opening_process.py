@@ -193,7 +193,7 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
                     app.turn()
                     if time.monotonic() - began > LONGEST:
                         raise RuntimeError(f"{model}: not there after {LONGEST:g} s: {app.view.message}")
-                opened.append({"model": model, "at": began, "seconds": time.monotonic() - began})
+                opened.append({"model": Path(model).stem, "at": began, "seconds": time.monotonic() - began})
                 while time.monotonic() - began < opened[-1]["seconds"] + float(rest):
                     app.turn()
         finally:
