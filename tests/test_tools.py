@@ -15,7 +15,7 @@ import bench
 import luxcore
 import numpy as np
 import pytest
-from benchmarks import common, denoise, eight, ladder, process, readable, scenes
+from benchmarks import common, denoise, eight, ladder, opening_input, process, readable, scenes
 from benchmarks.masks import active_rays
 from benchmarks.scenes import SPAN, facing
 
@@ -55,7 +55,9 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    if name not in ("memory", "raster", "host", "photon", "switches", "gpu") and importlib.util.find_spec("matplotlib"):
+    if name not in ("memory", "raster", "host", "photon", "switches", "gpu", "opening") and importlib.util.find_spec(
+        "matplotlib"
+    ):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
 
@@ -140,6 +142,25 @@ def test_bench_policies_and_the_machine_agree_with_the_simulation(tmp_path: Path
         assert all(row["over_bound"] >= 1 for row in rows)
         shares = [row["active_share"] * row["passes"] * scene["rays"] for row in rows]
         assert np.allclose(shares, scene["calls"]), "every policy makes the same calls"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sends input to an X server")
+def test_bench_opening(tmp_path: Path, own_display: None) -> None:
+    """Each move of the pointer is known again by the place it goes to."""
+    data = _quick("opening", tmp_path)
+    seconds = [part["seconds"] for part in data["first"]["cornell"].values()]
+    assert len(seconds) >= 6 and seconds == sorted(seconds)
+    answers = data["answers"]
+    assert 0.9 * answers["moves"] < answers["moves_handled"] <= answers["moves"]
+    assert 0 < answers["handled_ms"]["median"] <= answers["answered_ms"]["median"]
+    assert answers["gap_ms"]["most"] == pytest.approx(answers["gaps"][0]["ms"])
+    assert [each["model"] for each in answers["opened"]] == ["cornell", "teapotahedron"]
+
+
+def test_moves_are_told_by_their_places() -> None:
+    most = opening_input.COLUMNS * opening_input.ROWS
+    for sent in (0, 1, 255, 256, most - 1, most, 3 * most + 517):
+        assert opening_input.number(*opening_input.place(sent), max(0, sent - 40)) == sent
 
 
 def test_bench_memory(tmp_path: Path) -> None:

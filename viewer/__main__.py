@@ -1,6 +1,9 @@
 """``python -m viewer`` is the command ``raystream``."""
 
-from viewer.cli.main import entry
+from viewer.base.start import modules
 
 if __name__ == "__main__":
+    modules.begin()
+    from viewer.cli.main import entry
+
     entry()

@@ -117,9 +117,9 @@ def test_what_reaches_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
         def run(self) -> None:
             made.append("run")
 
-    module = ModuleType("viewer.window.app")
-    module.App = App  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "viewer.window.app", module)
+    module = ModuleType("viewer.window.opening")
+    module.opened = App  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "viewer.window.opening", module)
     arguments = main._parse("view", ["cornell", "--program", "cast", "--fov", "50"])
     assert commands.view(arguments)
     (scene, chosen), run = made

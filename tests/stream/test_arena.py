@@ -273,6 +273,26 @@ def test_compacting_closes_the_gaps(arena):
     assert arena.base(table(10, ONE, 9)) == 20
 
 
+def test_compacting_a_buffer_uploads_nothing(arena, monkeypatch):
+    if arena.row != IN_BUFFER:
+        pytest.skip("textures are filled from the host")
+    tables = with_gaps(arena, 4, 0, 2)
+    packed = []
+    monkeypatch.setattr(arena_module, "packed_rows", lambda *given: packed.append(given))
+    arena.compact()
+    assert packed == []
+    holds(arena, tables[1], tables[3])
+
+
+def test_few_gaps_stay(arena):
+    """Half of the texture at most is lost to them, and moving has its price."""
+    tables = with_gaps(arena, 4, 1)
+    before = [arena.base(each) for each in (tables[0], tables[2], tables[3])]
+    arena.compact()
+    assert before == [arena.base(each) for each in (tables[0], tables[2], tables[3])]
+    holds(arena, tables[0], tables[2], tables[3])
+
+
 def test_compacting_an_empty_one_frees_the_texture(arena):
     one = table(10)
     arena.base(one)

@@ -43,9 +43,9 @@ class Desk:
             progressive=True, prepared=SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=True)))
         )
         self.view: Any = SimpleNamespace(
-            session=self.session, controller=self.controller, renderer=self.renderer, awake=False, compile_waits=False
+            session=self.session, controller=self.controller, renderer=self.renderer, awake=False, woken=False
         )
-        self.view.minimised = self.view.paused = False
+        self.view.minimised = self.view.paused = self.view.compile_waits = False
         self.view.drag, self.view.exposure, self.view.metered = None, 0.0, 0.0
         self.view.look = lambda: self.done.append("look")
         self.view.wake = lambda: self.done.append("wake")
@@ -120,6 +120,18 @@ def test_a_device_that_is_busy_is_asked_again_soon(desk: Desk) -> None:
     assert desk.loop.patience == POLL
     desk.view.paused = True
     assert desk.loop.patience == 0.0, "the camera moves on"
+
+
+def test_draws_for_the_layout_wait_where_all_is_busy(desk: Desk) -> None:
+    """What was asked for is drawn at once; the rest, and the loop's haste, where nothing else is to be done."""
+    desk.view.awake = True
+    assert desk.loop.wanted and desk.loop.patience == 0.0
+    desk.loader.loader.busy = True
+    assert desk.loop.busy and not desk.loop.wanted and desk.loop.patience == DRAWN_LOADING
+    desk.view.woken = True
+    assert desk.loop.wanted and desk.loop.patience == 0.0
+    desk.loader.loader.busy, desk.session.idle, desk.view.woken = False, False, False
+    assert desk.loop.busy and not desk.loop.wanted
 
 
 def test_what_does_not_wait(desk: Desk) -> None:

@@ -36,7 +36,8 @@ class Worker:
     def busy(self) -> bool:
         return bool(self.path)
 
-    def start(self, path: str, scene: Any = None, *, settings: Any, before: Any) -> None:
+    def start(self, path: str, scene: Any = None, *, settings: Any, before: Any, pixels: int) -> None:
+        assert pixels == 32, "of the window"
         self.started.append((path, scene, settings, before))
         self.path = path
 
@@ -67,7 +68,7 @@ class Desk:
         self.now = 0.0
         monkeypatch.setattr(scene_loader, "time", SimpleNamespace(perf_counter=lambda: self.now))
         session: Any = SimpleNamespace(update=self._update, use=self._use)
-        view: Any = SimpleNamespace(session=session, renderer=None, controller=None, path="", aspect=1.0)
+        view: Any = SimpleNamespace(session=session, renderer=None, controller=None, path="", aspect=1.0, pixels=(8, 4))
         view.preferences, view.exposure, view.tonemap = Preferences(path=Path("none"), exposure=0.5), 2.0, "none"
         view.environment = DARKNESS
         view.message, view.message_is_error = "", False

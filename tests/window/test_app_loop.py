@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,9 +32,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     screen = part("screen")
     made.window = part("window", size=(400, 300), pixels=(800, 600), scale=2.0, full_screen=False)
     made.window.context = SimpleNamespace(screen=screen)
-    made.view = part(
-        "view", scale=1.0, panels_visible=True, stats_visible=True, span=(0.25, 1.0), frame=(7, 5), awake=False
-    )
+    made.view = part("view", scale=1.0, panels_visible=True, stats_visible=True, span=(0.25, 1.0), frame=(7, 5))
     made.view.columns, made.view.stops, made.view.tonemap = Viewport.columns, 1.5, "agx"
     made.view.message_is_error, made.view.renderer, made.view.controller = False, None, None
     made.session = part("session", running=False, appearing=False, complete=False, pictures=3, warped=1)
@@ -41,14 +40,14 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     photons = part("photons", points=False, renderer=None, scene=lambda: None, wires=lambda: None)
     made.debug_views = part("debug_views", inspector=None, photons=photons)
     made.scene_loader = SimpleNamespace(loader=part("loader", busy=False))
-    made.frame_loop = part("frame_loop", patience=0.5, spare=1.0, tracing=False, moving=False, dt=0.125)
+    made.frame_loop = part("frame_loop", patience=0.5, busy=False, wanted="wanted", spare=1.0, moving=False, dt=0.125)
     made.draw_schedule = part("draw_schedule", tracing=0.01)
     made.canvas = part("canvas", blank=False, texture="texture")
     made.display, made.auto_exposure = part("display"), part("auto_exposure")
     made.space, made.file_list, made.input = part("space"), part("file_list"), part("input")
     made.draw_imgui, made.imgui, made.context, made.device = part("draw_imgui"), "context", "desk", Noted(files=["f"])
     made._watch, made._broken, made._photons = SimpleNamespace(changed=lambda files: False), "", None
-    made._pictures, made.draws = 4, 10
+    made._pictures, made.draws, made._switching = 4, 10, sys.getswitchinterval()
     made.preferences = SimpleNamespace(save="save", size=(1, 1), speed=1.0, samples=1, noise=0.5)
     monkeypatch.setattr(app_module, "draw_panels", lambda *given: order.append(("panels", *given)))
     monkeypatch.setattr(app_module.theme, "free", lambda left, right, wide: (100 * left, wide - 50 * right))
@@ -93,9 +92,9 @@ def test_the_picture_s_part_of_the_window(app: Any, panels: bool, inspector: Any
     ("changes", "busy", "traced", "appearing"),
     [
         ({}, False, False, False),
-        ({"tracing": True}, True, False, False),
-        ({"loading": True}, True, False, True),
-        ({"loading": True, "complete": True}, True, False, False),
+        ({"busy": True}, True, False, False),
+        ({"busy": True, "loading": True}, True, False, True),
+        ({"busy": True, "loading": True, "complete": True}, True, False, False),
         ({"appearing": True}, False, False, True),
         ({"moving": True}, False, False, False),
         ({"moving": True, "running": True}, False, True, False),
@@ -105,17 +104,16 @@ def test_the_picture_s_part_of_the_window(app: Any, panels: bool, inspector: Any
 @pytest.mark.parametrize("due", [True, False])
 def test_when_it_draws(app: Any, monkeypatch: Any, changes: dict, busy: Any, traced: Any, appearing: Any, due: Any):
     """Where the schedule says so, or a picture is new, or has been warped."""
-    app.frame_loop.tracing, app.frame_loop.moving = changes.get("tracing", False), changes.get("moving", False)
+    app.frame_loop.busy, app.frame_loop.moving = changes.get("busy", False), changes.get("moving", False)
     app.session.running, app.session.appearing = changes.get("running", False), changes.get("appearing", False)
     app.scene_loader.loader.busy, app.session.complete = changes.get("loading", False), changes.get("complete", False)
-    app.view.awake = "awake"
     asked: list[Any] = []
     app.draw_schedule.due = lambda *given: asked.append(given) or due
     drawn: list[float] = []
     app._draw, app._measure = drawn.append, lambda: app.order.append("measured")
     monkeypatch.setattr(app_module.time, "monotonic", iter((100.0, 100.25, 200.0, 200.5, 300.0, 301.0)).__next__)
     app.turn()
-    assert asked == [(100.0, "awake", busy, appearing, traced)] and app.turn_seconds == 0.25
+    assert asked == [(100.0, "wanted", busy, appearing, traced)] and app.turn_seconds == 0.25
     assert drawn == ([0.125] if due else [])
     steps = ["window.events", "measured", "frame_loop.begin", "frame_loop.move", "view.compile_now", "frame_loop.work"]
     steps += ["view.fade", *(["view.drawn"] if due else [])]

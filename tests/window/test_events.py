@@ -194,6 +194,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Noted]:
     )
     monkeypatch.setattr(window_module, "glfw", asked)
     made = Window.__new__(Window)
+    made._known = {}
     made.handle, made._windowed, made._stopped, made._fault = 7, None, None, ""
     return made, asked
 

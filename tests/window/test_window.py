@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
-pytest.importorskip("glfw", reason="glfw is not installed")
+glfw = pytest.importorskip("glfw", reason="glfw is not installed")
 
 from viewer.window.imgui_input import ImguiInput  # noqa: E402 -- behind what it needs
-from viewer.window.window import overlap  # noqa: E402
+from viewer.window.window import Window, overlap  # noqa: E402
 
 
 class Kept:
@@ -73,3 +73,24 @@ def test_imgui_is_told_the_window_s_size(
     assert input.io.delta_time == 0.25
     input.begin(size, pixels, 0.0)
     assert input.io.delta_time == pytest.approx(1e-5, rel=1e-6), "ImGui refuses a frame of no time"
+
+
+def test_sizes_are_asked_for_once_between_two_looks_at_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    given: dict[str, tuple] = {
+        "get_window_size": (300, 200),
+        "get_framebuffer_size": (600, 400),
+        "get_window_content_scale": (2.0, 1.5),
+    }
+    for name in given:
+        monkeypatch.setattr(glfw, name, lambda _, name=name: asked.append(name) or given[name])
+    monkeypatch.setattr(glfw, "poll_events", lambda: None)
+    window = Window.__new__(Window)
+    window.handle, window._known, window._stopped = "window", {}, None
+    for _ in range(3):
+        assert (window.size, window.pixels, window.scale) == ((300, 200), (600, 400), 2.0)
+    assert sorted(asked) == sorted(given)
+    given["get_window_size"] = (310, 200)
+    assert window.size == (300, 200)
+    window.events(0.0)
+    assert window.size == (310, 200) and len(asked) == 4

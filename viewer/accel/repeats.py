@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.ordered import distinct
+
 SAMPLE = 1 << 12  # triangles in the first sample: enough to detect duplicates of a thousandth of all
 
 
@@ -20,9 +22,8 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     if count <= SAMPLE:
         looked = corners
     else:
-        numbers = np.unique(np.random.default_rng(0).integers(count, size=SAMPLE))
-        looked = corners[numbers]
-    if len(np.unique(_hashes(looked))) == len(looked):
+        looked = corners[distinct(_random_bits(SAMPLE) % np.uint64(count))]
+    if len(distinct(_hashes(looked))) == len(looked):
         return corners
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(count, 9)
     _, first, place = np.unique(_hashes(corners), return_index=True, return_inverse=True)
@@ -34,6 +35,15 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     kept = corners.copy()
     kept[repeats] = np.nan
     return kept
+
+
+def _random_bits(count: int) -> NDArray[np.uint64]:
+    """(count,) random numbers, always the same, by SplitMix64 (Steele, Lea and Flood 2014): NumPy's own generators take
+    longer to load than a scene of some thousand triangles to read."""
+    state = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(state ^ (state >> np.uint64(31)))
 
 
 def _hashes(corners: NDArray[np.float32]) -> NDArray[np.uint64]:

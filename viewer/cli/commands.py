@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
+from viewer.base.start.modules import loaded
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.cli.presets import published_remark
 from viewer.film.files.states import AUTO
@@ -50,6 +51,7 @@ def render(arguments: Namespace) -> bool:
         progress(None, f"loading {arguments.scene}")
         from viewer.renderer.renderer import Renderer
 
+        loaded()
         scene = load_scene(arguments, progress)
         if arguments.moment is not None:
             scene = scene.posed(arguments.moment)
@@ -251,6 +253,7 @@ def _render_frames(arguments: Namespace) -> bool:
         progress(None, f"loading {arguments.scene}")
         from viewer.renderer.sequence import save_frames
 
+        loaded()
         scene = load_scene(arguments, progress)
         frames = _frames(scene, arguments, progress)
         remarks: list[list[str]] = []
@@ -308,17 +311,23 @@ def view(arguments: Namespace) -> bool:
 
     if not is_builtin(arguments.scene):
         recognise(arguments.scene)
-    taken = (name for name, option in OPTIONS.items() if option.viewed and option.part != "command")
-    chosen = {name: getattr(arguments, name) for name in taken}
+    chosen = viewed(arguments)
     if arguments.remote is not None:
         from viewer.remote.serve import serve
 
+        loaded()
         serve(arguments.scene, arguments.remote, arguments.remote_host, **chosen)
         return True
-    from viewer.window.app import App
+    from viewer.window.opening import opened
 
-    App(arguments.scene, **chosen).run()
+    opened(arguments.scene, **chosen).run()
     return True
+
+
+def viewed(arguments: Namespace) -> dict[str, Any]:
+    """The options of a view as keywords."""
+    taken = (name for name, option in OPTIONS.items() if option.viewed and option.part != "command")
+    return {name: getattr(arguments, name) for name in taken}
 
 
 def info(arguments: Namespace) -> bool:

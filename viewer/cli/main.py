@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from viewer.base import clash
 from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
+from viewer.base.start.modules import loaded
 from viewer.cli import commands
 from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
@@ -156,7 +157,10 @@ def _dispatch(arguments: list[str]) -> int:
         return _first()
     first, rest = arguments[0], arguments[1:]
     if first in COMMANDS:
-        return DONE if COMMANDS[first].run(_parse(first, rest)) else FAULT
+        parsed = _parse(first, rest)
+        if not COMMANDS[first].scene:  # else more modules are to come
+            loaded()
+        return DONE if COMMANDS[first].run(parsed) else FAULT
     if first in ("-h", "--help"):
         print(_overview())
         return DONE

@@ -13,6 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base.ordered import quantile
 from viewer.options.table import OPTIONS, check
 from viewer.scene.light import LUMINANCE
 
@@ -59,7 +60,8 @@ def automatic_exposure(luminance: NDArray[np.float64]) -> float:
     lit = luminance[luminance > 1 / BRIGHTEST]
     if not lit.size:
         return 0.0
-    low, high = np.quantile(lit, RANGE).tolist()
+    ordered = np.sort(lit)
+    low, high = (quantile(ordered, share) for share in RANGE)
     mean = math.exp(float(np.log(np.clip(lit, low, high)).mean()))
     away = math.log2(max(mean, high / BRIGHT) / MIDDLE)
     limit = float(OPTIONS["exposure"].high or 0.0)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.ordered import distinct
 from viewer.kernels.records import FAR, HIT, LIGHT_CONTEXT, LIGHT_SAMPLE
 from viewer.lighting import alias
 from viewer.lighting.emitters import Emitters, emitters
@@ -141,7 +142,7 @@ class LightList:
 
     def kinds(self) -> set[int]:
         """The kinds of light that are there: numbers of `KIND`."""
-        return set(map(int, np.unique(self.records["kind"][: self.count])))
+        return set(map(int, distinct(self.records["kind"][: self.count])))
 
     def module(self) -> Module:
         """The module ``lights``; it asks for that of an environment."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.ordered import distinct
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric, bounds_of_quadric
 from viewer.scene.scene import Instance, Scene
@@ -126,7 +127,7 @@ def nested(scene: Scene) -> bool:
 def _materials(scene: Scene, instance: Instance) -> set[int]:
     if instance.material is not None:
         return {instance.material}
-    return set(np.unique(scene.meshes[instance.mesh].materials).tolist())
+    return set(distinct(scene.meshes[instance.mesh].materials).tolist())
 
 
 def _bounds(scene: Scene, instance: Instance) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.ordered import distinct
 from viewer.scene.animation import Animation, Pose, Poser, Properties, together
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
@@ -118,7 +119,7 @@ class Scene:
         self._refuse("instance", "mesh", meshes, (meshes < 0) | (meshes >= len(self.meshes)), len(self.meshes))
         wrong = ~plain & ((materials < 0) | (materials >= len(self.materials)))
         self._refuse("instance", "material", materials, wrong, len(self.materials))
-        numbers = np.unique(meshes[plain]).tolist()
+        numbers = distinct(meshes[plain]).tolist()
         every = np.concatenate([np.zeros(0, np.int32), *(self.meshes[number].materials for number in numbers)])
         wrong = (every < 0) | (every >= len(self.materials))
         if wrong.any():

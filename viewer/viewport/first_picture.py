@@ -20,7 +20,7 @@ class Glance:
     """What the worker has of a scene as soon as its file is read. scene : as the settings arrange it, in its textures'
     own size."""
 
-    def __init__(self, scene: Scene, settings: Settings, before: Prepared | None = None) -> None:
+    def __init__(self, scene: Scene, settings: Settings, before: Prepared | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
         self.drawn: HeadlightScene = headlight_scene(self.scene)
 

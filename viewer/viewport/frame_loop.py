@@ -52,11 +52,22 @@ class FrameLoop:
         return not view.minimised and not view.paused and not self.session.idle
 
     @property
+    def busy(self) -> bool:
+        """Whether a picture or a scene is in progress."""
+        return self.tracing or self.context.scene_loader.loader.busy
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a draw is. Those in which ImGui lays out wait for one that shows something where all is busy: four of
+        them took longer than a scene of forty triangles to its first picture."""
+        return self.view.woken or (self.view.awake and not self.busy)
+
+    @property
     def patience(self) -> float:
         """Seconds that the loop may wait for an event, as far as the picture is concerned."""
         view, controller, scene_loader = self.view, self.view.controller, self.context.scene_loader
         eased = (controller is not None and controller.moving) or (self.context.editing.active and not view.minimised)
-        if view.awake or view.compile_waits or scene_loader.uploading:
+        if self.wanted or view.compile_waits or scene_loader.uploading:
             return 0.0
         if self.tracing and self.session.pending:
             return POLL

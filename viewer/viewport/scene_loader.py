@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,8 @@ from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.lighting import UNLIT
 from viewer.renderer.inputs.prepared import Prepared, prepare
 from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
-from viewer.renderer.preview.scheduler import UPLOADING
+from viewer.renderer.preview.gbuffer_raster import raster_scene
+from viewer.renderer.preview.scheduler import UPLOADING, rasterises
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.darkness import FILLED
 from viewer.scene.camera import Camera
@@ -33,14 +35,21 @@ WORKED = frozenset(
 
 
 def work(
-    scene: Scene, tell: Callable[[float, str], None], settings: Settings, before: Prepared | None = None
+    scene: Scene,
+    tell: Callable[[float, str], None],
+    settings: Settings,
+    before: Prepared | None = None,
+    pixels: int = 0,
 ) -> tuple[Prepared, Any]:
     """What the worker does with a scene: prepares it, with the tables that the settings need, and finds its bounds (a
-    glance at every vertex), None where the structure of ``before`` stays."""
+    glance at every vertex), None where the structure of ``before`` stays. A scene that is drawn in a window of so many
+    ``pixels`` is made ready for that, too: the window's own thread has to answer."""
     made = prepare(scene, settings, tell, before)
     same = before is not None and made.structure is before.structure
     for lit in (True,) if same else (False, True):
         made.modules(settings.stepwise, lit, settings.sampler, made.light_tree(settings))
+    if not same and rasterises(int(made.starts[-1]), pixels):
+        _ = raster_scene(made).groups
     return made, None if same else scene.bounds(ground=False)
 
 
@@ -122,7 +131,7 @@ class SceneLoader:
         settings = self.requested.replace(**dict.fromkeys(VIEW))
         if scene is not None and before is not None and settings.ground != before.settings.ground:
             scene = scene.without_ground()
-        self.loader.start(path, scene, settings=settings, before=before)
+        self.loader.start(path, scene, settings=settings, before=before, pixels=math.prod(self.view.pixels))
         self.view.wake()
 
     def _drop_coming(self) -> None:
@@ -180,7 +189,6 @@ class SceneLoader:
             for self._coming_share in coming:
                 if time.perf_counter() - began > UPLOADING:
                     self._coming = coming
-                    self.view.wake()
                     return
         finally:
             if self._coming is not coming:

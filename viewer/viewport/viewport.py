@@ -196,6 +196,11 @@ class Viewport:
         """Whether a draw is wanted."""
         return self._awake > 0
 
+    @property
+    def woken(self) -> bool:
+        """Whether one has been asked for since the last; else those to come are for ImGui's layout alone."""
+        return self._awake == SETTLING
+
     def after_draw(self, shot: Callable[[], None]) -> None:
         """Run something when the next draw is complete, before it is shown."""
         self._shots.append(shot)

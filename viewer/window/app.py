@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
-
-from imgui_bundle import imgui
 
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import raise_dropped
@@ -28,6 +27,7 @@ from viewer.viewport.reload import Watch
 from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport, configured
+from viewer.window.bundle import imgui
 from viewer.window.commands import handlers
 from viewer.window.draw_schedule import DrawSchedule
 from viewer.window.events import Events
@@ -37,14 +37,16 @@ from viewer.window.panels.file_list import FileList
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.panels import draw_panels, panels_fit
 from viewer.window.panels.space import Space
-from viewer.window.window import Window
+from viewer.window.window import TITLE, Window
 
+SWITCHING = 0.001  # seconds that a thread which loads keeps the interpreter, where the window's waits for it
 PHOTON_DIAMETER = 3.0  # of a photon's point, pixels at a scale of 1
 PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 
 
 class App:
-    """A window on a scene, of a file or a built-in one by name, or given. ``chosen`` are options of the renderer.
+    """A window on a scene, of a file or a built-in one by name, or given. ``window``: one that is open already.
+    ``chosen`` are options of the renderer.
 
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
@@ -58,11 +60,12 @@ class App:
         fov: float | None = None,
         variant: str | int | None = None,
         lenient: bool = False,
+        window: Window | None = None,
         **chosen: Any,
     ) -> None:
         settings = Settings(camera=camera, fov=fov, **chosen)
         self.preferences, keymap, faults = configured(preferences)
-        self.window = Window("Raystream", size or self.preferences.size)
+        self.window = window or Window(TITLE, size or self.preferences.size)
         self.device = Device(self.window.context, settings.barrier == "auto", settings.memory == "auto")
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
@@ -110,6 +113,8 @@ class App:
         self.scene_loader.faults += faults
         if faults:
             self.view.say(faults[0], error=True)
+        self._switching = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCHING)
         self.scene_loader.open(first)
         self.scene_loader.first_picture.warm()  # while the file is read
 
@@ -157,10 +162,9 @@ class App:
         view.compile_now()
         turn.work(self.draw_schedule.tracing)
         view.fade()
-        busy = turn.tracing or self.scene_loader.loader.busy
         traced = turn.moving and session.running
         appearing = session.appearing or (self.scene_loader.loader.busy and not session.complete)
-        due = self.draw_schedule.due(began, view.awake, busy, appearing, traced)
+        due = self.draw_schedule.due(began, turn.wanted, turn.busy, appearing, traced)
         if due or session.pictures + session.warped != self._pictures:
             self._draw(turn.dt)
             view.drawn()
@@ -233,6 +237,7 @@ class App:
 
     def release(self) -> None:
         """Save the preferences and close."""
+        sys.setswitchinterval(self._switching)
         self.scene_loader.loader.cancel()
         kept, view, stop = self.preferences, self.view, self.session.stop
         kept.samples, kept.noise = stop.spp, stop.error or 0.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import glfw
-from imgui_bundle import imgui
 
 from viewer.viewport.commands import Clipboard
+from viewer.window.bundle import imgui
 
 # ImGui's key -> GLFW's, for what text fields and menus use.
 _NAMES = {

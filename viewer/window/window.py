@@ -15,6 +15,7 @@ import moderngl
 from viewer.base.errors import DeviceError, ViewerError
 from viewer.stream.gl.programs.handover import Handover
 
+TITLE = "Raystream"
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not
 NO_DISPLAY = "`raystream render` makes pictures without a window; `raystream view --remote` shows one in a browser"
 
@@ -92,6 +93,7 @@ class Window:
         glfw.swap_interval(1)
         functions: Any = Handover(_Functions())
         self.context = moderngl.create_context(require=330, context=functions)
+        self._known: dict[Callable[[Any], Any], Any] = {}  # what GLFW has told since the last events
         self._windowed: tuple[int, int, int, int] | None = None
         self._stopped: KeyboardInterrupt | None = None  # amid a callback
 
@@ -124,20 +126,29 @@ class Window:
 
         return called
 
+    def _asked(self, function: Callable[[Any], Any]) -> Any:
+        """What GLFW tells of the window, asked for once between two looks at the events. Each question waits for the
+        interpreter, which a thread that reads a scene has meanwhile."""
+        if function not in self._known:
+            self._known[function] = function(self.handle)
+        return self._known[function]
+
     @property
     def size(self) -> tuple[int, int]:
         """Window coordinates."""
-        return glfw.get_window_size(self.handle)
+        found: tuple[int, int] = self._asked(glfw.get_window_size)
+        return found
 
     @property
     def pixels(self) -> tuple[int, int]:
         """The framebuffer's size; (0, 0) while minimised on some platforms."""
-        return glfw.get_framebuffer_size(self.handle)
+        found: tuple[int, int] = self._asked(glfw.get_framebuffer_size)
+        return found
 
     @property
     def scale(self) -> float:
         """How large the user wants text, 1 on a plain screen."""
-        return max(glfw.get_window_content_scale(self.handle))
+        return max(self._asked(glfw.get_window_content_scale))
 
     @property
     def cursor(self) -> tuple[float, float]:
@@ -159,6 +170,7 @@ class Window:
 
     def toggle_full_screen(self) -> None:
         """To the whole of the screen it is on, and back."""
+        self._known.clear()
         if self._windowed is not None:
             x, y, width, height = self._windowed
             glfw.set_window_monitor(self.handle, NONE, x, y, width, height, 0)
@@ -198,6 +210,7 @@ class Window:
 
     def events(self, wait: float) -> None:
         """Handle events; with nothing to do, sleep up to ``wait`` seconds for one. Raises what has interrupted them."""
+        self._known.clear()
         if wait > 0:
             glfw.wait_events_timeout(wait)
         else:

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from viewer.base.cache_folder import folders
 from viewer.renderer.inputs.settings import Settings
 
 FORMAT = 2
@@ -62,9 +63,7 @@ class Measured:
 
 def tuning_path() -> Path:
     """The file of the results, beside the compiled loops."""
-    from viewer.base.jit_cache import folders
-
-    return folders()[-1] / "devices.json"
+    return folders("loops")[-1] / "devices.json"
 
 
 def load_tuning() -> dict[str, Measured]:

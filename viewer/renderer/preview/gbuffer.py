@@ -8,7 +8,7 @@ from __future__ import annotations
 from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.prepared import Prepared
-from viewer.renderer.preview.gbuffer_raster import GBufferRaster, raster_meshes
+from viewer.renderer.preview.gbuffer_raster import GBufferRaster, raster_scene
 from viewer.renderer.preview.scheduler import rasterises
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
@@ -72,7 +72,7 @@ class GBuffer:
             return False
         if made is not None and made.prepared is prepared:
             return True
-        moved = made is not None and made.draws(raster_meshes(prepared)[0])
+        moved = made is not None and made.draws(raster_scene(prepared).meshes)
         if not (moved or prepared is seen):
             return False
         self._make()

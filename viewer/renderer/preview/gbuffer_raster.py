@@ -7,6 +7,7 @@ tested fragment by fragment as rays test them: what passes at random, in its sha
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 from weakref import ref
 
@@ -40,6 +41,30 @@ _BOX = np.array(  # a box's triangles, over corners numbered by the bits of x, y
     + [[1, 5, 7], [1, 7, 3]],
     np.int32,
 )
+
+
+_KEPT = "raster scene"
+
+
+class RasterScene:
+    """A scene's meshes for drawing, made without OpenGL. of : (I,) which of the ``meshes`` an instance is drawn as."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.meshes, self.of = raster_meshes(prepared)
+
+    @cached_property
+    def groups(self) -> MeshGroups:
+        """The meshes' triangles by the places where they lie, which takes a while for many."""
+        return MeshGroups(self.meshes)
+
+
+def raster_scene(prepared: Prepared) -> RasterScene:
+    """A scene for drawing, made once, by a worker thread where that comes first; it is kept with the scene."""
+    kept = vars(prepared)  # as of a cached property
+    if (made := kept.get(_KEPT)) is None:
+        made = kept[_KEPT] = RasterScene(prepared)
+    assert isinstance(made, RasterScene)
+    return made
 
 
 def raster_meshes(prepared: Prepared) -> tuple[list[RasterMesh], NDArray[np.int64]]:
@@ -146,7 +171,8 @@ class GBufferRaster:
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         same = before is not None and before.drawing.shader is shaders["gbuffer"]
         self.drawing: Drawing = before.drawing if before is not None and same else square(device, shaders["gbuffer"])
-        meshes, of = raster_meshes(prepared)
+        drawn = raster_scene(prepared)
+        meshes, of = drawn.meshes, drawn.of
         self.meshes: InstancedMeshes
         self.visibility: VisibilityBuffer
         if before is not None and before.draws(meshes):
@@ -154,7 +180,7 @@ class GBufferRaster:
         else:
             if before is not None:
                 before.release()
-            self.meshes = InstancedMeshes(device, MeshGroups(meshes))
+            self.meshes = InstancedMeshes(device, drawn.groups)
             self.visibility = VisibilityBuffer(device, self.meshes)
         scene = prepared.scene
         extra = np.zeros((len(of), 1, 4), np.float32)

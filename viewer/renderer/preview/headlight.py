@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.ordered import distinct
 from viewer.cameras.lens import lens_uniforms
 from viewer.denoise.upsampling import SHOWN
 from viewer.scene.camera import Camera
@@ -64,7 +65,7 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
             mesh = Mesh(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32))
     if material is not None:
         mesh = mesh.with_materials(np.full(len(mesh.triangles), material, np.int32))
-    used = np.unique(mesh.materials)
+    used = distinct(mesh.materials)
     if len(used) > 1:  # a vertex has one colour
         mesh = _unshared(mesh)
     tint = np.ones((len(mesh.positions), 3), np.float32) if mesh.colors is None else mesh.colors[:, :3].copy()
@@ -74,7 +75,7 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
         mine = mesh.materials == number
         kinds[mine] = ONE_SIDED * culls(own)
         shown[mine] = own.alpha_mode != "blend" or own.base_color[3] >= CLEAR
-        vertices = slice(None) if len(used) == 1 else np.unique(mesh.triangles[mine])
+        vertices = slice(None) if len(used) == 1 else distinct(mesh.triangles[mine])
         base = np.minimum(np.array(own.base_color[:3]) + own.emission, 1.0)
         tint[vertices] *= base
         if own.texture is not None and mesh.uvs is not None and own.texture < len(scene.textures):

@@ -86,6 +86,13 @@ class Arena:
         """See `Resources.upload_number`."""
         return self._numbers[id(table)]
 
+    def reserve(self, texels: int) -> None:
+        """Have room for so many more behind what is there, at once: to grow for one table after the other copies all
+        that is there each time. Where that would exceed the driver's limit gaps may serve, or `add` tells."""
+        needed = self._end + texels
+        if self._room < needed <= self._most:
+            self._grow(needed, doubles=False)
+
     def update(self, table: Table, first: int, last: int) -> None:
         """Upload the rows first .. last - 1, changed in place."""
         part = packed_rows(table, first, last)
@@ -113,11 +120,27 @@ class Arena:
             self._free(*found[1:])
 
     def compact(self) -> None:
-        """Close the gaps by moving the remaining tables; no program may still use their old places."""
-        tables = self.tables()
+        """Close the gaps by moving the remaining tables, where less than half of what is used is theirs; no program may
+        still use their old places. In a buffer they move on the device: to pack and upload those of a million triangles
+        anew takes seconds."""
+        places, old = list(self._places.values()), self.texture
+        if 2 * sum(room for *_, room in places) > self._end:
+            return
+        if not places or not isinstance(old, BufferTexture):
+            self.release()
+            for table, *_ in places:
+                self.base(table)
+            return
+        self.texture = None  # which stays until all are moved
         self.release()
-        for table in tables:
-            self.base(table)
+        self._room = max(sum(room for *_, room in places), LEAST)
+        self.texture = moved = BufferTexture(self.device, self._room, 4)
+        for table, first, room in places:
+            place = self._place(room)
+            copied = {"size": 16 * room, "read_offset": 16 * first, "write_offset": 16 * place}
+            self.device.context.copy_buffer(moved.buffer, old.buffer, **copied)
+            self._places[id(table)] = table, place, room
+        old.release()
 
     def use(self, unit: int) -> None:
         """Bind to a texture unit."""
@@ -156,12 +179,17 @@ class Arena:
             self._end = gaps.pop()[0]
         self._gaps = gaps
 
-    def _grow(self, needed: int) -> None:
-        """Grow to at least ``needed`` texels, doubling the texture as far as the driver allows."""
-        most = self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
+    @property
+    def _most(self) -> int:
+        """Texels that the driver allows."""
+        return self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
+
+    def _grow(self, needed: int, doubles: bool = True) -> None:
+        """Grow to at least ``needed`` texels; ``doubles``: to twice as many as before, as far as the driver allows."""
+        most = self._most
         if needed > most:
             raise DeviceError("scene tables", f"{needed:,} texels; this driver allows {most:,}", "use a smaller scene")
-        texels = min(max(needed, 2 * self._room, LEAST), most)
+        texels = min(max(needed, 2 * self._room * doubles, LEAST), most)
         if self.row == IN_BUFFER:
             if isinstance(self.texture, BufferTexture):
                 self.texture.grow(texels)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from typing import Any
 
-from viewer.stream.compile.addresses import Layout, layout
+from viewer.stream.compile.addresses import Layout, layout, texels_of
 from viewer.stream.compile.memories import base_name, cold_tables
 from viewer.stream.declare.kernel import Module, Table, Texels, Volume
 from viewer.stream.declare.record import Record
@@ -101,6 +101,7 @@ class Resources:
         """Upload missing memories piece by piece; yields the share done. May be abandoned."""
         missing = [source for source in sources if not self._held(source)]
         total, before = sum(len(source.data) for source in missing), 0
+        self.arena.reserve(sum(texels_of(each) for each in missing if isinstance(each, Table) and not each.hot))
         for source in missing:
             memory: Memory | None = None
             if isinstance(source, Table) and not source.hot:

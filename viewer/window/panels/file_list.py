@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from imgui_bundle import ImVec2, imgui
-
 from viewer.base.errors import printable
 from viewer.base.interrupts import UNWAITED
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.folder import Entry, Folder, read_folder, start_folder
+from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels import theme
 from viewer.window.panels.overlay import said_below, said_height
 from viewer.window.panels.theme import color, units

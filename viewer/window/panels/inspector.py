@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import moderngl
 import numpy as np
-from imgui_bundle import ImVec2, imgui, implot
 from numpy.typing import NDArray
 
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.false_color import Color, Label, Legend, Ramp
 from viewer.viewport.studies.inspector import Inspector
+from viewer.window.bundle import ImVec2, imgui, implot
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.overlay import below

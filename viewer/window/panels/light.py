@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from imgui_bundle import ImVec2, imgui
-
 from viewer.options import table as options
 from viewer.options.table import MOST_SAMPLES
 from viewer.scene.edits.movable import Movable
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.sky import SUN
 from viewer.viewport.context import ViewportContext
+from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels.options import choice, combo, draw_part, slider, whole
 from viewer.window.panels.theme import ACCENT, color, units
 from viewer.window.panels.widgets import LABELS, about, label, press, shares, tip

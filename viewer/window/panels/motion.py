@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from imgui_bundle import ImVec2, imgui
-
 from viewer.viewport.animation_player import SPEEDS
 from viewer.viewport.context import ViewportContext
+from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels import theme
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import label, press, shares

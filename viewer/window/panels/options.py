@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from imgui_bundle import imgui
-
 from viewer.options import table as options
 from viewer.options.declare import Option
 from viewer.options.values import PhotonFilter, PolicyChoice, Unroll
 from viewer.renderer.inputs.settings import Settings
 from viewer.viewport.context import ViewportContext
+from viewer.window.bundle import imgui
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import LABELS, about, label, segments, tip
 

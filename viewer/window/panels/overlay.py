@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from imgui_bundle import ImVec2, imgui
-
 from viewer.renderer.device.tuning import tuning
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
+from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels import theme
 from viewer.window.panels.motion import timeline_room
 from viewer.window.panels.theme import color, units

@@ -8,13 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from imgui_bundle import ImVec2, imgui
-
 from viewer.film.tonemap import TONEMAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
 from viewer.scene.scene import Scene
 from viewer.viewport.context import ViewportContext
+from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector

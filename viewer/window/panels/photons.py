@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from imgui_bundle import imgui
-
 from viewer.options import table as options
 from viewer.options.declare import listed
 from viewer.programs import programs_with
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.viewport.context import ViewportContext
+from viewer.window.bundle import imgui
 from viewer.window.panels.inspector import draw_legend
 from viewer.window.panels.options import draw_option
 from viewer.window.panels.widgets import fact, grouped, press, shares

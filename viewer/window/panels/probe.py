@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from imgui_bundle import ImVec2, imgui
-
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.false_color import Color, state_colors
 from viewer.viewport.studies.history import COLUMNS, Probe
+from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels import theme
 from viewer.window.panels.overlay import below
 from viewer.window.panels.theme import units

@@ -6,12 +6,12 @@ import time
 from typing import Any
 
 import numpy as np
-from imgui_bundle import imgui
 from numpy.typing import NDArray
 
 from viewer.renderer.preview.scheduler import DRAWN_HEAT
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.wires import box_edges, project, structure_lines
+from viewer.window.bundle import imgui
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_legend

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import imgui_bundle
 import numpy as np
-from imgui_bundle import ImVec2, ImVec4, imgui, implot
+
+from viewer.window.bundle import FOLDER, ImVec2, ImVec4, imgui, implot
 
 Color = tuple[float, float, float, float]  # sRGB, straight alpha
 
@@ -52,7 +50,7 @@ def units(length: float) -> float:
 
 
 def _load() -> None:
-    folder = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
+    folder = FOLDER / "assets" / "fonts"
     io = imgui.get_io()
     _faces.clear()
     for name, file in _FONTS.items():

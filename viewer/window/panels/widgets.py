@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from imgui_bundle import ImVec2, imgui
-
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import BY_NAME
+from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels.theme import ACCENT, GROUND, color, font, units
 
 LABELS = 92.0  # width of the column of labels

@@ -1,0 +1,50 @@
+"""What the worker does so that the window's own thread need not: grouped meshes of a scene that will be drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from viewer.formats.named import load
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview import gbuffer_raster
+from viewer.renderer.preview.gbuffer_raster import GBufferRaster, RasterScene, raster_scene
+from viewer.renderer.renderer import Renderer
+from viewer.viewport.scene_loader import work
+
+
+@pytest.fixture
+def grouped(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Numbers of meshes that were grouped, each time."""
+    found: list[int] = []
+    groups = gbuffer_raster.MeshGroups
+    monkeypatch.setattr(gbuffer_raster, "MeshGroups", lambda meshes: found.append(len(meshes)) or groups(meshes))
+    return found
+
+
+def test_meshes_are_grouped_by_the_worker_once(grouped: list[int], device: Any) -> None:
+    made, bounds = work(load("cornell"), lambda share, text: None, Settings(program="path"), pixels=1 << 16)
+    assert bounds is not None and len(grouped) == 1
+    renderer = Renderer(made, made.settings, device=device)
+    with device.current():
+        drawn = GBufferRaster(device, made, renderer.resources)
+        assert drawn.draws(raster_scene(made).meshes)
+        drawn.release()
+    renderer.release()
+    assert len(grouped) == 1
+
+
+def test_not_where_features_are_traced(grouped: list[int]) -> None:
+    """A scene of more triangles than the window has pixels is not drawn."""
+    scene = load("cornell")
+    work(scene, lambda share, text: None, Settings(program="path"), pixels=scene.triangle_count - 1)
+    assert grouped == []
+    work(scene, lambda share, text: None, Settings(program="path"), pixels=scene.triangle_count)
+    assert len(grouped) == 1
+
+
+def test_one_scene_for_drawing_is_kept_with_each() -> None:
+    one, other = (work(load("cornell"), lambda share, text: None, Settings())[0] for _ in range(2))
+    assert isinstance(raster_scene(one), RasterScene)
+    assert raster_scene(one) is raster_scene(one) and raster_scene(one) is not raster_scene(other)

@@ -1,0 +1,47 @@
+"""The window's start: what is loaded before it opens, and ImGui without the rest of its package."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def told(script: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_imgui_comes_without_the_rest_of_its_package() -> None:
+    script = "import sys\nimport viewer.window.bundle as ours\n"
+    script += "print(*(n for n in ('asyncio', 'ssl', 'cffi', 'imgui_bundle', 'munch', 'PIL') if n in sys.modules))\n"
+    script += "import imgui_bundle, cffi\n"
+    script += "assert imgui_bundle.imgui is ours.imgui and imgui_bundle.implot is ours.implot\n"
+    script += "assert imgui_bundle.ImVec2 is ours.ImVec2 and imgui_bundle.ImVec4 is ours.ImVec4\n"
+    script += "assert str(ours.FOLDER) == list(imgui_bundle.__path__)[0] and imgui_bundle.hello_imgui"
+    assert told(script) == []
+
+
+def test_it_comes_after_the_whole_package_too() -> None:
+    script = "import imgui_bundle\nimport viewer.window.bundle as ours\n"
+    assert told(script + "print(imgui_bundle.imgui is ours.imgui, imgui_bundle.hello_imgui is not None)") == 2 * [
+        "True"
+    ]
+
+
+def test_the_window_opens_before_what_it_shows_is_loaded() -> None:
+    script = "import sys, viewer.window.opening\n"
+    names = ("viewer.window.app", "viewer.window.bundle", "viewer.renderer.renderer", "viewer.renderer.session.session")
+    assert told(script + f"print(*(name for name in {names} if name in sys.modules))") == []
+
+
+def test_the_application_is_loaded_beside() -> None:
+    script = "import viewer.window.opening as opening\nimport threading\n"
+    script += "opening._load()\nimport sys\nprint('viewer.window.app' in sys.modules)"
+    assert told(script) == ["True"]

@@ -1,0 +1,24 @@
+"""What NumPy tells of an array once it is in order, but not through its ``unique``: that loads masked arrays first,
+which takes a process as long as to read its first scene."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def distinct(values: NDArray) -> NDArray:
+    """(D,) different values of an array in ascending order, as of ``np.unique``."""
+    ordered = np.sort(values, axis=None)
+    differs = np.ones(len(ordered), np.bool_)
+    differs[1:] = ordered[1:] != ordered[:-1]
+    return ordered[differs]
+
+
+def quantile(ordered: NDArray[np.float64], share: float) -> float:
+    """Where that share of ascending values lies below, between two of them as ``np.quantile`` has it, to the bit."""
+    place = (len(ordered) - 1) * share
+    below = int(place)
+    low, high = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)])
+    part = place - below
+    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
