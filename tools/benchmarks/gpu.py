@@ -24,6 +24,7 @@ from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.gl.device import shared_device
 from viewer.stream.gl.draw import tiles_source
+from viewer.stream.selftest.ways import trust
 
 from .common import ROOT, Options, Result, Table, facts, say
 from .scenes import shared
@@ -139,6 +140,7 @@ def _short(made: dict[str, Any] | None) -> str:
 def main(cases: str) -> None:
     """Of the process that compiles: a line before and behind each program, among the driver's own."""
     device = shared_device(0)
+    trust(device)
     print(device.name, flush=True)
     for scene, program, machine, fuse in json.loads(cases):
         file = shared() / "scenes" / {"bunny": "bunny.ply"}.get(scene, f"models/{scene}.glb")

@@ -69,6 +69,7 @@ from viewer.stream.machines.mask import stream_sources
 from viewer.stream.machines.options import EDGE
 from viewer.stream.raster.visible import raster_source
 from viewer.stream.selftest import program as self_test
+from viewer.stream.selftest.ways import trust
 from viewer.viewport.display.photons import point_sources, wire_sources
 from viewer.viewport.display.picture_texture import film_source, running_source
 
@@ -99,6 +100,7 @@ def check_shaders(report: Callable[[str], None] = print, device: Device | None =
     """Check all shaders; ``report`` gets a line for each program, and one for each file that is in none. Returns the
     number of failures."""
     device = device or shared_device()
+    trust(device)
     with device.current():
         return _check(report, device)
 
