@@ -75,14 +75,14 @@ def test_long_runs_are_few_and_what_is_not_there_is_left_out() -> None:
 
 
 def test_results_are_kept_by_driver_build(folder: Path) -> None:
-    assert tuning("one") == DEFAULTS
+    assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS)
     tunings.save_tuning("other", DEFAULTS | {"mask": "kill"})
-    assert tuning("one") == OTHERS and tuning("other") == DEFAULTS | {"mask": "kill"} and tuning("third") == DEFAULTS
+    assert tuning("one", True) == OTHERS and tuning("other", True) == DEFAULTS | {"mask": "kill"} and tuning("third", True) == DEFAULTS
     assert sorted(path.name for path in folder.iterdir()) == ["devices.json"]
     settings = Settings(mask="stencil")
-    assert tuned(settings, "one") == settings.replace(fuse="ray", count="census")
-    assert tuned(Settings(fuse="none", mask="tiles", count="query"), "one").fuse == "none"
+    assert tuned(settings, "one", True) == settings.replace(fuse="ray", count="census")
+    assert tuned(Settings(fuse="none", mask="tiles", count="query"), "one", True).fuse == "none"
 
 
 @pytest.mark.parametrize(
@@ -103,16 +103,16 @@ def test_results_are_kept_by_driver_build(folder: Path) -> None:
 )
 def test_a_damaged_or_old_file_counts_as_none(folder: Path, content: bytes) -> None:
     (folder / "devices.json").write_bytes(content)
-    assert tuning("one") == DEFAULTS
+    assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS)
-    assert tuning("one") == OTHERS
+    assert tuning("one", True) == OTHERS
 
 
 def test_a_folder_that_cannot_be_written_is_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "file").write_text("")
     monkeypatch.setattr(tunings, "tuning_path", lambda: folder / "file" / "devices.json")
     tunings.save_tuning("one", OTHERS)
-    assert tuning("one") == DEFAULTS
+    assert tuning("one", True) == DEFAULTS
 
 
 def test_a_choice_decides_machines_and_changes_no_bit(device: Device, folder: Path) -> None:

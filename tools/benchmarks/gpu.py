@@ -165,7 +165,7 @@ def _sources(renderer: Renderer) -> Iterator[tuple[str, Any]]:
         form = Form(False, software=form.software)
         yield "all", fragment(linked, linked.single(), form, renderer.resources)
         return
-    for step in linked.steps(settings.fuse):
+    for step in linked.steps(settings.fuse, form.software):
         first, *_, last = (step.states[0], *step.states)
         name = first if first == last else f"{first} to {last}"
         yield name.replace("@", " of "), fragment(linked, step, form, renderer.resources)

@@ -336,7 +336,7 @@ def devices(arguments: Namespace) -> bool:
     for device in listed:
         if "error" not in device:
             driver = driver_name(device["renderer"], device["version"])
-            device |= {"auto": dict(tuning(driver)), "measured": driver in measured}
+            device |= {"auto": dict(tuning(driver, device["software"])), "measured": driver in measured}
     emit(listed, device_lines, arguments.json)
     return True
 

@@ -231,7 +231,7 @@ def _self_test(device: Device) -> Iterator[tuple[str, Source]]:
     single, several = (Form(scheduled, software=device.software_form) for scheduled in (False, True))
     yield "self-test single pass", fragment(linked, linked.single(), single, resources)
     for fuse in self_test.FUSIONS:
-        for step in linked.steps(fuse):
+        for step in linked.steps(fuse, device.software_form):
             yield f"self-test {fuse}/{step.name}", fragment(linked, step, several, resources)
 
 
@@ -361,7 +361,7 @@ def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = Fa
     yield from _single(renderer, program, mark, counting=every)
     for fuse in ("none", *program.groups):
         linked = renderer.bind(program, fuse == "none")
-        steps = linked.steps(fuse)
+        steps = linked.steps(fuse, renderer.device.software_form)
         for step in steps:
             for discards in (False, True) if every else (False,):
                 marks = [mark, *(["without mask"] if discards else [])]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from viewer.film.device_film import FilmBuffer
-from viewer.renderer.device.tuning import DEFAULTS, Run, Trial, chosen_by, save_tuning, trials
+from viewer.renderer.device.tuning import Run, Trial, chosen_by, defaults, save_tuning, trials
 from viewer.renderer.renderer import Renderer
 
 SMALLEST, LARGEST = 64, 1024  # width of the picture of the trials, pixels
@@ -22,10 +22,11 @@ def measure(renderer: Renderer) -> tuple[dict[str, str], list[Trial]]:
     """Measure on a renderer's scene what ``auto`` means on its device, and keep it for the driver build; the values by
     option, and the trials."""
     clock = time.process_time if renderer.device.software else time.perf_counter  # others work on the same processor
+    first = defaults(renderer.device.software_form)
     with ExitStack() as made:
-        runs = _Runs(renderer, made)
-        told = list(trials(runs.prepare, clock))
-    chosen = chosen_by(iter(told))
+        runs = _Runs(renderer, made, first)
+        told = list(trials(runs.prepare, clock, first))
+    chosen = chosen_by(iter(told), first)
     save_tuning(renderer.device.driver, chosen)
     return chosen, told
 
@@ -33,13 +34,13 @@ def measure(renderer: Renderer) -> tuple[dict[str, str], list[Trial]]:
 class _Runs:
     """Samples of a picture by any values of the options."""
 
-    def __init__(self, renderer: Renderer, made: ExitStack) -> None:
-        """made : gives back what is made."""
+    def __init__(self, renderer: Renderer, made: ExitStack, first: Mapping[str, str]) -> None:
+        """made : gives back what is made. first : the values before any trial."""
         self.made = made
         self.renderers = {"buffer" if renderer.device.max_buffer else "texture": renderer}
         self.width = SMALLEST
         while self.width < LARGEST:
-            run = self._run(renderer, DEFAULTS)
+            run = self._run(renderer, first)
             began = time.perf_counter()
             run()
             if time.perf_counter() - began >= LEAST_SECONDS:

@@ -19,8 +19,8 @@ from viewer.renderer.inputs.settings import Settings
 
 FORMAT = 1
 LARGEST_FILE = 1 << 20  # bytes
-# Of each option the value by default, then those tried against it; in the order of the trials. Buffers are meant where
-# they are large enough.
+# Of each option the values, that of CPUs by default first; in the order of the trials. Buffers are meant where they are
+# large enough.
 CHOICES = {
     "fuse": ("surface", "ray"),
     "mask": ("depth", "kill"),
@@ -28,6 +28,8 @@ CHOICES = {
     "memory": ("buffer", "texture"),
 }
 DEFAULTS = {name: words[0] for name, words in CHOICES.items()}
+# On a GPU the pass of a whole path has more variables than registers, and lanes too few to hide the memory's latency.
+GPU_DEFAULTS = DEFAULTS | {"fuse": "ray"}
 SECONDS = 0.5  # of all trials together, without compiling
 GAIN = 0.95  # of the seconds of the value before: another one is chosen if it takes no longer
 LEAST_ROUNDS, MOST_ROUNDS = 3, 1000  # of both sides of a trial, which take turns
@@ -86,27 +88,37 @@ def save_tuning(driver: str, chosen: Mapping[str, str]) -> None:
             raise
 
 
+def defaults(software: bool) -> dict[str, str]:
+    """The values where nothing was measured. software : of `viewer.stream.compile.form.Form`."""
+    return DEFAULTS if software else GPU_DEFAULTS
+
+
 @cache
-def tuning(driver: str) -> Mapping[str, str]:
-    """The meaning of ``auto`` there, by option; read once in a process."""
-    return DEFAULTS | load_tuning().get(driver, {})
+def tuning(driver: str, software: bool) -> Mapping[str, str]:
+    """The meaning of ``auto`` there, by option; read once in a process. software : as of `defaults`."""
+    return defaults(software) | load_tuning().get(driver, {})
 
 
-def tuned(settings: Settings, driver: str) -> Settings:
+def tuned(settings: Settings, driver: str, software: bool) -> Settings:
     """The settings with the meaning of ``auto`` in its place, but for that of ``memory``, which the device has."""
     left = [name for name in CHOICES if name != "memory" and settings[name] == "auto"]
-    return settings.replace(**{name: tuning(driver)[name] for name in left}) if left else settings
+    return settings.replace(**{name: tuning(driver, software)[name] for name in left}) if left else settings
 
 
-def trials(prepare: Callable[[Mapping[str, str]], Run | None], clock: Callable[[], float]) -> Iterator[Trial]:
+def trials(
+    prepare: Callable[[Mapping[str, str]], Run | None], clock: Callable[[], float], first: Mapping[str, str] = DEFAULTS
+) -> Iterator[Trial]:
     """Measure one option after the other, each with the best values of those before.
 
-    prepare : makes a run by these values of all options, compiled; None where the device has no such way.
+    prepare : makes a run by these values of all options, compiled; None where the device has no such way. first : the
+    values before any trial.
     """
-    best, run = dict(DEFAULTS), prepare(DEFAULTS)
+    best, run = dict(first), prepare(first)
     share = SECONDS / sum(len(words) - 1 for words in CHOICES.values())
     for name, words in CHOICES.items():
-        for word in words[1:]:
+        for word in words:
+            if word == first[name]:
+                continue
             other = prepare({**best, name: word})
             if other is None or run is None:
                 continue
@@ -116,9 +128,9 @@ def trials(prepare: Callable[[Mapping[str, str]], Run | None], clock: Callable[[
                 best, run = {**best, name: word}, other
 
 
-def chosen_by(found: Iterator[Trial]) -> dict[str, str]:
-    """The values that trials lead to."""
-    chosen = dict(DEFAULTS)
+def chosen_by(found: Iterator[Trial], first: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
+    """The values that trials from the ``first`` ones lead to."""
+    chosen = dict(first)
     for trial in found:
         if trial.seconds <= GAIN * trial.before:
             chosen[trial.option] = trial.value
