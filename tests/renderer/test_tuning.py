@@ -78,7 +78,11 @@ def test_results_are_kept_by_driver_build(folder: Path) -> None:
     assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS)
     tunings.save_tuning("other", DEFAULTS | {"mask": "kill"})
-    assert tuning("one", True) == OTHERS and tuning("other", True) == DEFAULTS | {"mask": "kill"} and tuning("third", True) == DEFAULTS
+    assert (
+        tuning("one", True) == OTHERS
+        and tuning("other", True) == DEFAULTS | {"mask": "kill"}
+        and tuning("third", True) == DEFAULTS
+    )
     assert sorted(path.name for path in folder.iterdir()) == ["devices.json"]
     settings = Settings(mask="stencil")
     assert tuned(settings, "one", True) == settings.replace(fuse="ray", count="census")
