@@ -4,7 +4,8 @@
 // Vegdahl 2021, "Building a better LK hash" (the constants of owen_scramble).
 
 #ifdef HAVE_GPU_FORM
-#ifdef GL_ARB_gpu_shader5
+// The reference compiler, which alone has the other extension, knows of this one's functions only in part.
+#if defined(GL_ARB_gpu_shader5) && !defined(GL_GOOGLE_include_directive)
 #define reverse_bits bitfieldReverse
 #else
 #include "lib/reverse_bits.glsl"

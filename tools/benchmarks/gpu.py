@@ -39,7 +39,7 @@ CASES = (
     *(("cornell", "path", "multipass", fuse) for fuse in ("surface", "ray")),
     *((name, "path", "singlepass", "none") for name in ("cornell", "DamagedHelmet", "ToyCar")),
     *((name, "path", "multipass", "surface") for name in ("DamagedHelmet", "ToyCar")),
-    ("DamagedHelmet", "path", "multipass", "ray"),
+    *((name, "path", "multipass", "ray") for name in ("DamagedHelmet", "ToyCar")),
     *((name, "whitted", "singlepass", "none") for name in ("cornell", "DamagedHelmet")),
     ("cornell", "photon", "singlepass", "none"),
     ("bunny", "cast", "singlepass", "none"),
