@@ -74,6 +74,16 @@ def test_long_runs_are_few_and_what_is_not_there_is_left_out() -> None:
     assert runs.runs == 3 * 3 * 2 and found[0].seconds == pytest.approx(2.0) and found[0].before == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("share", "fuse"), [(0.5, "surface"), (1.0, "ray")])
+def test_on_gpus_surfaces_are_tried_against_rays(share: float, fuse: str) -> None:
+    first = tuning("one", False)
+    assert first == DEFAULTS | {"fuse": "ray"}
+    runs = Forged({"surface": share})
+    found = list(trials(runs.prepare, lambda: runs.now, first))
+    assert (found[0].option, found[0].value, len(found)) == ("fuse", "surface", len(CHOICES))
+    assert chosen_by(iter(found), first) == first | {"fuse": fuse}
+
+
 def test_results_are_kept_by_driver_build(folder: Path) -> None:
     assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS)
