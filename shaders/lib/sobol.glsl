@@ -3,21 +3,16 @@
 // acts on those above it only); Burley 2020, "Practical hash-based Owen scrambling", JCGT 9 (4) (shuffled padding);
 // Vegdahl 2021, "Building a better LK hash" (the constants of owen_scramble).
 
-// Bits reversed: GLSL 3.30 has no bitfieldReverse.
-uint reverse_bits(uint v) {
-    v = ((v >> 1u) & 0x55555555u) | ((v & 0x55555555u) << 1u);
-    v = ((v >> 2u) & 0x33333333u) | ((v & 0x33333333u) << 2u);
-    v = ((v >> 4u) & 0x0F0F0F0Fu) | ((v & 0x0F0F0F0Fu) << 4u);
-    v = ((v >> 8u) & 0x00FF00FFu) | ((v & 0x00FF00FFu) << 8u);
-    return (v >> 16u) | (v << 16u);
-}
-uvec2 reverse_bits(uvec2 v) {
-    v = ((v >> 1u) & 0x55555555u) | ((v & 0x55555555u) << 1u);
-    v = ((v >> 2u) & 0x33333333u) | ((v & 0x33333333u) << 2u);
-    v = ((v >> 4u) & 0x0F0F0F0Fu) | ((v & 0x0F0F0F0Fu) << 4u);
-    v = ((v >> 8u) & 0x00FF00FFu) | ((v & 0x00FF00FFu) << 8u);
-    return (v >> 16u) | (v << 16u);
-}
+#ifdef HAVE_GPU_FORM
+// The reference compiler, which alone has the other extension, knows of this one's functions only in part.
+#if defined(GL_ARB_gpu_shader5) && !defined(GL_GOOGLE_include_directive)
+#define reverse_bits bitfieldReverse
+#else
+#include "lib/reverse_bits.glsl"
+#endif
+#else
+#include "lib/reverse_bits.glsl"
+#endif
 
 // The number's bits times Pascal's triangle modulo 2, the generator of Sobol's second dimension. The triangle of 2 n
 // rows consists of three of n rows, so that five steps suffice.

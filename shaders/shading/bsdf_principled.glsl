@@ -58,9 +58,12 @@ Layers principled_seen_of(Interaction at, Principled own, vec3 wo) {
 // follows from the interaction alone.
 struct Seen {
     Principled own;
-    Layers layers;
 #ifdef HAVE_DISPERSION
-    Layers red, blue;  // where channels have indices of their own; layers is then green's
+    Layers layers, red, blue;  // red, blue: where channels have indices of their own; layers is then green's
+#else
+#ifndef HAVE_REMATERIALISED  // else they are derived where they are used
+    Layers layers;
+#endif
 #endif
 };
 
@@ -82,19 +85,27 @@ Seen principled_prepared(Interaction at) {
     } while (turn < (whole ? 4 : 2));
 #else
     found.own = principled_at(at);
+#ifndef HAVE_REMATERIALISED
     found.layers = principled_seen_of(at, found.own, at.wo);
+#endif
 #endif
     return found;
 }
 
 Layers principled_seen(Interaction at, vec3 wo) {
-    Layers found = principled_kept.layers;
 #ifdef HAVE_DISPERSION
+    Layers found = principled_kept.layers;
     int channel = interaction_channel(at) & 3;
     if (channel == 1) found = principled_kept.red;
     if (channel == 3) found = principled_kept.blue;
-#endif
     return found;
+#else
+#ifdef HAVE_REMATERIALISED
+    return principled_seen_of(at, principled_kept.own, wo);
+#else
+    return principled_kept.layers;
+#endif
+#endif
 }
 
 // But for its index, which channels may have of their own.

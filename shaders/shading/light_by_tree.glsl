@@ -44,12 +44,31 @@ float light_importance(vec3 middle, float radius, vec3 axis, float power, float 
 
 // The probability of a node's left child. Where none sends light, that of power, so that some light always is chosen.
 float tree_left(LightNode node, LightContext context) {
+#ifdef HAVE_GPU_FORM
+    // One child after the other, in a loop that is not unrolled, so that its code is there once.
+    float left = 0.0, right = 0.0;
+    int sides = node.right_power != 0.0 ? 2 : 1;
+    for (int side = 0; side < sides; side++) {
+        bool first = side == 0;
+        float found = light_importance(
+            first ? node.left : node.right,
+            first ? node.left_radius : node.right_radius,
+            first ? node.left_axis : node.right_axis,
+            first ? node.left_power : node.right_power,
+            first ? node.left_emission : node.right_emission,
+            context
+        );
+        left = first ? found : left;
+        right = first ? right : found;
+    }
+#else
     float left = light_importance(
         node.left, node.left_radius, node.left_axis, node.left_power, node.left_emission, context
     );
     float right = light_importance(
         node.right, node.right_radius, node.right_axis, node.right_power, node.right_emission, context
     );
+#endif
     bool some = left + right > 0.0;
     left = some ? left : abs(node.left_power);
     right = some ? right : abs(node.right_power);

@@ -28,10 +28,14 @@ bool texture_flag(Texture map, int flag) {
     return (map.flags & flag) != 0;
 }
 
-// The texel, colours made linear where that is asked for.
+// Column and row of a texel within its image.
+ivec2 texel_place(Texture map, TextureLevel level, ivec2 at) {
+    return ivec2(texel_wrap(at.x, level.size.x, map.wrap.x), texel_wrap(at.y, level.size.y, map.wrap.y));
+}
+
+// The texel there, colours made linear where that is asked for.
 vec4 texel_at(Texture map, TextureLevel level, ivec2 at, bool color) {
-    int column = texel_wrap(at.x, level.size.x, map.wrap.x), row = texel_wrap(at.y, level.size.y, map.wrap.y);
-    vec4 texel = texel_value(map.flags, level.start.x * TEXTURE_BLOCK + level.start.y, row * level.size.x + column);
+    vec4 texel = texel_value(map.flags, level.start.x * TEXTURE_BLOCK + level.start.y, at.y * level.size.x + at.x);
     if (color && !texture_flag(map, TEXTURE_LINEAR)) texel.rgb = linear_from_srgb(texel.rgb);
     return texel;
 }
@@ -45,15 +49,28 @@ vec4 texture_lookup(Texture map, vec3 place, bool color) {
     vec2 film = vec2(wrapped(dot(map.across, at), map.wrap.x), wrapped(dot(map.down, at), map.wrap.y));
     film *= vec2(level.size);
     vec2 low = nearest ? floor(film) : floor(film - 0.5), share = film - 0.5 - low;
+#ifdef HAVE_GPU_FORM
+    // Texels of a row at once, and rows one by one in a loop that is not unrolled, so that its code is there once.
+    ivec2 here = texel_place(map, level, ivec2(low)), next = texel_place(map, level, ivec2(low) + 1);
+    vec4 found = vec4(0.0);
+    for (int row = 0; row < (nearest ? 1 : 2); row++) {
+        int y = row == 0 ? here.y : next.y;
+        vec4 left = texel_at(map, level, ivec2(here.x, y), color), right = texel_at(map, level, ivec2(next.x, y), color);
+        vec4 between = nearest ? left : mix(left, right, share.x);
+        found = row == 0 ? between : mix(found, between, share.y);
+    }
+#else
     // A loop over one texel or four, so that looking one up is in the source once: compilers inline all of it.
     vec4 left = vec4(0.0), top = left, found = left;
     for (int turn = 0; turn < 4; turn++) {
-        vec4 texel = texel_at(map, level, ivec2(low) + ivec2(turn & 1, turn >> 1), color);
+        ivec2 place = texel_place(map, level, ivec2(low) + ivec2(turn & 1, turn >> 1));
+        vec4 texel = texel_at(map, level, place, color);
         vec4 between = mix(left, texel, share.x);
         if (turn == 0 || !nearest) found = turn == 0 ? texel : mix(top, between, share.y);
         left = texel;
         if (turn == 1) top = between;
     }
+#endif
     return found;
 }
 

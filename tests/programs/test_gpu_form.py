@@ -14,6 +14,8 @@ from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
+from viewer.scene.material import Material
+from viewer.scene.scene import Scene
 from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
@@ -120,3 +122,35 @@ def test_uniforms_are_copied_for_cpus_alone(linked: LinkedProgram) -> None:
         for step in linked.steps("surface"):
             text = fragment(linked, step, Form(True, software=software), PlannedAddresses(WIDEST)).text
             assert ("once_" in text) is software
+
+
+# -- passes on GPUs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", ["path", "whitted"])
+def test_on_gpus_traversal_is_apart_from_what_needs_modules(program: str) -> None:
+    """A pass that traverses holds besides only what calls no function of a module: materials, textures, lights."""
+    prepared = prepare(load("cornell"), Settings(program=program))
+    linked = LinkedProgram(PICTURES[program](), prepared.modules(False, True, "sobol")).inlined()
+    traversing = [
+        s for s in linked.steps("ray", software=False) if any(name.startswith("traverse@") for name in s.states)
+    ]
+    assert [s.states[-1] for s in traversing] == ["intersect@arrive", "resolve"]
+    beside = {name for step in traversing for name in step.states if "@" not in name}
+    assert not any(linked.program.by_name[name].kernel.needs for name in beside)
+    arriving = next(step for step in linked.steps("ray") if "traverse@arrive" in step.states)
+    assert "arrive" in arriving.states  # of CPUs, where a pass costs more than registers
+
+
+def test_rematerialised_where_few_states_ask() -> None:
+    """Layers are derived at each use by a path, whose light and scattering ask once each; by Whitted's tracer, which
+    asks for every light, once."""
+    scene = Scene([], [], [Material("coated", kind="principled", clearcoat=0.5)])
+    found = {}
+    for program in ("path", "whitted"):
+        prepared = prepare(scene, Settings(program=program))
+        linked = LinkedProgram(PICTURES[program](), prepared.modules(False, True, "sobol")).inlined()
+        for software in (True, False):
+            text = fragment(linked, linked.single(), Form(False, software=software), PlannedAddresses(WIDEST)).text
+            found[program, software] = "principled_seen_of(at, principled_kept.own, wo)" in text
+    assert [key for key, derived in found.items() if derived] == [("path", False)]

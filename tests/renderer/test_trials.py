@@ -50,6 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
     monkeypatch.setattr(Device, "software", False)
     found = open_device()
+    found.software_form = True  # whose defaults are those of CPUs
     yield found
     found.release()
 
@@ -123,7 +124,7 @@ def test_a_picture_at_rest_finds_out_and_the_next_session_has_it(gpu: Device, mo
         assert shares == pytest.approx({("fuse", "ray"): 0.5, ("mask", "kill"): 1.5, ("count", "census"): 0.9})
         # Nothing that is on show, and nothing of this process, is another.
         assert dict(renderer.gpu_scene.machines) == machines and renderer.resources._streams == streams
-        assert tuning(gpu.driver) == DEFAULTS and not found.due(session, RESTED)
+        assert tuning(gpu.driver, gpu.software_form) == DEFAULTS and not found.due(session, RESTED)
         np.testing.assert_array_equal(session.linear(), shown)
         film = session.film()
         session.release()

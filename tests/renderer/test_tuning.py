@@ -94,15 +94,29 @@ def test_what_is_far_behind_is_left_after_two_rounds() -> None:
     assert runs.runs == 4 and found.seconds == pytest.approx(2.5 * found.before)
 
 
+@pytest.mark.parametrize(("share", "fuse"), [(0.5, "surface"), (1.0, "ray")])
+def test_on_gpus_surfaces_are_tried_against_rays(share: float, fuse: str) -> None:
+    first = tuning("one", False)
+    assert first == DEFAULTS | {"fuse": "ray"}
+    runs = Forged({"surface": share})
+    found = [trial for trial in trials(runs.prepare, lambda: runs.now, first) if trial is not None]
+    assert (found[0].option, found[0].value, len(found)) == ("fuse", "surface", len(CHOICES))
+    assert chosen_by(found, first) == first | {"fuse": fuse}
+
+
 def test_results_are_kept_by_driver_build(folder: Path) -> None:
-    assert tuning("one") == DEFAULTS
+    assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS)
     tunings.save_tuning("other", DEFAULTS | {"mask": "kill"})
-    assert tuning("one") == OTHERS and tuning("other") == DEFAULTS | {"mask": "kill"} and tuning("third") == DEFAULTS
+    assert (
+        tuning("one", True) == OTHERS
+        and tuning("other", True) == DEFAULTS | {"mask": "kill"}
+        and tuning("third", True) == DEFAULTS
+    )
     assert sorted(path.name for path in folder.iterdir()) == ["devices.json"]
     settings = Settings(mask="stencil")
-    assert tuned(settings, "one") == settings.replace(fuse="ray", count="census")
-    assert tuned(Settings(fuse="none", mask="tiles", count="query"), "one").fuse == "none"
+    assert tuned(settings, "one", True) == settings.replace(fuse="ray", count="census")
+    assert tuned(Settings(fuse="none", mask="tiles", count="query"), "one", True).fuse == "none"
 
 
 @pytest.mark.parametrize(
@@ -138,29 +152,29 @@ def test_results_are_kept_by_driver_build(folder: Path) -> None:
 )
 def test_a_damaged_or_old_file_counts_as_none(folder: Path, content: bytes) -> None:
     (folder / "devices.json").write_bytes(content)
-    assert tuning("one") == DEFAULTS
+    assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS)
-    assert tuning("one") == OTHERS
+    assert tuning("one", True) == OTHERS
 
 
 def test_trials_are_kept_with_their_day(folder: Path) -> None:
     """In the process that has made them all stays as it was."""
     made = Trial("mask", "kill", 0.5, 1.0)
-    assert tuning("one") == DEFAULTS
+    assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS, [made], "a note", at_once=False)
     known = tunings.load_tuning()["one"]
     assert (known.chosen, known.trials, known.note) == (OTHERS, (made,), "a note")
     assert datetime.date.fromisoformat(known.since) <= datetime.date.today()
-    assert tuning("one") == DEFAULTS
+    assert tuning("one", True) == DEFAULTS
     tuning.cache_clear()
-    assert tuning("one") == OTHERS
+    assert tuning("one", True) == OTHERS
 
 
 def test_a_folder_that_cannot_be_written_is_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "file").write_text("")
     monkeypatch.setattr(tunings, "tuning_path", lambda: folder / "file" / "devices.json")
     tunings.save_tuning("one", OTHERS)
-    assert tuning("one") == DEFAULTS
+    assert tuning("one", True) == DEFAULTS
 
 
 def test_a_choice_decides_machines_and_changes_no_bit(device: Device, folder: Path) -> None:

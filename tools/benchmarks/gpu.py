@@ -24,6 +24,7 @@ from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.gl.device import shared_device
 from viewer.stream.gl.draw import tiles_source
+from viewer.stream.selftest.ways import trust
 
 from .common import ROOT, Options, Result, Table, facts, say
 from .scenes import shared
@@ -38,7 +39,7 @@ CASES = (
     *(("cornell", "path", "multipass", fuse) for fuse in ("surface", "ray")),
     *((name, "path", "singlepass", "none") for name in ("cornell", "DamagedHelmet", "ToyCar")),
     *((name, "path", "multipass", "surface") for name in ("DamagedHelmet", "ToyCar")),
-    ("DamagedHelmet", "path", "multipass", "ray"),
+    *((name, "path", "multipass", "ray") for name in ("DamagedHelmet", "ToyCar")),
     *((name, "whitted", "singlepass", "none") for name in ("cornell", "DamagedHelmet")),
     ("cornell", "photon", "singlepass", "none"),
     ("bunny", "cast", "singlepass", "none"),
@@ -139,6 +140,7 @@ def _short(made: dict[str, Any] | None) -> str:
 def main(cases: str) -> None:
     """Of the process that compiles: a line before and behind each program, among the driver's own."""
     device = shared_device(0)
+    trust(device)
     print(device.name, flush=True)
     for scene, program, machine, fuse in json.loads(cases):
         file = shared() / "scenes" / {"bunny": "bunny.ply"}.get(scene, f"models/{scene}.glb")
@@ -163,7 +165,7 @@ def _sources(renderer: Renderer) -> Iterator[tuple[str, Any]]:
         form = Form(False, software=form.software)
         yield "all", fragment(linked, linked.single(), form, renderer.resources)
         return
-    for step in linked.steps(settings.fuse):
+    for step in linked.steps(settings.fuse, form.software):
         first, *_, last = (step.states[0], *step.states)
         name = first if first == last else f"{first} to {last}"
         yield name.replace("@", " of "), fragment(linked, step, form, renderer.resources)

@@ -359,7 +359,7 @@ def devices(arguments: Namespace) -> bool:
     for device in listed:
         if "error" not in device:
             driver = driver_name(device["renderer"], device["version"])
-            device |= {"auto": dict(tuning(driver)), "measured": driver in measured}
+            device |= {"auto": dict(tuning(driver, device["software"])), "measured": driver in measured}
             if driver in measured:
                 known = measured[driver]
                 trials = [trial._asdict() for trial in known.trials]

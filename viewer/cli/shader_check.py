@@ -75,6 +75,7 @@ from viewer.stream.machines.mask import stream_sources
 from viewer.stream.machines.options import EDGE
 from viewer.stream.raster.visible import raster_source
 from viewer.stream.selftest import program as self_test
+from viewer.stream.selftest.ways import trust
 from viewer.viewport.display.photons import point_sources, wire_sources
 from viewer.viewport.display.picture_texture import film_source, running_source
 
@@ -105,6 +106,7 @@ def check_shaders(report: Callable[[str], None] = print, device: Device | None =
     """Check all shaders; ``report`` gets a line for each program, and one for each file that is in none. Returns the
     number of failures."""
     device = device or shared_device()
+    trust(device)
     with device.current():
         return _check(report, device)
 
@@ -261,7 +263,7 @@ def _self_test(device: Device) -> Iterator[tuple[str, Source]]:
     single, several = (Form(scheduled, software=device.software_form) for scheduled in (False, True))
     yield "self-test single pass", fragment(linked, linked.single(), single, resources)
     for fuse in self_test.FUSIONS:
-        for step in linked.steps(fuse):
+        for step in linked.steps(fuse, device.software_form):
             yield f"self-test {fuse}/{step.name}", fragment(linked, step, several, resources)
 
 
@@ -391,7 +393,7 @@ def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = Fa
     yield from _single(renderer, program, mark, counting=every)
     for fuse in ("none", *program.groups):
         linked = renderer.bind(program, fuse == "none")
-        steps = linked.steps(fuse)
+        steps = linked.steps(fuse, renderer.device.software_form)
         for step in steps:
             for discards in (False, True) if every else (False,):
                 marks = [mark, *(["without mask"] if discards else [])]

@@ -14,7 +14,7 @@ from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals
+from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
@@ -60,6 +60,14 @@ def path_trace(
         groups={
             "ray": (*arrivals(arriving, nested), (*channel, "light", "->resolve", "resolve", "scatter")),
             "surface": (order[:-1], order[-1:]) if nested else (order,),  # all of it would write too much
+        },
+        gpu_groups={
+            "ray": (
+                *gpu_arrivals(arriving, nested),
+                (*channel, "light"),
+                ("->resolve", "resolve"),
+                ("finish", "begin", *extra_states(first_hits)),
+            )
         },
         resumes=True,
         stacked=("context",),  # of the surface before, which the first one has not

@@ -8,7 +8,7 @@ from viewer.kernels import photons
 from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY, SCENE_INTERACTION
 from viewer.programs.dispersion import channel_states
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals
+from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
@@ -62,4 +62,5 @@ def photon_frame(
         start="begin",
         order=turn,
         groups={"ray": arrivals(arriving, nested), "surface": (turn[:-1], turn[-1:]) if nested else (turn,)},
+        gpu_groups={"ray": gpu_arrivals(arriving, nested)},
     )

@@ -48,6 +48,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> 
                 ("finish", "begin"),
             ),
         },
+        gpu_groups={"ray": (("->arrive",), ("arrive", "light"), ("->resolve", "resolve"), ("finish", "begin"))},
         resumes=True,
     )
 

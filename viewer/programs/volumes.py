@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from viewer.kernels import paths
-from viewer.stream.declare.program import Call, State
+from viewer.stream.declare.program import Call, Groups, State
 
 
 def arrival(
@@ -27,7 +27,12 @@ def arrival(
     return (State(name, kernel, {"done": arrive, **passes}, used),), name, turn
 
 
-def arrivals(arriving: tuple[str, ...], nested: bool) -> tuple[tuple[str, ...], ...]:
+def arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:
     """What becomes one pass of a walk and the states behind it: two where volumes are nested, since one would write too
     much."""
     return (arriving[:-1], arriving[-1:]) if nested else (arriving,)
+
+
+def gpu_arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:
+    """The same for GPUs: the walk by itself, which then needs few registers."""
+    return (arriving[:1], *arrivals(arriving[1:], nested))

@@ -19,7 +19,7 @@ from viewer.kernels import paths, photons, whitted
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals
+from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
 from viewer.stream.declare.kernel import Kernel, ModuleState
 from viewer.stream.declare.program import DONE, Call, Program, State, Target
 from viewer.stream.declare.record import Record
@@ -114,7 +114,7 @@ def whitted_trace(
         first, *rest = arrivals(arriving, nested)
         whole = ("root", *extra_states(first_hits)), first, *rest, ("light", "->resolve", "resolve")
     turn = tuple(name for group in indirect.passes for name in group)
-    behind = _behind_light(list(push.values()), list(pop.values()))
+    behind = tuple(_behind_light(list(push.values()), list(pop.values())))
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
     states = (
         State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
@@ -166,6 +166,15 @@ def whitted_trace(
                 *((*whole, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
                 *((("finish",), ("begin",)) if nested else (("finish", "begin"),)),
             ),
+        },
+        gpu_groups={
+            "ray": (
+                ("root", *extra_states(first_hits)),
+                *gpu_arrivals(arriving, nested),
+                ("->resolve", "resolve"),
+                *indirect.passes,
+                *behind,
+            )
         },
         resumes=True,
         stacked=(*stack, *indirect.written),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from viewer.film.device_film import FilmBuffer
-from viewer.renderer.device.tuning import DEFAULTS, Preparation, Run, Trial, chosen_by, save_tuning, trials
+from viewer.renderer.device.tuning import Preparation, Run, Trial, chosen_by, defaults, save_tuning, trials
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.trials import sample_run
 
@@ -21,10 +21,11 @@ def measure(renderer: Renderer) -> tuple[dict[str, str], list[Trial]]:
     """Measure on a renderer's scene what ``auto`` means on its device, and keep it for the driver build; the values by
     option, and the trials."""
     clock = time.process_time if renderer.device.software else time.perf_counter  # others work on the same processor
+    first = defaults(renderer.device.software_form)
     with ExitStack() as made:
-        runs = _Runs(renderer, made)
-        told = [trial for trial in trials(runs.prepare, clock) if trial is not None]
-    chosen = chosen_by(told)
+        runs = _Runs(renderer, made, first)
+        told = [trial for trial in trials(runs.prepare, clock, first) if trial is not None]
+    chosen = chosen_by(told, first)
     save_tuning(renderer.device.driver, chosen, told)
     return chosen, told
 
@@ -32,13 +33,13 @@ def measure(renderer: Renderer) -> tuple[dict[str, str], list[Trial]]:
 class _Runs:
     """Samples of a picture by any values of the options."""
 
-    def __init__(self, renderer: Renderer, made: ExitStack) -> None:
-        """made : gives back what is made."""
+    def __init__(self, renderer: Renderer, made: ExitStack, first: Mapping[str, str]) -> None:
+        """made : gives back what is made. first : the values before any trial."""
         self.made = made
         self.renderers = {"buffer" if renderer.device.max_buffer else "texture": renderer}
         self.width = SMALLEST
         while self.width < LARGEST:
-            run = self._run(renderer, DEFAULTS)
+            run = self._run(renderer, first)
             began = time.perf_counter()
             run()
             if time.perf_counter() - began >= LEAST_SECONDS:

@@ -454,7 +454,7 @@ class Renderer:
 def _shared_device(settings: Settings) -> Device:
     chosen = settings.device, settings.barrier == "auto"
     device = shared_device(*chosen, settings.memory != "texture", settings.limits)
-    if settings.memory == "auto" and tuning(device.driver)["memory"] == "texture":
+    if settings.memory == "auto" and tuning(device.driver, device.software_form)["memory"] == "texture":
         return shared_device(*chosen, False, settings.limits)
     return device
 

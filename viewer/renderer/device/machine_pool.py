@@ -151,14 +151,14 @@ class MachinePool(Mapping[Key, Machine]):
 
 def ways(device: Device, settings: Settings) -> Ways:
     """How programs run by the settings on a device, see `viewer.stream.selftest.ways`."""
-    settings = tuned(settings, device.driver)
+    settings = tuned(settings, device.driver, device.software_form)
     return working_ways(device, settings.machine, settings.mask, settings.count)
 
 
 def working(device: Device, settings: Settings) -> Settings:
     """The settings with what ``auto`` means on the device, and with the next machine, mask and count that work where it
     fails the self-tests of theirs."""
-    settings, found = tuned(settings, device.driver), ways(device, settings)
+    settings, found = tuned(settings, device.driver, device.software_form), ways(device, settings)
     return settings.replace(machine=found.machine, mask=found.mask, count=found.count) if found.notes else settings
 
 

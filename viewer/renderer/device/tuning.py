@@ -23,8 +23,8 @@ from viewer.renderer.inputs.settings import Settings
 
 FORMAT = 2
 LARGEST_FILE = 1 << 20  # bytes
-# Of each option the value by default, then those tried against it; in the order of the trials. Buffers are meant where
-# they are large enough.
+# Of each option the values, that of CPUs by default first; in the order of the trials. Buffers are meant where they are
+# large enough.
 CHOICES = {
     "fuse": ("surface", "ray"),
     "mask": ("depth", "kill"),
@@ -32,6 +32,8 @@ CHOICES = {
     "memory": ("buffer", "texture"),
 }
 DEFAULTS = {name: words[0] for name, words in CHOICES.items()}
+# On a GPU the pass of a whole path has more variables than registers, and lanes too few to hide the memory's latency.
+GPU_DEFAULTS = DEFAULTS | {"fuse": "ray"}
 SECONDS = 0.5  # of all trials together, without compiling
 GAIN = 0.95  # of the seconds of the value before: another one is chosen if it takes no longer
 LEAST_ROUNDS, MOST_ROUNDS = 3, 1000  # of both sides of a trial, which take turns
@@ -116,7 +118,8 @@ def save_tuning(
     if at_once:
         tuning.cache_clear()
     else:
-        tuning(driver)
+        for software in (True, False):
+            tuning(driver, software)
     with suppress(OSError):
         path = tuning_path()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,34 +133,43 @@ def save_tuning(
             raise
 
 
+def defaults(software: bool) -> dict[str, str]:
+    """The values where nothing was measured. software : of `viewer.stream.compile.form.Form`."""
+    return DEFAULTS if software else GPU_DEFAULTS
+
+
 @cache
-def tuning(driver: str) -> Mapping[str, str]:
-    """The meaning of ``auto`` there, by option; read once in a process."""
+def tuning(driver: str, software: bool) -> Mapping[str, str]:
+    """The meaning of ``auto`` there, by option; read once in a process. software : as of `defaults`."""
     found = load_tuning().get(driver)
-    return DEFAULTS if found is None else {**DEFAULTS, **found.chosen}
+    return defaults(software) | ({} if found is None else dict(found.chosen))
 
 
-def tuned(settings: Settings, driver: str) -> Settings:
+def tuned(settings: Settings, driver: str, software: bool) -> Settings:
     """The settings with the meaning of ``auto`` in its place, but for that of ``memory``, which the device has."""
     left = [name for name in CHOICES if name != "memory" and settings[name] == "auto"]
-    return settings.replace(**{name: tuning(driver)[name] for name in left}) if left else settings
+    return settings.replace(**{name: tuning(driver, software)[name] for name in left}) if left else settings
 
 
 def trials(
     prepare: Callable[[Mapping[str, str]], Preparation],
     clock: Callable[[], float],
+    first: Mapping[str, str] = DEFAULTS,
     settle: Callable[[], None] = lambda: None,
 ) -> Iterator[Trial | None]:
     """Measure one option after the other, each with the best values of those before; None between two of its steps.
 
-    prepare : makes a run by these values of all options, compiled. settle : waits for what others do on the device.
+    prepare : makes a run by these values of all options, compiled; gives None where the device has no such way. first :
+    the values before any trial. settle : waits for what others do on the device.
     """
-    best, run = dict(DEFAULTS), (yield from prepare(DEFAULTS))
+    best, run = dict(first), (yield from prepare(first))
     if run is None:
         return
     share = SECONDS / sum(len(words) - 1 for words in CHOICES.values())
     for name, words in CHOICES.items():
-        for word in words[1:]:
+        for word in words:
+            if word == first[name]:
+                continue
             other = yield from prepare({**best, name: word})
             if other is None:
                 continue
@@ -167,10 +179,10 @@ def trials(
                 best, run = {**best, name: word}, other
 
 
-def chosen_by(found: Iterable[Trial | None]) -> dict[str, str]:
-    """The values that trials lead to."""
+def chosen_by(found: Iterable[Trial | None], first: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
+    """The values that trials from the ``first`` ones lead to."""
     better = (trial for trial in found if trial is not None and _better(trial))
-    return DEFAULTS | {trial.option: trial.value for trial in better}
+    return dict(first) | {trial.option: trial.value for trial in better}
 
 
 def _better(trial: Trial) -> bool:

@@ -96,7 +96,7 @@ def picture_facts(renderer: RendererParts) -> dict[str, Any]:
         "raystream": __version__,
         "scene": renderer.prepared.scene.name,
         "triangles": int(renderer.prepared.starts[-1]),
-        **tuned(renderer.settings, renderer.device.driver).facts(),
+        **tuned(renderer.settings, renderer.device.driver, renderer.device.software_form).facts(),
         "first_hits": renderer.first_hits.mode,
         "accel": renderer.prepared.structure.name,
         **renderer.prepared.structure.facts,

@@ -21,13 +21,13 @@ from viewer.film.device_film import FilmBuffer
 from viewer.renderer.device.machine_pool import working
 from viewer.renderer.device.tuning import (
     CHOICES,
-    DEFAULTS,
     LEAST_ROUNDS,
     SECONDS,
     Preparation,
     Run,
     Trial,
     chosen_by,
+    defaults,
     load_tuning,
     save_tuning,
     trials,
@@ -70,6 +70,7 @@ class _Runs:
         self.renderer, self.size = renderer, (width, width)
         self.scene = renderer.gpu_scene.beside()
         self.version = self.scene.version
+        self.first = defaults(self.scene.device.software_form)
         self.sampler = Sampler(self.scene, PhotonMap(self.scene))
         with self.scene.device.current():
             self.film = FilmBuffer(self.scene.device, self.size)
@@ -82,7 +83,7 @@ class _Runs:
         if settings.first_hits == "raster":
             settings = settings.replace(first_hits="rays")
         works = working(device, settings)
-        if values["memory"] != DEFAULTS["memory"] or any(works[name] != word for name, word in asked.items()):
+        if values["memory"] != self.first["memory"] or any(works[name] != word for name, word in asked.items()):
             return None
         for _ in self.sampler.warm(settings, renderer.camera, self.size):
             yield
@@ -91,7 +92,7 @@ class _Runs:
             yield
             began = time.perf_counter()
             run()
-        return run if values != DEFAULTS or time.perf_counter() - began <= SLOWEST else None
+        return run if values != self.first or time.perf_counter() - began <= SLOWEST else None
 
     def release(self) -> None:
         """Free all but what is on show."""
@@ -164,7 +165,7 @@ class BackgroundTrials:
         self._attempts += 1
         width = int(math.sqrt(rate * RUN)) // SIDES[0] * SIDES[0]
         self._runs, self._found = _Runs(renderer, max(SIDES[0], min(SIDES[1], width))), []
-        self._steps = trials(self._runs.prepare, time.perf_counter, renderer.device.wait)
+        self._steps = trials(self._runs.prepare, time.perf_counter, self._runs.first, renderer.device.wait)
 
     def step(self) -> bool:
         """A shader, or a run; at the end the results are kept. Whether there are more steps."""
@@ -179,10 +180,10 @@ class BackgroundTrials:
                 trial = next(self._steps)
         except StopIteration:
             if self._found:
-                self._keep(chosen_by(self._found))
+                self._keep(chosen_by(self._found, runs.first))
             self._end()
         except (ViewerError, moderngl.Error) as error:
-            self._keep(DEFAULTS, note=f"trials failed: {' '.join(str(error).split())}"[:200])
+            self._keep(runs.first, note=f"trials failed: {' '.join(str(error).split())}"[:200])
             self._end()
         else:
             if trial is not None:

@@ -17,11 +17,17 @@ from viewer.stream.compile.body import add_main, state_constant
 from viewer.stream.compile.form import Form, inputs, outputs, textures, unrolls
 from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.memories import arena_glsl, cold_glsl, cold_tables, gather_glsl, memory_glsl, uniform_glsl
-from viewer.stream.compile.prepare import preparations
+from viewer.stream.compile.prepare import Preparation, preparations
 from viewer.stream.compile.source import VERSION, Source, read_shader
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.program import Call
 from viewer.stream.declare.record import Record
+
+# Features of the form for GPUs.
+GPU_FORM = "GPU_FORM"
+REMATERIALISED = "REMATERIALISED"  # what would be alive for long is derived where it is used
+MOST_USES = 2  # by states, of what is derived at each
+BIT_FUNCTIONS = "#extension GL_ARB_gpu_shader5 : enable"
 
 
 def fragment(
@@ -38,6 +44,9 @@ def fragment(
     modules = linked.modules_for(kernels)
     prepared = preparations(linked, step)
     source.features |= {each.prepared.feature for each in prepared}
+    if not form.software:
+        source.add(BIT_FUNCTIONS, "version")
+        source.features |= {GPU_FORM, *({REMATERIALISED} if all(_seldom(linked, each) for each in prepared) else ())}
     _add_records(source, linked, step, form, modules)
     if form.counts:
         source.add("int random_words = 0;  // words fetched at random since the last kernel call", "counters")
@@ -55,6 +64,12 @@ def fragment(
     _add_states(source, linked, step)
     add_main(source, linked, step, form, prepared)
     return source
+
+
+def _seldom(linked: LinkedProgram, preparation: Preparation) -> bool:
+    """Whether deriving anew costs little: few states ask, each once."""
+    asking = [linked.program.by_name[name] for name in preparation.asks]
+    return len(asking) <= MOST_USES and not any(state.name in state.exits.values() for state in asking)
 
 
 def _add_records(source: Source, linked: LinkedProgram, step: Step, form: Form, modules: Sequence[Module]) -> None:

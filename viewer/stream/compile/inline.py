@@ -6,7 +6,9 @@ takes a ray through two calls costs twice as much as one with a single call.
 
 from __future__ import annotations
 
-from viewer.stream.declare.program import RETURN, Call, Program, State, Target
+from collections.abc import Mapping
+
+from viewer.stream.declare.program import RETURN, Call, Groups, Program, State, Target
 
 MARK = "@"  # between a state's own name and its copy's return state
 
@@ -69,6 +71,9 @@ def inlined(program: Program) -> Program:
             for b in backs
         ]
 
+    def all_copied(fusions: Mapping[str, Groups]) -> dict[str, Groups]:
+        return {fusion: tuple(made for group in groups for made in copied(group)) for fusion, groups in fusions.items()}
+
     at = {state.name: k for k, state in enumerate(program.states)}
     states.sort(key=lambda state: at[origin(state.name)])
     return Program(
@@ -80,9 +85,7 @@ def inlined(program: Program) -> Program:
         start,
         resumes=program.resumes,
         stacked=program.stacked,
-        groups={
-            fusion: tuple(made for group in groups for made in copied(group))
-            for fusion, groups in program.groups.items()
-        },
+        groups=all_copied(program.groups),
+        gpu_groups=all_copied(program.gpu_groups),
         order=tuple(name for wanted in program.order for name in expanded(wanted)),
     )

@@ -324,14 +324,14 @@ class LinkedProgram:
                     what = f"'{argument.name}' gathers from '{sources[argument.name]}' and from '{stream}'"
                     raise WiringError(where, what, "fuse fewer states")
 
-    def steps(self, fuse: str) -> list[Step]:
-        """The passes of a multipass machine under a fusion ('none', or a group of the program), in its order.
+    def steps(self, fuse: str, software: bool = True) -> list[Step]:
+        """The passes of a multipass machine under a fusion ('none', or groups of the program), in its order; software :
+        of `viewer.stream.compile.form.Form`.
 
         A group that needs more textures than OpenGL 3.3 guarantees is shortened, with a note in `limits`.
         """
-        groups = (
-            {} if fuse == "none" else {name: group for group in self.program.groups.get(fuse, ()) for name in group}
-        )
+        fusions = self.program.groups if software else {**self.program.groups, **self.program.gpu_groups}
+        groups = {name: group for group in (fusions.get(fuse, ()) if fuse != "none" else ()) for name in group}
         out: list[Step] = []
         done: set[str] = set()
         for state in self.program.states:

@@ -33,6 +33,7 @@ class Call:
 
 
 Target = str | _Mark | Call
+Groups = tuple[tuple[str, ...], ...]  # of states, each for one pass
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Program:
     start   : where every ray begins.
     groups  : fusion name -> tuples of states for one pass; ``"->shade"`` stands for the states called with the return
     state "shade", once calls are inlined (`viewer.stream.compile.inline`).
+    gpu_groups : in place of those of the same name for GPUs, where what traverses keeps the registers to itself.
     order   : of all states in an iteration of a single pass; by default the linker's.
     resumes : its inputs, as modified by an interrupted run, are valid inputs of a run that completes it.
     stacked : streams of a stack's levels: a state reads them only after a write, by a count in the kernels that the
@@ -94,7 +96,8 @@ class Program:
     results: tuple[str, ...]
     states: tuple[State, ...]
     start: str | Call
-    groups: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    groups: Mapping[str, Groups] = field(default_factory=dict)
+    gpu_groups: Mapping[str, Groups] = field(default_factory=dict)
     resumes: bool = False
     order: tuple[str, ...] = ()
     stacked: tuple[str, ...] = ()
@@ -115,7 +118,7 @@ class Program:
             self._check_streams(state)
             self._check_wires(state)
         self._check_target(None, self.start)
-        for fusion, groups in self.groups.items():
+        for fusion, groups in (*self.groups.items(), *self.gpu_groups.items()):
             members = [name for group in groups for name in group]
             for name in members:
                 if name.removeprefix("->") not in self.by_name:

@@ -42,7 +42,7 @@ class Passes(Machine):
         self.unroll = self.options.unroll
         self.barrier = device.texture_barrier
         self.copies = self.barrier is None
-        self.steps = linked.steps(self.options.fuse)
+        self.steps = linked.steps(self.options.fuse, device.software_form)
         self._make_streams(self._stored(self.steps))
         self.state = self.streams["state"] = self._own["state"] = Stream(device, STATE, size, channels=2)
         self._make_counts()

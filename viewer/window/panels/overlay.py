@@ -91,7 +91,8 @@ def status(context: ViewportContext) -> list[str]:
     choices = context.view.renderer.settings
     machine = choices.machine
     if machine == "multipass":
-        fuse = tuning(context.view.renderer.device.driver)["fuse"] if choices.fuse == "auto" else choices.fuse
+        device = context.view.renderer.device
+        fuse = tuning(device.driver, device.software_form)["fuse"] if choices.fuse == "auto" else choices.fuse
         machine += f" ({choices.policy}, fuse {fuse}, unroll {choices.unroll})"
     width, height = session.size
     size = f"{width} x {height}"
