@@ -314,6 +314,7 @@ def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deform
         return replace(before, trees=trees, bvhs=Trees.of(built[:count]))
     found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
     if found is not None:
+        two.top.often = True
         boxes = (cover.of(mesh.pose) for cover, mesh in zip(found.covers, meshes, strict=True))
         two.cover(dict(enumerate(boxes)))
     return found

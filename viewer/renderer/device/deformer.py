@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from viewer.accel.bvh.tree import PAIR
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.refit import WIDTH, levels
 from viewer.renderer.device import deform_passes as forms
@@ -16,6 +15,8 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import RowWriter, TablePass
 from viewer.stream.gl.stream import Stream
+
+NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
 
 
 class Deformer:
@@ -32,75 +33,55 @@ class Deformer:
         self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
 
     def settle(self, prepared: Prepared) -> None:
-        """Bring the memories of a scene over the structure up to date, as far as they are on the device or programs
-        may read them."""
-        tables = {id(table): table for table in _tables(prepared)}
-        resources, version = self.resources, self.deforming.version
-        for table in tables.values():
-            if not table.hot:
-                resources.base(table)
-            else:
-                resources.get(table)
-        held = {key: (version, resources.upload_number(table)) for key, table in tables.items()}
-        late = [table for key, table in tables.items() if self._done.get(key) != held[key]]
-        if late:
-            self._write(late, tables)
+        """Bring the memories of a scene over the structure up to date."""
+        tables, version = self.tables(prepared), self.deforming.version
+        held = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
+        if held != self._done:
+            self.refit(tables, self.pose(tables))
             self._done = held
 
-    def follow(self, deforming: Deforming) -> None:
-        """Serve the same objects with other trees."""
-        old, self.deforming = self.deforming, deforming
-        pairs = list(zip(old.trees.tables, deforming.trees.tables, strict=True))
-        if all(self.resources.exchangeable(mine, other) for mine, other in pairs):
-            for mine, other in pairs:
-                self.resources.exchange(mine, other)  # passes read what is there
-        else:
-            self._passes.clear()
-            self.resources.drop(old.trees.tables)
+    def tables(self, prepared: Prepared) -> dict[str, Table]:
+        """The tables that hold what deforms, by name, of those that programs may read; they are then on the device."""
+        memories = (memory for module in prepared.made() for memory in module.memories)
+        found = {each.name: each for each in memories if isinstance(each, Table) and each.name in NAMES}
+        for table in found.values():
+            if table.hot:
+                self.resources.get(table)
+            else:
+                self.resources.base(table)
+        return found
 
-    # -- passes ----------------------------------------------------------------------------------------------------
-
-    def _write(self, late: list[Table], tables: Mapping[int, Table]) -> None:
-        """Write rows of these tables. All of them follow from the vertices."""
-        named = {table.name: table for table in tables.values()}
-        deforming, poses, trees = self.deforming, self.deforming.poses, self.deforming.trees
-        vertices = len(poses.rest.data)
-        if not vertices:
-            return
-        form = forms.vertex_pass(deforming, named["vertices"])
-        posed = self._run("vertex", form, vertices, {})
+    def pose(self, tables: Mapping[str, Table]) -> Stream | None:
+        """Write posed vertices to their tables; the stream of them, None where there are none."""
+        deforming, poses = self.deforming, self.deforming.poses
+        count = len(poses.rest.data)
+        if not count:
+            return None
+        posed = self._run("vertex", forms.vertex_pass(deforming, tables["vertices"]), count, {})
         if poses.faceted:
-            posed = self._run("face normal", forms.face_normal_pass(deforming), vertices, {forms.POSED: posed})
-        if named["vertices"] in late:
-            self._rows.write(posed, named["vertices"], vertices)
-        if "details" in named and named["details"] in late:
-            details = self._run("detail", forms.detail_pass(deforming, named["details"]), vertices, {})
-            self._rows.write(details, named["details"], vertices)
-        triangles = len(trees.corners.data)
-        trees_late = [table for table in late if table.name not in ("vertices", "details")]
-        if not triangles or not trees_late:
-            return
-        table = named["triangles"]
-        written = self._run("triangle", forms.triangle_pass(deforming, table), triangles, {forms.POSED: posed})
-        if table in late:
-            self._rows.write(written, table, triangles)
-        self._refit(written, [each for each in trees_late if each is not table])
+            posed = self._run("face normal", forms.face_normal_pass(deforming), count, {forms.POSED: posed})
+        self._rows.write(posed, tables["vertices"], count)
+        if "details" in tables:
+            details = self._run("detail", forms.detail_pass(deforming, tables["details"]), count, {})
+            self._rows.write(details, tables["details"], count)
+        return posed
 
-    def _refit(self, triangles: Stream, tables: list[Table]) -> None:
-        """Write the boxes of the tables of traversals."""
-        deforming, record = self.deforming, triangles.record
-        if not tables:
+    def refit(self, tables: Mapping[str, Table], posed: Stream | None) -> None:
+        """Write triangles of posed vertices, and the boxes of the trees over them, to their tables."""
+        deforming, trees = self.deforming, self.deforming.trees
+        count = len(trees.corners.data)
+        if posed is None or not count or "triangles" not in tables:
             return
-        trees = deforming.trees
-        leaves = self._run(
-            "leaf", forms.leaf_pass(deforming, record), len(trees.leaves.data), {forms.TRIANGLES: triangles}
-        )
-        inner = self._inner(leaves)
-        for table in tables:
-            rows = len((trees.pairs if table.record == PAIR else trees.nodes).data)
-            if rows:
-                inputs = {forms.LEAVES: leaves, forms.INNER: inner}
-                self._rows.write(self._run(table.name, forms.refit_pass(deforming, table), rows, inputs), table, rows)
+        table = tables["triangles"]
+        triangles = self._run("triangle", forms.triangle_pass(deforming, table), count, {forms.POSED: posed})
+        self._rows.write(triangles, table, count)
+        form = forms.leaf_pass(deforming, table.record)
+        leaves = self._run("leaf", form, len(trees.leaves.data), {forms.TRIANGLES: triangles})
+        inputs = {forms.LEAVES: leaves, forms.INNER: self._inner(leaves)}
+        for name, rows in (("bvh_pairs", len(trees.pairs.data)), ("bvh_nodes", len(trees.nodes.data))):
+            if name in tables and rows:
+                written = self._run(name, forms.refit_pass(deforming, tables[name]), rows, inputs)
+                self._rows.write(written, tables[name], rows)
 
     def _inner(self, leaves: Stream) -> Stream:
         """The boxes of inner nodes, in two parts; where there are none, those of leaves in their place."""
@@ -162,10 +143,3 @@ class Deformer:
         self._streams.clear()
         self._passes.clear()
         self._done.clear()
-
-
-def _tables(prepared: Prepared) -> list[Table]:
-    """The tables that hold what deforms."""
-    memories = [memory for module in prepared.made() for memory in module.memories if isinstance(memory, Table)]
-    names = ("vertices", "details", "triangles", "bvh_pairs", "bvh_nodes")
-    return [table for table in memories if table.name in names]

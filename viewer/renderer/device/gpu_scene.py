@@ -39,6 +39,7 @@ class GpuScene:
     Where a context ends (see `Device.ended`), another one is made.
 
     version : of what is on the device: a number that no other scene has, and none before a change of scene or shaders.
+    deformer : of the structure's deforming objects, where it has some.
     """
 
     def __init__(self, device: Device, prepared: Prepared) -> None:
@@ -48,7 +49,7 @@ class GpuScene:
         self.machines = MachinePool(device, self.resources, self.bind)
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
-        self._deformer: Deformer | None = None
+        self.deformer: Deformer | None = None
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
@@ -137,16 +138,16 @@ class GpuScene:
     def _settles(self) -> None:
         """Have a deformer for the structure on show, where there is something to deform."""
         deforming = self.prepared.structure.deforming
-        held = self._deformer
+        held = self.deformer
         if held is not None and deforming is not None and held.deforming.poses is deforming.poses:
             if held.deforming is not deforming:
                 held.follow(deforming)
         elif held is not None:
             held.release()
-            self._deformer = None
+            self.deformer = None
             self.resources.settling.clear()
-        if deforming is not None and self._deformer is None and self.device.limits is None:
-            deformer = self._deformer = Deformer(self.device, self.resources, deforming)
+        if deforming is not None and self.deformer is None and self.device.limits is None:
+            deformer = self.deformer = Deformer(self.device, self.resources, deforming)
             owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
             self.resources.settling.append(lambda: deformer.settle(owner().prepared))  # type: ignore[union-attr]
 
@@ -242,8 +243,8 @@ class GpuScene:
         with self.device.current():
             self.machines.release()
             self.raster.release()
-            if self._deformer is not None:
-                self._deformer.release()
+            if self.deformer is not None:
+                self.deformer.release()
             self.resources.release()
 
     def info(self, settings: Settings, camera: Camera) -> dict[str, Any]:
