@@ -29,7 +29,7 @@ class Deformer:
         self.device, self.resources, self.deforming = device, resources, deforming
         self._rows = RowWriter(device, resources)
         self._passes: dict[tuple[Any, ...], TablePass] = {}
-        self._streams: dict[str, Stream] = {}
+        self.streams: dict[str, Stream] = {}
         self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
 
     def settle(self, prepared: Prepared) -> None:
@@ -39,6 +39,17 @@ class Deformer:
         if held != self._done:
             self.refit(tables, self.pose(tables))
             self._done = held
+
+    def follow(self, deforming: Deforming) -> None:
+        """Serve the same objects with other trees."""
+        old, self.deforming = self.deforming, deforming
+        pairs = list(zip(old.trees.tables, deforming.trees.tables, strict=True))
+        if all(self.resources.exchangeable(mine, other) for mine, other in pairs):
+            for mine, other in pairs:
+                self.resources.exchange(mine, other)  # passes read what is there
+        else:
+            self._passes.clear()
+            self.resources.drop(old.trees.tables)
 
     def tables(self, prepared: Prepared) -> dict[str, Table]:
         """The tables that hold what deforms, by name, of those that programs may read; they are then on the device."""
@@ -128,18 +139,18 @@ class Deformer:
 
     def _stream(self, name: str, record: Record, count: int) -> Stream:
         size = WIDTH, -(-count // WIDTH)
-        held = self._streams.get(name)
+        held = self.streams.get(name)
         if held is None or held.record != record or held.size != size:
             if held is not None:
                 held.release()
-            held = self._streams[name] = Stream(self.device, record, size)
+            held = self.streams[name] = Stream(self.device, record, size)
         return held
 
     def release(self) -> None:
         """Free streams; the memories stay."""
         self._rows.release()
-        for stream in self._streams.values():
+        for stream in self.streams.values():
             stream.release()
-        self._streams.clear()
+        self.streams.clear()
         self._passes.clear()
         self._done.clear()
