@@ -229,29 +229,31 @@ def test_a_moment_looks_the_same_whatever_came_before(device: object) -> None:
         assert again.layers["depth"].tobytes() == picture.layers["depth"].tobytes()
 
 
+@pytest.mark.parametrize("test", ["watertight", "moller-trumbore"])
 @pytest.mark.parametrize("broken", [np.inf, -np.inf, np.nan, 1e30])
-def test_a_pose_that_explodes_is_not_hit(device: object, broken: float) -> None:
+def test_a_pose_that_explodes_is_not_hit(device: object, broken: float, test: str) -> None:
     """Triangles with a corner that is not finite have no box; the others stay, and the next pose is whole again."""
     base = complex_scene()
-    renderer = Renderer(base, program="cast", camera=base.camera())
+    renderer = Renderer(base, program="cast", camera=base.camera(), intersection=test)
     whole = renderer.render((48, 48), layers=LAYERS)
-    pose = deforming.random_pose(deformed(renderer)[0], 5)
-    joints = pose.joints.copy()
-    joints[1] = np.diag([broken, broken, broken, 1.0])
-    scene = base.deformed({1: MeshPose(joints, pose.weights)})
+    poses = {}
+    for number in (1, 3):  # of many joints to a vertex, and of one
+        pose = deforming.random_pose(base.meshes[number], 5)
+        joints = np.stack([pose.joints[0], np.diag([broken, broken, broken, 1.0]), *pose.joints[2:]])
+        poses[number] = MeshPose(joints, pose.weights)
+    scene = base.deformed(poses)
     renderer.update(scene)
     picture = renderer.render((48, 48), layers=LAYERS)
     assert np.isfinite(picture.linear).all()
-    fresh = Renderer(scene, program="cast", camera=base.camera())
+    fresh = Renderer(scene, program="cast", camera=base.camera(), intersection=test)
     assert fresh.render((48, 48), layers=LAYERS).layers["triangle"].tobytes() == picture.layers["triangle"].tobytes()
     assert (picture.layers["triangle"] >= 0).any()
-    mesh = deformed(renderer)[0]
-    lost = ~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))
-    lost |= (np.abs(np.nan_to_num(mesh.positions[mesh.triangles])) > 1e18).any(axis=(1, 2))
-    assert lost.any()
-    number = picture.layers["triangle"] - renderer.prepared.starts[1]
-    hit = picture.layers["instance"] == 1
-    assert not lost[number[hit].astype(int)].any()
+    for number, place in ((1, 1), (3, 4)):
+        corners = scene.meshes[number].positions[scene.meshes[number].triangles]
+        lost = ~np.isfinite(corners).all(axis=(1, 2)) | (np.abs(np.nan_to_num(corners)) > 1e18).any(axis=(1, 2))
+        assert lost.any()
+        hit = picture.layers["instance"] == place
+        assert not lost[picture.layers["triangle"][hit] - renderer.prepared.starts[place]].any()
     renderer.update(base)
     assert renderer.render((48, 48), layers=LAYERS).layers["depth"].tobytes() == whole.layers["depth"].tobytes()
 
