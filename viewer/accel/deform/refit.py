@@ -100,9 +100,9 @@ class RefitTables:
         nodes, pairs = [], []
         triangle = node = pair = 0
         for bvh in bvhs:
-            own = box[node : node + len(bvh.low)]
-            nodes.append(_nodes(bvh, triangle, node, own))
-            pairs.append(_pairs(bvh, triangle, pair, own))
+            boxes = box[node : node + len(bvh.low)]
+            nodes.append(_nodes(bvh, triangle, node, boxes))
+            pairs.append(_pairs(bvh, triangle, pair, boxes))
             triangle, node, pair = triangle + len(bvh.order), node + len(bvh.low), pair + len(pairs[-1])
         self.nodes = Table("node_rows", NODE_ROW, np.concatenate(nodes))
         self.pairs = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))

@@ -146,8 +146,13 @@ class Deformer:
             held = self.streams[name] = Stream(self.device, record, size)
         return held
 
+    def reload(self) -> None:
+        """Compile the passes anew, when they are needed next."""
+        self._passes.clear()
+
     def release(self) -> None:
-        """Free streams; the memories stay."""
+        """Free streams, and the memories that passes alone read."""
+        self.resources.drop([*self.deforming.poses.tables, *self.deforming.trees.tables])
         self._rows.release()
         for stream in self.streams.values():
             stream.release()

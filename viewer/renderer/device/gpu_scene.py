@@ -12,7 +12,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.deform.rebuild import Rebuilder
+from viewer.accel.deform.rebuild import Rebuilder, Trees
 from viewer.accel.structures import Structure
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
@@ -127,8 +127,14 @@ class GpuScene:
             self._rebuilder = None
             return None
         if held is None or held[0] is not structure:
-            scales, method = structure.built.objects.scales, goal.recipe.build
-            rebuilder = Rebuilder(deforming.bvhs, scales[: len(deforming.numbers)], method, again)
+
+            def make(trees: Trees) -> Structure:
+                other = again(trees)
+                other.made_like(structure)  # tables, too
+                return other
+
+            scales = structure.built.objects.scales[: len(deforming.numbers)]
+            rebuilder = Rebuilder(deforming.bvhs, scales, goal.recipe.build, make)
             held = self._rebuilder = structure, rebuilder
         found = held[1].take()
         if found is not None and found.deforming is not None:
@@ -156,6 +162,8 @@ class GpuScene:
         stay."""
         self.machines.reload()
         self.raster.release()
+        if self.deformer is not None:
+            self.deformer.reload()
         self._changed()
 
     def _changed(self) -> None:
