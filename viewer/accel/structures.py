@@ -273,10 +273,10 @@ def _over_objects(
     deforming = None
     if bvhs and recipe.intersection != "planes" and recipe.rebuild != "build":
         deforming = _deforming(two, built, sides, before)
-    count = 0 if deforming is None else len(deforming.numbers)
+    first = 0 if deforming is None else len(deforming.numbers)  # of the others
 
     def again(trees: Trees) -> Structure:
-        others = _of_bvhs([*trees.bvhs, *built[count:]])
+        others = _of_bvhs([*trees.bvhs, *built[first:]])
         return _over_objects(recipe, two, sides, others, facts, ways, deforming)
 
     return Structure(
