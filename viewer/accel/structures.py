@@ -273,10 +273,10 @@ def _over_objects(
     deforming = None
     if bvhs and recipe.intersection != "planes" and recipe.rebuild != "build":
         deforming = _deforming(two, built, sides, before)
-    count = 0 if deforming is None else len(deforming.numbers)
+    first = 0 if deforming is None else len(deforming.numbers)  # of the others
 
     def again(trees: Trees) -> Structure:
-        others = _of_bvhs([*trees.bvhs, *built[count:]])
+        others = _of_bvhs([*trees.bvhs, *built[first:]])
         return _over_objects(recipe, two, sides, others, facts, ways, deforming)
 
     return Structure(
@@ -314,6 +314,7 @@ def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deform
         return replace(before, trees=trees, bvhs=Trees.of(built[:count]))
     found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
     if found is not None:
+        two.top.often = True
         boxes = (cover.of(mesh.pose) for cover, mesh in zip(found.covers, meshes, strict=True))
         two.cover(dict(enumerate(boxes)))
     return found

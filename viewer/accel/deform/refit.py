@@ -18,7 +18,10 @@ from viewer.stream.declare.record import Field, Record
 
 FEW = 8  # leaves below a node up to which a single loop finds its box: seven nodes in eight
 BLOCKS = 8, 8, 16, 16, 16, 16  # boxes in a block, level by level: a pass reads from 16 textures at most
-WIDTH = 512  # elements in a row of streams: nodes of few leaves and of many are apart by whole rows
+WIDTH = 256  # elements in a row of streams
+# Rows in which a rasteriser on the CPU runs fragments together: nodes of few leaves and of many are in others, so that
+# none loops along with a neighbour.
+TOGETHER = 4
 
 BOX = Record("Box", Field("low", "vec3", "scene units", "object"), Field("high", "vec3", "scene units", "object"))
 CORNERS = Record(
@@ -97,9 +100,9 @@ class RefitTables:
         nodes, pairs = [], []
         triangle = node = pair = 0
         for bvh in bvhs:
-            own = box[node : node + len(bvh.low)]
-            nodes.append(_nodes(bvh, triangle, node, own))
-            pairs.append(_pairs(bvh, triangle, pair, own))
+            boxes = box[node : node + len(bvh.low)]
+            nodes.append(_nodes(bvh, triangle, node, boxes))
+            pairs.append(_pairs(bvh, triangle, pair, boxes))
             triangle, node, pair = triangle + len(bvh.order), node + len(bvh.low), pair + len(pairs[-1])
         self.nodes = Table("node_rows", NODE_ROW, np.concatenate(nodes))
         self.pairs = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))
@@ -123,7 +126,7 @@ def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64]
     numbers = np.flatnonzero(inner)
     numbers = numbers[np.argsort(counts[numbers], kind="stable")]  # neighbours loop alike
     small = int(np.count_nonzero(counts[numbers] <= FEW))
-    few = -(-small // WIDTH)
+    few = TOGETHER * -(-small // (TOGETHER * WIDTH))
     place = np.arange(len(numbers))
     place[small:] += few * WIDTH - small
     kept = np.zeros(int(place[-1]) + 1 if len(place) else 0, RANGE.dtype)

@@ -92,6 +92,12 @@ class PoseTables:
             self._place(number, mesh.pose)
             self._set(number, mesh.pose)
 
+    @property
+    def tables(self) -> list[Table]:
+        """All of them."""
+        found = [self.rest, self.influences, self.joints, self.deltas, self.weights]
+        return [*found, self.look, self.look_deltas, self.facets]
+
     # -- poses -------------------------------------------------------------------------------------------------------
 
     def fits(self, number: int, mesh: DeformedMesh) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from viewer.accel.bvh.tree import PAIR
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.refit import WIDTH, levels
 from viewer.renderer.device import deform_passes as forms
@@ -16,6 +15,8 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import RowWriter, TablePass
 from viewer.stream.gl.stream import Stream
+
+NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
 
 
 class Deformer:
@@ -28,29 +29,21 @@ class Deformer:
         self.device, self.resources, self.deforming = device, resources, deforming
         self._rows = RowWriter(device, resources)
         self._passes: dict[tuple[Any, ...], TablePass] = {}
-        self._streams: dict[str, Stream] = {}
+        self.streams: dict[str, Stream] = {}
         self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
 
     def settle(self, prepared: Prepared) -> None:
-        """Bring the memories of a scene over the structure up to date, as far as they are on the device or programs
-        may read them."""
-        tables = {id(table): table for table in _tables(prepared)}
-        resources, version = self.resources, self.deforming.version
-        for table in tables.values():
-            if not table.hot:
-                resources.base(table)
-            else:
-                resources.get(table)
-        held = {key: (version, resources.upload_number(table)) for key, table in tables.items()}
-        late = [table for key, table in tables.items() if self._done.get(key) != held[key]]
-        if late:
-            self._write(late, tables)
+        """Bring the memories of a scene over the structure up to date."""
+        tables, version = self.tables(prepared), self.deforming.version
+        held = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
+        if held != self._done:
+            self.refit(tables, self.pose(tables))
             self._done = held
 
     @property
     def posed(self) -> Stream | None:
         """`VERTEX` of every deforming vertex, as it was posed last."""
-        return self._streams.get("face normal" if self.deforming.poses.faceted else "vertex")
+        return self.streams.get("face normal" if self.deforming.poses.faceted else "vertex")
 
     def follow(self, deforming: Deforming) -> None:
         """Serve the same objects with other trees."""
@@ -63,49 +56,48 @@ class Deformer:
             self._passes.clear()
             self.resources.drop(old.trees.tables)
 
-    # -- passes ----------------------------------------------------------------------------------------------------
+    def tables(self, prepared: Prepared) -> dict[str, Table]:
+        """The tables that hold what deforms, by name, of those that programs may read; they are then on the device."""
+        memories = (memory for module in prepared.made() for memory in module.memories)
+        found = {each.name: each for each in memories if isinstance(each, Table) and each.name in NAMES}
+        for table in found.values():
+            if table.hot:
+                self.resources.get(table)
+            else:
+                self.resources.base(table)
+        return found
 
-    def _write(self, late: list[Table], tables: Mapping[int, Table]) -> None:
-        """Write rows of these tables. All of them follow from the vertices."""
-        named = {table.name: table for table in tables.values()}
-        deforming, poses, trees = self.deforming, self.deforming.poses, self.deforming.trees
-        vertices = len(poses.rest.data)
-        if not vertices:
-            return
-        form = forms.vertex_pass(deforming, named["vertices"])
-        posed = self._run("vertex", form, vertices, {})
+    def pose(self, tables: Mapping[str, Table]) -> Stream | None:
+        """Write posed vertices to their tables; the stream of them, None where there are none."""
+        deforming, poses = self.deforming, self.deforming.poses
+        count = len(poses.rest.data)
+        if not count:
+            return None
+        posed = self._run("vertex", forms.vertex_pass(deforming, tables["vertices"]), count, {})
         if poses.faceted:
-            posed = self._run("face normal", forms.face_normal_pass(deforming), vertices, {forms.POSED: posed})
-        if named["vertices"] in late:
-            self._rows.write(posed, named["vertices"], vertices)
-        if "details" in named and named["details"] in late:
-            details = self._run("detail", forms.detail_pass(deforming, named["details"]), vertices, {})
-            self._rows.write(details, named["details"], vertices)
-        triangles = len(trees.corners.data)
-        trees_late = [table for table in late if table.name not in ("vertices", "details")]
-        if not triangles or not trees_late:
-            return
-        table = named["triangles"]
-        written = self._run("triangle", forms.triangle_pass(deforming, table), triangles, {forms.POSED: posed})
-        if table in late:
-            self._rows.write(written, table, triangles)
-        self._refit(written, [each for each in trees_late if each is not table])
+            posed = self._run("face normal", forms.face_normal_pass(deforming), count, {forms.POSED: posed})
+        self._rows.write(posed, tables["vertices"], count)
+        if "details" in tables:
+            details = self._run("detail", forms.detail_pass(deforming, tables["details"]), count, {})
+            self._rows.write(details, tables["details"], count)
+        return posed
 
-    def _refit(self, triangles: Stream, tables: list[Table]) -> None:
-        """Write the boxes of the tables of traversals."""
-        deforming, record = self.deforming, triangles.record
-        if not tables:
+    def refit(self, tables: Mapping[str, Table], posed: Stream | None) -> None:
+        """Write triangles of posed vertices, and the boxes of the trees over them, to their tables."""
+        deforming, trees = self.deforming, self.deforming.trees
+        count = len(trees.corners.data)
+        if posed is None or not count or "triangles" not in tables:
             return
-        trees = deforming.trees
-        leaves = self._run(
-            "leaf", forms.leaf_pass(deforming, record), len(trees.leaves.data), {forms.TRIANGLES: triangles}
-        )
-        inner = self._inner(leaves)
-        for table in tables:
-            rows = len((trees.pairs if table.record == PAIR else trees.nodes).data)
-            if rows:
-                inputs = {forms.LEAVES: leaves, forms.INNER: inner}
-                self._rows.write(self._run(table.name, forms.refit_pass(deforming, table), rows, inputs), table, rows)
+        table = tables["triangles"]
+        triangles = self._run("triangle", forms.triangle_pass(deforming, table), count, {forms.POSED: posed})
+        self._rows.write(triangles, table, count)
+        form = forms.leaf_pass(deforming, table.record)
+        leaves = self._run("leaf", form, len(trees.leaves.data), {forms.TRIANGLES: triangles})
+        inputs = {forms.LEAVES: leaves, forms.INNER: self._inner(leaves)}
+        for name, rows in (("bvh_pairs", len(trees.pairs.data)), ("bvh_nodes", len(trees.nodes.data))):
+            if name in tables and rows:
+                written = self._run(name, forms.refit_pass(deforming, tables[name]), rows, inputs)
+                self._rows.write(written, tables[name], rows)
 
     def _inner(self, leaves: Stream) -> Stream:
         """The boxes of inner nodes, in two parts; where there are none, those of leaves in their place."""
@@ -120,8 +112,8 @@ class Deformer:
         if trees.few < rows:
             elements = len(trees.leaves.data)
             for k, (boxes, block) in enumerate(levels(elements)):
-                values = {"count": elements, "block": block}
-                below = self._run(f"level {k}", forms.level_pass(), boxes, {"below": below}, **values)
+                form = forms.level_pass()
+                below = self._run(f"level {k}", form, boxes, {"below": below}, count=elements, block=block)
                 pyramid[f"level_{k}"], elements = below, boxes
             many = forms.many_pass(deforming), nodes, {forms.LEAVES: leaves, **pyramid}
             target = self._run("many", *many, "inner", (trees.few, rows))
@@ -152,25 +144,23 @@ class Deformer:
 
     def _stream(self, name: str, record: Record, count: int) -> Stream:
         size = WIDTH, -(-count // WIDTH)
-        held = self._streams.get(name)
+        held = self.streams.get(name)
         if held is None or held.record != record or held.size != size:
             if held is not None:
                 held.release()
-            held = self._streams[name] = Stream(self.device, record, size)
+            held = self.streams[name] = Stream(self.device, record, size)
         return held
 
+    def reload(self) -> None:
+        """Compile the passes anew, when they are needed next."""
+        self._passes.clear()
+
     def release(self) -> None:
-        """Free streams; the memories stay."""
+        """Free streams, and the memories that passes alone read."""
+        self.resources.drop([*self.deforming.poses.tables, *self.deforming.trees.tables])
         self._rows.release()
-        for stream in self._streams.values():
+        for stream in self.streams.values():
             stream.release()
-        self._streams.clear()
+        self.streams.clear()
         self._passes.clear()
         self._done.clear()
-
-
-def _tables(prepared: Prepared) -> list[Table]:
-    """The tables that hold what deforms."""
-    memories = [memory for module in prepared.made() for memory in module.memories if isinstance(memory, Table)]
-    names = ("vertices", "details", "triangles", "bvh_pairs", "bvh_nodes")
-    return [table for table in memories if table.name in names]

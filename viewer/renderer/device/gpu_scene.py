@@ -13,7 +13,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.deform.rebuild import Rebuilder
+from viewer.accel.deform.rebuild import Rebuilder, Trees
 from viewer.accel.structures import Structure
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
@@ -41,6 +41,7 @@ class GpuScene:
     Where a context ends (see `Device.ended`), another one is made.
 
     version : of what is on the device: a number that no other scene has, and none before a change of scene or shaders.
+    deformer : of the structure's deforming objects, where it has some.
     """
 
     def __init__(self, device: Device, prepared: Prepared) -> None:
@@ -50,7 +51,7 @@ class GpuScene:
         self.machines = MachinePool(device, self.resources, self.bind)
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
-        self._deformer: Deformer | None = None
+        self.deformer: Deformer | None = None
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
@@ -144,8 +145,14 @@ class GpuScene:
             self._rebuilder = None
             return None
         if held is None or held[0] is not structure:
-            scales, method = structure.built.objects.scales, goal.recipe.build
-            rebuilder = Rebuilder(deforming.bvhs, scales[: len(deforming.numbers)], method, again)
+
+            def make(trees: Trees) -> Structure:
+                other = again(trees)
+                other.made_like(structure)  # tables, too
+                return other
+
+            scales = structure.built.objects.scales[: len(deforming.numbers)]
+            rebuilder = Rebuilder(deforming.bvhs, scales, goal.recipe.build, make)
             held = self._rebuilder = structure, rebuilder
         found = held[1].take()
         if found is not None and found.deforming is not None:
@@ -155,16 +162,16 @@ class GpuScene:
     def _settles(self) -> None:
         """Have a deformer for the structure on show, where there is something to deform."""
         deforming = self.prepared.structure.deforming
-        held = self._deformer
+        held = self.deformer
         if held is not None and deforming is not None and held.deforming.poses is deforming.poses:
             if held.deforming is not deforming:
                 held.follow(deforming)
         elif held is not None:
             held.release()
-            self._deformer = None
+            self.deformer = None
             self.resources.settling.clear()
-        if deforming is not None and self._deformer is None and self.device.limits is None:
-            deformer = self._deformer = Deformer(self.device, self.resources, deforming)
+        if deforming is not None and self.deformer is None and self.device.limits is None:
+            deformer = self.deformer = Deformer(self.device, self.resources, deforming)
             owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
             self.resources.settling.append(lambda: deformer.settle(owner().prepared))  # type: ignore[union-attr]
 
@@ -172,13 +179,15 @@ class GpuScene:
     def posed(self) -> Stream | None:
         """`VERTEX` of the vertices of deforming objects, which lie before all others; None where nothing deforms, and
         before they are posed."""
-        return None if self._deformer is None else self._deformer.posed
+        return None if self.deformer is None else self.deformer.posed
 
     def reload(self) -> None:
         """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then
         stay."""
         self.machines.reload()
         self.raster.release()
+        if self.deformer is not None:
+            self.deformer.reload()
         self._changed()
 
     def _changed(self) -> None:
@@ -266,8 +275,8 @@ class GpuScene:
         with self.device.current():
             self.machines.release()
             self.raster.release()
-            if self._deformer is not None:
-                self._deformer.release()
+            if self.deformer is not None:
+                self.deformer.release()
             self.resources.release()
 
     def info(self, settings: Settings, camera: Camera) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def with_vertices(mesh: Mesh, positions: ArrayLike, normals: ArrayLike | None = 
     if directions is not None:
         with np.errstate(all="ignore"):
             unit = directions / np.linalg.norm(directions.astype(np.float64), axis=1, keepdims=True)
-            sound = np.isfinite(unit).all(axis=1, keepdims=True)
-        directions = np.where(sound, unit, rest.normals).astype(np.float32)
+        sound = np.asarray(np.isfinite(unit).all(axis=1, keepdims=True))
+        directions = np.asarray(np.where(sound, unit, rest.normals), np.float32)  # type: ignore[arg-type]
     elif not own.faceted:
         directions = _smooth(places, rest, own)
     return DeformedMesh(rest, own, MeshPose(positions=places, normals=directions))
