@@ -49,6 +49,16 @@ STRUCTURE = of_part(
         values="auto or a whole number from {low} to {high}",
     ),
     Option(
+        "rebuild",
+        values.read_word,
+        "auto",
+        "how the structure of a scene in motion is made anew: auto builds it on the host; device-grid builds a grid's "
+        "lists on the device, by fragment programs that expand, sort and search (--accel grid)",
+        Affects.STRUCTURE,
+        "NAME",
+        choices=("auto", "device-grid"),
+    ),
+    Option(
         "intersection",
         values.read_word,
         "watertight",

@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.accel.grid.on_device import DeviceGrid
 from viewer.accel.structures import Structure
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
+from viewer.renderer.device.grid_build import GridBuild
 from viewer.renderer.device.machine_pool import Key, MachinePool, ways
 from viewer.renderer.device.scene_upload import replace_scene
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
@@ -45,6 +48,8 @@ class GpuScene:
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
+        self._grid_build: GridBuild | None = None
+        self._build()
 
     @property
     def structure(self) -> Structure:
@@ -92,12 +97,45 @@ class GpuScene:
         if goal is not before:
             self.prepared = goal
             self._changed()
+            if goal.structure is not before.structure:
+                self._build()
+
+    def _build(self) -> None:
+        """Build a grid that is built on the device."""
+        built = self.structure.built
+        if not isinstance(built, DeviceGrid):
+            return
+        triangles = next(
+            memory
+            for module in self.structure.modules()
+            for memory in module.memories
+            if isinstance(memory, Table) and memory.name == "triangles"
+        )
+        with self.device.current():
+            if self._grid_build is None or not self._grid_build.serves(triangles, self.resources):
+                self._release_build()
+                self._grid_build = GridBuild(self.device, triangles, self.resources)
+            memories = [self.resources.get(memory) for memory in (triangles, built.pointers, built.lists)]
+        textures = [memory.texture for memory in memories]
+        for _ in self.executor.run(self._grid_build.job(built, *memories)):
+            pass
+        if any(memory.texture is not old for memory, old in zip(memories, textures, strict=True)):
+            with self.device.current():  # of machines, which hold the one that was too small
+                self.machines.release()
+                self.raster.release()
+
+    def _release_build(self) -> None:
+        if self._grid_build is not None:
+            self._grid_build.release()
+            self._grid_build = None
 
     def reload(self) -> None:
         """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then
         stay."""
         self.machines.reload()
         self.raster.release()
+        with self.device.current():
+            self._release_build()
         self._changed()
 
     def _changed(self) -> None:
@@ -185,6 +223,7 @@ class GpuScene:
         with self.device.current():
             self.machines.release()
             self.raster.release()
+            self._release_build()
             self.resources.release()
 
     def info(self, settings: Settings, camera: Camera) -> dict[str, Any]:

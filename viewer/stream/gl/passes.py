@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import moderngl
 
+from viewer.stream.compile.addresses import Addresses
+from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.memory import Memory
 from viewer.stream.gl.stream import Stream
 
 
 def pass_source(
-    name: str, inputs: Mapping[str, Record], output: Record, planar: bool = False, **constants: int
+    name: str,
+    inputs: Mapping[str, Record],
+    output: Record,
+    planar: bool = False,
+    tables: Sequence[Table] = (),
+    addresses: Addresses | None = None,
+    **constants: int,
 ) -> Source:
     """The fragment program ``shaders/NAME.glsl``, which defines ``OUTPUT element(int number)``.
 
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
-    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``.
+    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``. tables : hot ones that
+    it reads, too, at ``addresses``; its outputs are then ``invariant``, so that every driver rounds as it is written.
     """
     source = pass_head(inputs, output, planar, **constants)
+    for table in tables:
+        assert table.hot and addresses is not None
+        source.add_record(table.record)
+        source.add(memory_glsl(table, addresses.layout(table), False), f"memory {table.name}")
     source.include(f"{name}.glsl")
-    source.add(_main(output, planar), "pass")
+    source.add(_main(output, planar, bool(tables)), "pass")
     return source
 
 
@@ -56,8 +71,9 @@ def add_fetch(source: Source, stream: str, record: Record, planar: bool = False)
     source.add(text, f"stream {stream}")
 
 
-def _main(output: Record, planar: bool) -> str:
-    outputs = "\n".join(f"layout(location = {k}) out vec4 out_{k};" for k in range(output.texels))
+def _main(output: Record, planar: bool, invariant: bool) -> str:
+    kind = "invariant out" if invariant else "out"
+    outputs = "\n".join(f"layout(location = {k}) {kind} vec4 out_{k};" for k in range(output.texels))
     names = ", ".join(f"out_{k}" for k in range(output.texels))
     element = "element(at)" if planar else "element(at.y * out_width + at.x)"
     return f"""uniform int out_width;
@@ -78,14 +94,19 @@ class Pass:
         inputs: Mapping[str, Record],
         output: Record,
         planar: bool = False,
+        tables: Sequence[Table] = (),
+        addresses: Addresses | None = None,
         **constants: int,
     ) -> None:
         """As of `pass_source`."""
         self.device, self.output = device, output
-        self.drawing = square(device, Shader(device, pass_source(name, inputs, output, planar, **constants)))
+        source = pass_source(name, inputs, output, planar, tables, addresses, **constants)
+        self.drawing = square(device, Shader(device, source))
 
-    def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
-        """Compute every element of ``output``, which must not be among the input streams."""
+    def draw(
+        self, streams: Mapping[str, Stream], output: Stream, tables: Mapping[str, Memory] | None = None, **uniforms: Any
+    ) -> None:
+        """Compute every element of ``output``, which must not be among the input streams. tables : by name."""
         assert output.record == self.output and output not in streams.values()
         shader = self.drawing.shader
         output.framebuffer.use()
@@ -94,6 +115,8 @@ class Pass:
         for name, stream in streams.items():
             for k, texture in enumerate(stream.textures):
                 shader.bind(f"in_{name}_{k}", texture)
+        for name, memory in (tables or {}).items():
+            shader.bind(f"memory_{name}", memory.texture)
         shader.set("out_width", output.size[0])
         for name, value in uniforms.items():
             shader.set(name, value)
