@@ -17,6 +17,7 @@ STRUCTURE = of_part(
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
+        informs=True,
     ),
     Option(
         "top",
@@ -47,6 +48,7 @@ STRUCTURE = of_part(
         1,
         1024,
         values="auto or a whole number from {low} to {high}",
+        informs=True,
     ),
     Option(
         "rebuild",
@@ -57,6 +59,7 @@ STRUCTURE = of_part(
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "device-grid"),
+        informs=True,
     ),
     Option(
         "intersection",

@@ -229,6 +229,7 @@ class GpuScene:
     def info(self, settings: Settings, camera: Camera) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
         linked = self.bind(self.program(settings, self.first_hits(settings, camera).mode), settings)
+        self._build()  # once more: its time is then that of a frame, without compiling
         with self.device.current():
             for _ in self.resources.upload(memory for module in linked.modules for memory in module.memories):
                 pass

@@ -74,7 +74,7 @@ class GridBuild:
             name: Pass(device, f"grid_build/{name}", inputs, output, False, self._tables(name, triangles), addresses)
             for name, (inputs, output) in PASSES.items()
         }
-        self._sort = PhotonSort(device, list_size(2))
+        self._sort = PhotonSort(device, list_size(2), paired=True)
         self._held: dict[str, Stream] = {}
 
     @staticmethod
