@@ -10,11 +10,15 @@ const float PARALLEL = 1e-12;  // as in viewer/accel/grid/overlap.py
 
 struct Corners { vec3 a, b, c; };
 
+// By the exponent's bits: Mesa takes comparisons for those of numbers.
+bool finite_point(vec3 point) {
+    ivec3 exponents = floatBitsToInt(point) & 0x7f800000;
+    return all(notEqual(exponents, ivec3(0x7f800000)));
+}
+
 // Whether a triangle is listed: it has three corners, finite and distinct.
 bool listed(Triangle triangle) {
-    vec3 most = max(max(abs(triangle.a), abs(triangle.b)), abs(triangle.c));
-    vec3 sum = triangle.a * 0.0 + triangle.b * 0.0 + triangle.c * 0.0;  // NaN with a corner that is not finite
-    bool finite = all(equal(sum, vec3(0.0))) && all(lessThanEqual(most, vec3(3.4028234e38)));
+    bool finite = finite_point(triangle.a) && finite_point(triangle.b) && finite_point(triangle.c);
     return finite && triangle.a != triangle.b && triangle.b != triangle.c && triangle.c != triangle.a;
 }
 

@@ -1,9 +1,9 @@
 // Rows of voxels along x within the bounds of each triangle; none of triangles that are not listed.
-uniform int triangles;
+uniform int triangle_count;
 #include "grid_build/overlap.glsl"
 
 Count element(int number) {
-    if (number >= triangles) return Count(0);
+    if (number >= triangle_count) return Count(0);
     Triangle triangle = fetch_triangles(number);
     ivec3 first, last;
     bounds_of(in_voxels(triangle), first, last);

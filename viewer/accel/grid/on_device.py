@@ -1,4 +1,4 @@
-"""A uniform grid whose pointers and lists are made on the device, from the triangles that are there: box and resolution.
+"""Box and resolution of a uniform grid whose pointers and lists are made on the device, from the triangles there.
 
 Purcell et al. (2002), section 5.1, ask for a grid into which the moving geometry is scan-converted each frame.
 """

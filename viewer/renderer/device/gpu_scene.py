@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import count
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -100,8 +101,8 @@ class GpuScene:
             if goal.structure is not before.structure:
                 self._build()
 
-    def _build(self) -> None:
-        """Build a grid that is built on the device."""
+    def _build(self, timed: bool = False) -> None:
+        """Build a grid that is built on the device; ``timed``: its seconds are then among its statistics."""
         built = self.structure.built
         if not isinstance(built, DeviceGrid):
             return
@@ -116,9 +117,13 @@ class GpuScene:
                 self._release_build()
                 self._grid_build = GridBuild(self.device, triangles, self.resources)
             memories = [self.resources.get(memory) for memory in (triangles, built.pointers, built.lists)]
-        textures = [memory.texture for memory in memories]
+        textures, began = [memory.texture for memory in memories], perf_counter()
         for _ in self.executor.run(self._grid_build.job(built, *memories)):
             pass
+        if timed:
+            with self.device.current():
+                self.device.wait()
+            built.statistics["seconds"] = perf_counter() - began
         if any(memory.texture is not old for memory, old in zip(memories, textures, strict=True)):
             with self.device.current():  # of machines, which hold the one that was too small
                 self.machines.release()
@@ -229,7 +234,7 @@ class GpuScene:
     def info(self, settings: Settings, camera: Camera) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
         linked = self.bind(self.program(settings, self.first_hits(settings, camera).mode), settings)
-        self._build()  # once more: its time is then that of a frame, without compiling
+        self._build(timed=True)  # once more, as in each frame: without compiling
         with self.device.current():
             for _ in self.resources.upload(memory for module in linked.modules for memory in module.memories):
                 pass

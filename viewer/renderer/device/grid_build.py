@@ -9,7 +9,6 @@ map's (Purcell et al. 2003, section 2.2.1). The host reads two numbers: of rows,
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -29,7 +28,7 @@ from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.memory import Memory
-from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.passes import Pass, pass_source, table_pass_source
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Host, Job, Stage
 
@@ -56,10 +55,16 @@ READING = ("triangle_rows", "row_span")  # passes that read the triangles
 
 def grid_sources() -> Iterator[tuple[str, Source]]:
     """Every pass but the sort's, by name."""
-    table, planned = Table("triangles", TRIANGLE, np.zeros(1, TRIANGLE.dtype), hot=True), PlannedAddresses(16384, 1)
+    table = Table("triangles", TRIANGLE, np.zeros(1, TRIANGLE.dtype), hot=True)
+    yield from _sources(table, PlannedAddresses(1 << 14, 1 << 27))
+
+
+def _sources(triangles: Table, addresses: Addresses) -> Iterator[tuple[str, Source]]:
     for name, (inputs, output) in PASSES.items():
-        tables = (table,) if name in READING else ()
-        yield name, pass_source(f"grid_build/{name}", inputs, output, False, tables, planned)
+        if name in READING:
+            yield name, table_pass_source(f"grid_build/{name}", inputs, output, (triangles,), addresses)
+        else:
+            yield name, pass_source(f"grid_build/{name}", inputs, output)
 
 
 class GridBuild:
@@ -70,16 +75,10 @@ class GridBuild:
 
     def __init__(self, device: Device, triangles: Table, addresses: Addresses) -> None:
         self.device, self.record, self.layout = device, triangles.record, addresses.layout(triangles)
-        self._passes = {
-            name: Pass(device, f"grid_build/{name}", inputs, output, False, self._tables(name, triangles), addresses)
-            for name, (inputs, output) in PASSES.items()
-        }
+        sources = _sources(triangles, addresses)
+        self._passes = {name: Pass.of_source(device, source, PASSES[name][1]) for name, source in sources}
         self._sort = PhotonSort(device, list_size(2), paired=True)
         self._held: dict[str, Stream] = {}
-
-    @staticmethod
-    def _tables(name: str, triangles: Table) -> tuple[Table, ...]:
-        return (triangles,) if name in READING else ()
 
     def serves(self, triangles: Table, addresses: Addresses) -> bool:
         """Whether its programs read a table."""
@@ -90,23 +89,23 @@ class GridBuild:
 
         Raises ViewerError beyond 2^24 rows or entries; the memories then stay as they were.
         """
-        began = time.perf_counter()
-        space = {
+        space: dict[str, Any] = {
             "build_low": tuple(map(float, grid.low)),
             "build_scale": tuple(map(float, np.float32(1.0) / grid.voxel)),
             "build_margin": tuple(map(float, grid.margin)),
             "build_resolution": grid.resolution,
         }
-        read = {"tables": {"triangles": triangles}}
         yield Stage("rows")
         counts, spare = self._numbers(grid.triangles)
-        yield Draw(partial(self._draw, "triangle_rows", {}, counts, triangles=grid.triangles, **space, **read))
+        space["triangle_count"] = grid.triangles
+        yield Draw(partial(self._read, triangles, "triangle_rows", {}, counts, **space))
         sums = yield from self._summed(counts, spare)
         rows = yield Host(partial(self._last, sums))
         self._check(rows, "rows of voxels")
         yield Stage("spans")
         spans = self._stream("spans", SPAN, list_size(rows))
-        yield Draw(partial(self._draw, "row_span", {"sums": sums}, spans, rows=rows, **space, **read))
+        space["rows"] = rows
+        yield Draw(partial(self._read, triangles, "row_span", {"sums": sums}, spans, **space))
         counts, spare = self._numbers(rows)
         yield Draw(partial(self._draw, "span_counts", {"spans": spans}, counts))
         sums = yield from self._summed(counts, spare)
@@ -126,12 +125,14 @@ class GridBuild:
         yield Stage("copy")
         yield Host(partial(pointers.receive, made, grid.voxels))
         yield Host(partial(lists.receive, listed, entries))
-        yield Host(self.device.wait)
-        found = {"rows": rows, "list_entries": entries, "sort_passes": sort.passes}
-        grid.statistics.update({**found, "seconds": time.perf_counter() - began})
+        grid.statistics.update(rows=rows, list_entries=entries, sort_passes=sort.passes)
 
-    def _draw(self, name: str, *arguments: Any, **uniforms: Any) -> None:
-        self._passes[name].draw(*arguments, **uniforms)
+    def _draw(self, name: str, *streams: Any, **uniforms: Any) -> None:
+        self._passes[name].draw(*streams, **uniforms)
+
+    def _read(self, triangles: Memory, name: str, *streams: Any, **uniforms: Any) -> None:
+        self._passes[name].bind(triangles)
+        self._draw(name, *streams, **uniforms)
 
     def _summed(self, counts: Stream, spare: Stream) -> Job:
         """Sum counts up; returns the stream with the sums, one of the two."""

@@ -19,27 +19,31 @@ from viewer.stream.gl.stream import Stream
 
 
 def pass_source(
-    name: str,
-    inputs: Mapping[str, Record],
-    output: Record,
-    planar: bool = False,
-    tables: Sequence[Table] = (),
-    addresses: Addresses | None = None,
-    **constants: int,
+    name: str, inputs: Mapping[str, Record], output: Record, planar: bool = False, **constants: int
 ) -> Source:
     """The fragment program ``shaders/NAME.glsl``, which defines ``OUTPUT element(int number)``.
 
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
-    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``. tables : hot ones that
-    it reads, too, at ``addresses``; its outputs are then ``invariant``, so that every driver rounds as it is written.
+    are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``.
     """
     source = pass_head(inputs, output, planar, **constants)
+    source.include(f"{name}.glsl")
+    source.add(_main(output, planar), "pass")
+    return source
+
+
+def table_pass_source(
+    name: str, inputs: Mapping[str, Record], output: Record, tables: Sequence[Table], addresses: Addresses
+) -> Source:
+    """As `pass_source`, of a pass that reads hot tables, too. Its outputs are ``invariant``: compilers would reorder
+    what is to be rounded as it is written."""
+    source = pass_head(inputs, output, False)
     for table in tables:
-        assert table.hot and addresses is not None
+        assert table.hot, "cold tables lie in the arena"
         source.add_record(table.record)
         source.add(memory_glsl(table, addresses.layout(table), False), f"memory {table.name}")
     source.include(f"{name}.glsl")
-    source.add(_main(output, planar, bool(tables)), "pass")
+    source.add(_main(output, False, "invariant out"), "pass")
     return source
 
 
@@ -71,9 +75,8 @@ def add_fetch(source: Source, stream: str, record: Record, planar: bool = False)
     source.add(text, f"stream {stream}")
 
 
-def _main(output: Record, planar: bool, invariant: bool) -> str:
-    kind = "invariant out" if invariant else "out"
-    outputs = "\n".join(f"layout(location = {k}) {kind} vec4 out_{k};" for k in range(output.texels))
+def _main(output: Record, planar: bool, out: str = "out") -> str:
+    outputs = "\n".join(f"layout(location = {k}) {out} vec4 out_{k};" for k in range(output.texels))
     names = ", ".join(f"out_{k}" for k in range(output.texels))
     element = "element(at)" if planar else "element(at.y * out_width + at.x)"
     return f"""uniform int out_width;
@@ -94,19 +97,28 @@ class Pass:
         inputs: Mapping[str, Record],
         output: Record,
         planar: bool = False,
-        tables: Sequence[Table] = (),
-        addresses: Addresses | None = None,
         **constants: int,
     ) -> None:
         """As of `pass_source`."""
+        self._compile(device, pass_source(name, inputs, output, planar, **constants), output)
+
+    @classmethod
+    def of_source(cls, device: Device, source: Source, output: Record) -> Pass:
+        """A pass of a source as of `table_pass_source`."""
+        made = cls.__new__(cls)
+        made._compile(device, source, output)
+        return made
+
+    def _compile(self, device: Device, source: Source, output: Record) -> None:
         self.device, self.output = device, output
-        source = pass_source(name, inputs, output, planar, tables, addresses, **constants)
         self.drawing = square(device, Shader(device, source))
 
-    def draw(
-        self, streams: Mapping[str, Stream], output: Stream, tables: Mapping[str, Memory] | None = None, **uniforms: Any
-    ) -> None:
-        """Compute every element of ``output``, which must not be among the input streams. tables : by name."""
+    def bind(self, memory: Memory) -> None:
+        """The memory of a table that the next draw reads."""
+        self.drawing.shader.bind(f"memory_{memory.source.name}", memory.texture)
+
+    def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
+        """Compute every element of ``output``, which must not be among the input streams."""
         assert output.record == self.output and output not in streams.values()
         shader = self.drawing.shader
         output.framebuffer.use()
@@ -115,8 +127,6 @@ class Pass:
         for name, stream in streams.items():
             for k, texture in enumerate(stream.textures):
                 shader.bind(f"in_{name}_{k}", texture)
-        for name, memory in (tables or {}).items():
-            shader.bind(f"memory_{name}", memory.texture)
         shader.set("out_width", output.size[0])
         for name, value in uniforms.items():
             shader.set(name, value)
