@@ -2,10 +2,10 @@
 // Purcell et al. 2003, section 2.2.1 and figure 3). Each element is compared with its partner, and takes the smaller or
 // the larger of the two.
 
-uniform int partner;  // distance of the partner: run / 2, run / 4 .. 1
-uniform int run;      // length of the runs merged in this step: 2, 4 .. all
+uniform ivec2 partner;  // distance of the partner: run / 2, run / 4 .. 1
+uniform ivec2 run;      // length of the runs merged in this step: 2, 4 .. all
 #include "photons/sort_order.glsl"
 
-Entry element(int number) {
-    return kept(fetch_list(number), fetch_list(number ^ partner), number, partner, run);
+Entry element(ivec2 at) {
+    return kept(fetch_list(at), fetch_list(at ^ partner), at, partner, run);
 }

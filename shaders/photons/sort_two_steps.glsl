@@ -1,15 +1,15 @@
-// Two steps of the bitonic merge sort (sort_step.glsl) in one pass, by the partners at distance `partner` and half of
-// it: each of the two elements that the second step compares is made here by the first.
+// Two steps of the bitonic merge sort (sort_step.glsl) in one pass, by the partners at the distances `partner` and
+// `half_way`: each of the two elements that the second step compares is made here by the first.
 
-uniform int partner;
-uniform int run;
+uniform ivec2 partner;
+uniform ivec2 half_way;
+uniform ivec2 run;
 #include "photons/sort_order.glsl"
 
-Entry after_first(int number) {
-    return kept(fetch_list(number), fetch_list(number ^ partner), number, partner, run);
+Entry after_first(ivec2 at) {
+    return kept(fetch_list(at), fetch_list(at ^ partner), at, partner, run);
 }
 
-Entry element(int number) {
-    int half_way = partner >> 1;
-    return kept(after_first(number), after_first(number ^ half_way), number, half_way, run);
+Entry element(ivec2 at) {
+    return kept(after_first(at), after_first(at ^ half_way), at, half_way, run);
 }

@@ -32,8 +32,8 @@ def cell_size(cells: int) -> tuple[int, int]:
 def sort_sources() -> Iterator[tuple[str, Source]]:
     """Every pass of a map by sorting, by name."""
     yield "pad", pass_source("photons/pad_list", {"kept": ENTRY}, ENTRY)
-    yield "sort", pass_source("photons/sort_step", {"list": ENTRY}, ENTRY)
-    yield "sort, two steps", pass_source("photons/sort_two_steps", {"list": ENTRY}, ENTRY)
+    yield "sort", pass_source("photons/sort_step", {"list": ENTRY}, ENTRY, planar=True)
+    yield "sort, two steps", pass_source("photons/sort_two_steps", {"list": ENTRY}, ENTRY, planar=True)
     yield "search", pass_source("photons/first_photons", {"list": ENTRY}, FIRST)
 
 
@@ -46,8 +46,8 @@ class PhotonSort:
     def __init__(self, device: Device, size: tuple[int, int], paired: bool = False) -> None:
         self.device = device
         self._pad = Pass(device, "photons/pad_list", {"kept": ENTRY}, ENTRY)
-        self._step = Pass(device, "photons/sort_step", {"list": ENTRY}, ENTRY)
-        self._pair = Pass(device, "photons/sort_two_steps", {"list": ENTRY}, ENTRY) if paired else None
+        self._step = Pass(device, "photons/sort_step", {"list": ENTRY}, ENTRY, planar=True)
+        self._pair = Pass(device, "photons/sort_two_steps", {"list": ENTRY}, ENTRY, planar=True) if paired else None
         self._search = Pass(device, "photons/first_photons", {"list": ENTRY}, FIRST)
         self._held: dict[tuple[int, int], list[Stream]] = {}
         self.passes = 0  # of the last sort
@@ -87,9 +87,15 @@ class PhotonSort:
         yield Draw(lambda: self._search.draw({"list": self._lists[0]}, first))
 
     def _exchange(self, step: Pass, partner: int, run: int) -> None:
-        step.draw({"list": self._lists[0]}, self._lists[1], partner=partner, run=run)
+        distances = {"partner": self._at(partner), "half_way": self._at(partner // 2), "run": self._at(run)}
+        step.draw({"list": self._lists[0]}, self._lists[1], **distances)
         self._lists.reverse()
         self.passes += 1
+
+    def _at(self, number: int) -> tuple[int, int]:
+        """Column and row of a power of two."""
+        width = self.size[0]
+        return (number, 0) if number < width else (0, number // width)
 
     def release(self) -> None:
         """Free the lists."""
