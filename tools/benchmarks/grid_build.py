@@ -29,7 +29,7 @@ ABOUT = "building the uniform grid on the device: rows, spans, sort, search; bes
 
 RUNS = 9
 STAGES = ("rows", "spans", "sort", "search", "copy")
-TARGETS = {"bunny": 0.5}  # seconds on two cores
+TARGETS = {"bunny": 0.5}  # seconds of all threads, which other load lengthens least
 
 
 def run(options: Options) -> Result:
@@ -47,7 +47,7 @@ def run(options: Options) -> Result:
         say(f"grid-build: {view.name}")
         data["scenes"][view.name] = _scene(device, viewer.load(view.source).flatten().corners(), data["runs"])
     data["targets"] = [
-        {"target": f"{name}, s", "limit": limit, "measured": data["scenes"][name]["device"]["ms"] / 1e3}
+        {"target": f"{name}, CPU s", "limit": limit, "measured": data["scenes"][name]["device"]["cpu_ms"] / 1e3}
         for name, limit in TARGETS.items()
         if name in data["scenes"]
     ]
