@@ -45,7 +45,7 @@ def run(options: Options) -> Result:
     }
     for view in views:
         say(f"grid-build: {view.name}")
-        data["scenes"][view.name] = _scene(device, viewer.load(view.source).flatten().corners(), data["runs"])
+        data["scenes"][view.name] = build_times(device, viewer.load(view.source).flatten().corners(), data["runs"])
     data["targets"] = [
         {"target": f"{name}, CPU s", "limit": limit, "measured": data["scenes"][name]["device"]["cpu_ms"] / 1e3}
         for name, limit in TARGETS.items()
@@ -56,8 +56,8 @@ def run(options: Options) -> Result:
     return Result(data, _tables(data))
 
 
-def _scene(device: Device, corners: NDArray[np.float32], runs: int) -> dict[str, Any]:
-    """Times and counts of one scene."""
+def build_times(device: Device, corners: NDArray[np.float32], runs: int) -> dict[str, Any]:
+    """Times and counts of the grid over triangles (T, 3, 3), device and host in turn, and of the stages."""
     grid = plan(corners)
     with device.current():
         resources = Resources(device)
