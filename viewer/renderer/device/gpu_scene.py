@@ -118,7 +118,9 @@ class GpuScene:
                 self._grid_build = GridBuild(self.device, triangles, self.resources)
             memories = [self.resources.get(memory) for memory in (triangles, built.pointers, built.lists)]
         textures, began = [memory.texture for memory in memories], perf_counter()
-        for _ in self.executor.run(self._grid_build.job(built, *memories)):
+        # Of its own: no picture under way is abandoned where nothing has changed.
+        executor = Executor(self.device, self.resources, self.machines.machine_of)
+        for _ in executor.run(self._grid_build.job(built, *memories)):
             pass
         if timed:
             with self.device.current():
