@@ -13,6 +13,7 @@ from viewer.accel.grid.build import Grid
 from viewer.accel.grid.on_device import DeviceGrid
 from viewer.base.errors import ViewerError
 from viewer.cli.main import main
+from viewer.renderer.device import grid_build
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sequence import render_frames
 from viewer.scene.instance import Instance
@@ -80,6 +81,18 @@ def test_a_change_of_colours_builds_nothing() -> None:
     assert hits(renderer) == before
     renderer.update(waving(2.0))
     assert hits(renderer) != before
+    renderer.release()
+
+
+def test_what_does_not_fit_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = Renderer(waving(0.0), environment="sky", **BUILT)
+    before, structure = hits(renderer), renderer.structure
+    with monkeypatch.context() as short:
+        short.setattr(grid_build, "LIMIT", int(structure.built.statistics["list_entries"]) + 100)
+        with pytest.raises(ViewerError, match="addresses end there"):
+            renderer.update(waving(0.0), grid=30)
+    assert renderer.structure is structure
+    assert hits(renderer) == before
     renderer.release()
 
 

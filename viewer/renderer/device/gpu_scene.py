@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from viewer.accel.grid.on_device import DeviceGrid
 from viewer.accel.structures import Structure
+from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
@@ -99,7 +100,20 @@ class GpuScene:
             self.prepared = goal
             self._changed()
             if goal.structure is not before.structure:
-                self._build()
+                self._build_or_return(before)
+
+    def _build_or_return(self, before: Prepared) -> None:
+        """Build a grid that is built on the device; show the scene from before where it does not fit."""
+        try:
+            self._build()
+        except ViewerError:
+            with self.device.current():
+                replace_scene(self.prepared, before, self.resources, self.machines)
+                self.raster.release()
+            self.prepared = before
+            self._changed()
+            self._build()
+            raise
 
     def _build(self, timed: bool = False) -> None:
         """Build a grid that is built on the device; ``timed``: its seconds are then among its statistics."""
