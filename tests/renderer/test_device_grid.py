@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import viewer
+from viewer.accel.grid import on_device
 from viewer.accel.grid.build import Grid
 from viewer.accel.grid.on_device import DeviceGrid
 from viewer.base.errors import ViewerError
@@ -42,11 +43,14 @@ def hits(renderer: Renderer) -> bytes:
     return found.triangle.tobytes() + found.distance.tobytes() + found.barycentrics.tobytes()
 
 
-def test_a_deforming_sheet_is_hit_as_over_the_host_s_grid() -> None:
-    renderer = Renderer(waving(0.0), environment="sky", **BUILT)
+@pytest.mark.parametrize("memory", ["auto", "texture"])
+def test_a_deforming_sheet_is_hit_as_over_the_host_s_grid(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists grow on the way, in either form of memory."""
+    monkeypatch.setattr(on_device, "ROOM", 0.05)
+    renderer = Renderer(waving(0.0), environment="sky", memory=memory, **BUILT)
     for moment in (0.0, 0.7, 3.0):
         renderer.update(waving(moment))
-        host = Renderer(waving(moment), accel="grid", environment="sky")
+        host = Renderer(waving(moment), accel="grid", environment="sky", memory=memory)
         assert isinstance(renderer.structure.built, DeviceGrid) and isinstance(host.structure.built, Grid)
         assert hits(renderer) == hits(host)
         host.release()
