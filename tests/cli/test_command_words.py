@@ -99,6 +99,7 @@ def test_report_without_opengl(request: pytest.FixtureRequest) -> None:
             **{"name": "n", "meshes": 1, "instances": 1234, "triangles": 10, "triangles_seen": 12340, "quadrics": 3},
             **{"vertices": 7, "bounds": [[0.0, 1.0, 2.0], [3.0, 4.0, 5.123456]], "materials": [], "kinds": {}},
             **{"textures": [], "texture_bytes": 0, "lights": [], "animations": [], "variants": []},
+            "deforming": {"meshes": 5, "skins": 1, "joints": 1234, "morph_targets": 0},
             **{"environment": {"name": "sky", "size": [4096, 2048], "flux": 12.3456}, "gpu": None, "program": "cast"},
             **{"cameras": [], "extensions_used": [], "extensions_ignored": [], "warnings": ["one", "two"]},
         }

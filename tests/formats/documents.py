@@ -18,7 +18,7 @@ from viewer.scene.scene import Scene
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 
 COMPONENTS = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
-TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
+TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 SQUARE = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
 TWO = np.uint16([0, 1, 2, 0, 2, 3])

@@ -369,19 +369,6 @@ def test_primitives_without_material_get_the_default_behind_the_others(tmp_path)
     assert scene.materials[1].name == "default"
 
 
-def test_what_is_not_applied_is_told(tmp_path):
-    doc = Document()
-    p = doc.accessor(SQUARE)
-    doc.mesh({"POSITION": p}, doc.accessor(TWO), targets=[{"POSITION": p}])
-    doc.json["nodes"] = [{"mesh": 0, "skin": 0}]
-    doc.json["animations"] = [
-        {"samplers": [{}], "channels": [{"sampler": 0, "target": {"path": "weights", "node": 0}}]},
-    ]
-    text = " ".join(load(doc.write(tmp_path)).warnings)
-    for word in ("morph", "skin", "1 animation channels move weights"):
-        assert word in text
-
-
 def test_byte_order_mark_and_spare_chunks(tmp_path):
     doc = Document()
     doc.square()

@@ -176,7 +176,7 @@ def test_what_is_ignored_is_told(tmp_path):
     channels.append({"sampler": 0, "target": {"node": 2, "path": "scale"}})  # not in the scene
     scene = load(doc.write(tmp_path))
     assert scene.warnings == [
-        "2 animation channels move weights of morph targets, which are ignored",
+        "2 animation channels move weights of nodes without morph targets, and are ignored",
         "1 animation channels move 'pointer', which is ignored",
         "1 animation channels name no node and are ignored",
     ]

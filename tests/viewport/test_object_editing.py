@@ -12,8 +12,13 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
+from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import Settings
+from viewer.scene.animation import Animation, Track
 from viewer.scene.camera import Camera
+from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.hierarchy import Deformer, Hierarchy
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -206,6 +211,48 @@ def test_an_object_follows_the_cursor_with_all_its_parts(stage: Stage) -> None:
     stage.move(150, 50)
     assert stage.places()[0] == (-1.0, 0.0, 0.0), "it stays"
     assert [each.name for each in stage.scene.instances] == ["pair", "", "pair", "panel"]
+
+
+class Glow:
+    """Properties beside the nodes: the first material's metallic share, and the first camera's field of view."""
+
+    def materials(self, values: Any) -> Any:
+        return {0: Material(metallic=float(values["/m"][0]))}, {}
+
+    def lights(self, values: Any, lights: list[Light], shown: Any) -> list[Light]:
+        return lights
+
+    def cameras(self, values: Any, cameras: list[Camera]) -> list[Camera]:
+        return [replace(cameras[0], fov=50.0)]
+
+
+def test_a_pose_deforms_meshes_and_changes_looks(stage: Stage) -> None:
+    """Of the scene as it was edited: what was moved by hand stays there."""
+    rest = replace(stage.first.meshes[0], normals=np.float32([[0, 0, 1]] * 3))
+    target = MorphTarget(positions=np.float32([[0, 0, 1]] * 3))
+    deformation = replace(Deformation.none(3), targets=(target,))
+    nodes = Hierarchy.of([-1], [[0, 0, 0]], [-1] * 4)
+    nodes = replace(nodes, deformers=(Deformer(0, 0, None, np.zeros(1)),))
+    times, values = np.float32([0, 2]), np.float32([[0], [2]])
+    tracks = (Track(0, "weights", times, values), Track(-1, "/m", times, values / 4))
+    scene = stage.first.with_parts(
+        meshes=[DeformedMesh(rest, deformation, MeshPose(weights=np.zeros(1)))],
+        hierarchy=nodes,
+        animations=[Animation("bend", tracks)],
+        properties=Glow(),
+        cameras=[Camera((0, 0, 5), (0, 0, 0))],
+    )
+    stage.renderer.scene = stage.view.scene = scene.moved(np.array([1]), np.diag([1.0, 1.0, 3.0, 1.0])[None])
+    stage.editing.seek_within(1.0)
+    stage.editing.update(0.0)
+    assert stage.scene.meshes[0].positions[:, 2].tolist() == [1, 1, 1]
+    assert stage.scene.materials[0].metallic == 0.25 and stage.scene.materials[1] is scene.materials[1]
+    assert stage.scene.cameras[0].fov == 50.0 and stage.scene.instances[1].transform[2, 2] == 3
+    assert scene_changes(scene, stage.scene).posed == (0,)
+    before = stage.scene
+    stage.editing.seek_within(1.0)
+    stage.editing.update(0.0)
+    assert stage.scene.meshes is before.meshes, "the same moment shares everything"
 
 
 def test_axes_are_chosen_by_keys(stage: Stage) -> None:

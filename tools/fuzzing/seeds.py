@@ -19,6 +19,7 @@ from compressed import BLOCKS, ETC1S, draco, ktx2, meshopt
 from documents import MTL, SQUARE, TWO, Document, samples
 from levels import level, level_lumps
 from looks import full, textured
+from rigs import chain, morphed, simple_skin
 
 from fuzzing.messages import messages, read_message
 from viewer.film.files import checkpoint, image
@@ -130,6 +131,8 @@ def _extended() -> dict[str, bytes]:
     mesh["attributes"]["NORMAL"] = every.accessor(np.tile(np.float32([0, 0, 1]), (4, 1)))
     mesh["attributes"]["TANGENT"] = every.accessor(np.tile(np.float32([1, 0, 0, 1]), (4, 1)))
     found = {"looks.gltf": every.gltf(), "looks.glb": every.glb()}
+    found |= {"skin.gltf": simple_skin().gltf(), "joints.glb": chain(5, 1, sets=2, parts=2).glb()}
+    found |= {"morphs.gltf": morphed(skinned=True).gltf(), "morphs.glb": _pointed().glb()}
     if installed("DracoPy"):
         found |= {"edgebreaker.glb": draco(False).glb(), "sequential.glb": draco().glb(), "draco.gltf": draco().gltf()}
     if installed("meshopt"):
@@ -140,6 +143,25 @@ def _extended() -> dict[str, bytes]:
         basis.json["textures"] = [{"extensions": {"KHR_texture_basisu": {"source": 0}}}]
         found["basis.glb"] = basis.glb()
     return found
+
+
+def _pointed() -> Document:
+    """Weights by a spline, and a property of every kind by a pointer."""
+    doc = morphed(interpolation="CUBICSPLINE", targets=2)
+    doc.json["materials"] = [{"pbrMetallicRoughness": {}}]
+    doc.json["nodes"][0]["extensions"] = {"KHR_node_visibility": {"visible": False}}
+    animation = doc.json["animations"][0]
+    for pointer, values in (
+        ("/materials/0/pbrMetallicRoughness/baseColorFactor", np.float32([[0, 0, 0, 1], [1, 1, 1, 1]])),
+        ("/materials/0/alphaCutoff", np.float32([0, 1])),
+        ("/nodes/0/extensions/KHR_node_visibility/visible", np.uint8([1, 0])),
+        ("/nodes/0/translation", np.float32([[0, 0, 0], [1, 1, 1]])),
+    ):
+        target = {"path": "pointer", "extensions": {"KHR_animation_pointer": {"pointer": pointer}}}
+        animation["channels"].append({"sampler": len(animation["samplers"]), "target": target})
+        times = doc.accessor(np.float32([0, 1]))
+        animation["samplers"].append({"input": times, "output": doc.accessor(values), "interpolation": "STEP"})
+    return doc
 
 
 def _crowded_level() -> bytes:

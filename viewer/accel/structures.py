@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,13 @@ from viewer.accel import loop, quadrics, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
+from viewer.accel.deform.deforming import Deforming
+from viewer.accel.deform.rebuild import Trees
+from viewer.accel.deform.refit import RefitTables
 from viewer.accel.repeats import without_repeats
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.culling import culled_of_objects
 from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
@@ -60,6 +64,7 @@ class Structure:
     built      : the builder's result. levels : 1, or 2 with a structure over instances.
     whole      : the traversal of passes that take a ray to its hit. stepwise : of single-kernel passes.
     make       : traversal -> modules. facts : picture metadata. statistics : for `raystream info`.
+    deforming  : the objects that follow poses in place; None where nothing does. again : with other trees of these.
     """
 
     name: str
@@ -70,6 +75,8 @@ class Structure:
     levels: int = 1
     facts: dict[str, str] = field(default_factory=dict)
     statistics: dict[str, Any] = field(default_factory=dict)
+    deforming: Deforming | None = None
+    again: Callable[[Trees], Structure] | None = None
     _made: dict[str, list[Module]] = field(default_factory=dict, repr=False)
 
     def modules(self, stepwise: bool = False) -> list[Module]:
@@ -81,8 +88,12 @@ class Structure:
 
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its `made`. None
-        for a structure of another kind, and for two levels, whose tables change in place."""
-        if self.levels == 2 or (self.name, self.levels) != (other.name, other.levels):
+        for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the
+        same objects."""
+        if (self.levels == 2 and self.built is not other.built) or (self.name, self.levels) != (
+            other.name,
+            other.levels,
+        ):
             return []
         for traversal in other._made:
             if traversal not in self._made:
@@ -261,7 +272,21 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     sides: Sides = [None] * len(two.objects.meshes)
     if recipe.back_faces == "culled":
         sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)
-    make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
+    made = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
+    return _over_objects(recipe, two, sides, made, {"top": top}, (whole, stepwise))
+
+
+def _over_objects(
+    recipe: Recipe,
+    two: TwoLevel,
+    sides: Sides,
+    made: Made,
+    facts: dict[str, str],
+    ways: tuple[str, str],
+    before: Deforming | None = None,
+) -> Structure:
+    """Two levels over structures that are ``made``. ways : the traversals. before : with other trees."""
+    (make, built, order), (whole, stepwise), bvhs = made, ways, recipe.accel == f"{TWO_LEVEL}bvh"
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
     placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
     marks = None
@@ -278,6 +303,15 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         culled=_in_order(sides, order),
     )
     tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
+    deforming = None
+    if bvhs and recipe.intersection != "planes" and recipe.rebuild != "build":
+        deforming = _deforming(two, built, sides, before)
+    count = 0 if deforming is None else len(deforming.numbers)
+
+    def again(trees: Trees) -> Structure:
+        others = _of_bvhs([*trees.bvhs, *built[count:]])
+        return _over_objects(recipe, two, sides, others, facts, ways, deforming)
+
     return Structure(
         recipe.accel,
         two,
@@ -285,9 +319,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         stepwise,
         lambda traversal: [make(traversal), *tests, *two.modules],
         levels=2,
-        facts={"top": top, "build": recipe.build, "traversal": whole}
-        if inner == "bvh"
-        else {"top": top, "traversal": whole},
+        facts={**facts, **({"build": recipe.build} if bvhs else {}), "traversal": whole},
         statistics={
             "objects": len(built),
             "instances": int(np.count_nonzero(two.objects.of >= 0)),
@@ -295,7 +327,30 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
             "seconds": float(sum(each.statistics["seconds"] for each in built)),
             **two.top.statistics,
         },
+        deforming=deforming,
+        again=None if deforming is None else again,
     )
+
+
+def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deforming | None) -> Deforming | None:
+    """What follows poses, its instances within boxes that are found without vertices from the first pose on; with other
+    trees than ``before``."""
+    objects = two.objects
+    meshes = [mesh for mesh in objects.meshes[: len(objects.deforming)] if isinstance(mesh, DeformedMesh)]
+    if not meshes or objects.bound:
+        return None
+    count = len(meshes)
+    firsts = np.cumsum([0, *(len(mesh.rest.positions) for mesh in meshes)])[:-1]
+    faces = [mesh.triangles for mesh in meshes]
+    trees = RefitTables(built[:count], faces, firsts, sides[:count], any(each is not None for each in sides))
+    if before is not None:
+        return replace(before, trees=trees, bvhs=Trees.of(built[:count]))
+    found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
+    if found is not None:
+        two.top.often = True
+        boxes = (cover.of(mesh.pose) for cover, mesh in zip(found.covers, meshes, strict=True))
+        two.cover(dict(enumerate(boxes)))
+    return found
 
 
 Sides = list[NDArray[np.bool_] | None]
@@ -314,9 +369,22 @@ Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     built = [
-        bvh_build.build(without_repeats(corners, culled), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
-        for (corners, share), culled in zip(_shares(two.objects.corners, progress), sides, strict=True)
+        # Triangles that lie in one place now may not in another pose.
+        bvh_build.build(
+            corners if number < len(two.objects.deforming) else without_repeats(corners, culled),
+            recipe.build,
+            leaf=bvh.MOST_IN_LEAF,
+            progress=share,
+        )
+        for number, ((corners, share), culled) in enumerate(
+            zip(_shares(two.objects.corners, progress), sides, strict=True)
+        )
     ]
+    return _of_bvhs(built)
+
+
+def _of_bvhs(built: list[Bvh]) -> Made:
+    """The same of hierarchies that have been built."""
     # An empty scene still has an object, which no instance uses.
     held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
     return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
@@ -365,6 +433,8 @@ GRID_CHOICES = ("adinetz", "adinetz", ("adinetz",))
 
 def automatic(scene: Scene) -> str:
     """The structure of ``--accel auto`` for a scene."""
+    if scene.deforms:
+        return f"{TWO_LEVEL}bvh"  # whose trees follow a pose
     distinct = sum(len(scene.meshes[mesh].triangles) for mesh in {instance.mesh for instance in scene.instances})
     flat = scene.triangle_count
     return f"{TWO_LEVEL}bvh" if flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct else "bvh"

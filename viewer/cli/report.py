@@ -117,6 +117,7 @@ def describe(
             {"name": animation.name, "seconds": animation.duration, "tracks": len(animation.tracks)}
             for animation in scene.animations
         ],
+        "deforming": _deforming(scene),
         "variants": list(scene.variants),
         "extensions_used": scene.extensions_used,
         "extensions_ignored": scene.extensions_ignored,
@@ -152,6 +153,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         ("environment", _environment(data["environment"])),
         *_listed("cameras", [_camera(camera) for camera in data["cameras"]]),
         *_listed("animations", [f"{a['name']}: {a['seconds']:g} s" for a in data["animations"]]),
+        *([("deforming", _deforming_text(data["deforming"]))] if data["deforming"]["meshes"] else []),
         *([("variants", ", ".join(data["variants"]))] if data["variants"] else []),
         ("extensions", ", ".join(data["extensions_used"]) or "none"),
     ]
@@ -219,6 +221,22 @@ def _listed(label: str, entries: list[str], sum_of_all: str = "", most: int = 12
     if len(entries) > most:
         rows.append(("", f"and {len(entries) - most:,} more (--json lists all)"))
     return rows
+
+
+def _deforming(scene: Scene) -> dict[str, int]:
+    """Counts of deforming meshes, of the skins and joints that they follow, and of their morph targets."""
+    deformers = () if scene.hierarchy is None else scene.hierarchy.deformers
+    skins = {id(each.skin): each.skin for each in deformers if each.skin is not None}
+    return {
+        "meshes": len(deformers),
+        "skins": len(skins),
+        "joints": sum(len(skin.joints) for skin in skins.values()),
+        "morph_targets": sum(len(each.weights) for each in deformers),
+    }
+
+
+def _deforming_text(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
 
 
 def _material(material: Mapping[str, Any]) -> str:

@@ -40,12 +40,16 @@ from viewer.programs import (
     programs_with,
     trace,
 )
+from viewer.renderer.device.deform_passes import deform_sources
 from viewer.renderer.device.grid_build import grid_sources
 from viewer.renderer.device.rasterized import raster_sources
 from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
 from viewer.renderer.preview.presenter import presenter_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.geometry.normals import with_normals
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
 from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
@@ -56,6 +60,7 @@ from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.copy import FORMS
 from viewer.stream.gl.copy import copy_source as rectangle_source
@@ -63,6 +68,7 @@ from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
 from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.rows import rows_source
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import census_sources
@@ -162,7 +168,7 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
     tiles = tiles_source()
     for name, source in _sources(device):
         yield name, {"vert": tiles, "frag": source}
-    for name, source in (*_drawn_over_streams(), *_self_test(device)):
+    for name, source in (*_drawn_over_streams(), *_deforming(device), *_self_test(device)):
         yield name, {"vert": tiles, "frag": source}
     triangle, samplers = Scene.from_triangles(*_TRIANGLE), OPTIONS["sampler"].choices
     for test in TESTS:
@@ -224,6 +230,32 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     for number in (0, 1):
         yield f"window: show, smooth_up = {number}", film_source("show", smooth_up=number)
     yield "window: running estimate", running_source()
+
+
+def _deforming(device: Device) -> Iterator[tuple[str, Source]]:
+    """The passes over a mesh with all that deforms, and those that bring records together."""
+    plain = Scene.from_triangles(*_TRIANGLE)
+    rest = replace(
+        with_normals(plain.meshes[0]),
+        tangents=np.ones((3, 4), np.float32),
+        colors=np.ones((3, 4), np.float32),
+        materials=np.zeros(1, np.int32),
+    )
+    target = MorphTarget(np.ones((3, 3), np.float32), colors=np.ones((3, 4), np.float32))
+    joints, weights = np.zeros((3, 1), np.int32), np.ones((3, 1), np.float32)
+    deformation = Deformation(joints, weights, (target,), faceted=True)
+    mesh = DeformedMesh(rest, deformation, MeshPose(np.eye(4)[None], np.ones(1)))
+    image = Image(np.full((2, 2, 4), 128, np.uint8))
+    scene = replace(plain, meshes=[mesh], materials=[layered()], textures=[Texture(image)])
+    renderer = Renderer(scene, device=device)
+    found = [module for stepwise in (False, True) for module in renderer.prepared.modules(stepwise)]
+    tables = {memory.name: memory for module in found for memory in module.memories if isinstance(memory, Table)}
+    deforming = renderer.structure.deforming
+    assert deforming is not None
+    for name, source in deform_sources(deforming, tables, renderer.resources):
+        yield f"deform: {name}", source
+    for texels in (1, MOST_ATTACHMENTS):
+        yield f"rows of {texels} texels", rows_source(texels)
 
 
 def _self_test(device: Device) -> Iterator[tuple[str, Source]]:

@@ -12,8 +12,8 @@ STRUCTURE = of_part(
         values.read_word,
         "auto",
         "acceleration structure; two-level: one over each distinct mesh, and one over the instances; auto is bvh, or "
-        "two-level-bvh where a scene of many instances would be too large flattened; none tests every ray against all "
-        "primitives",
+        "two-level-bvh where meshes deform or a scene of many instances would be too large flattened; none tests every "
+        "ray against all primitives",
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
@@ -54,11 +54,12 @@ STRUCTURE = of_part(
         "rebuild",
         values.read_word,
         "auto",
-        "how the structure of a scene in motion is made anew: auto builds it on the host; device-grid builds a grid's "
-        "lists on the device, by fragment programs that expand, sort and search (--accel grid)",
+        "trees of meshes that deform, under two-level-bvh: refit to each pose; auto builds them anew in the background,"
+        " too, once rays are expected to cost a third more; build: anew for each pose; device-grid: lists of a grid "
+        "of every frame are built on the device, by fragment programs that expand, sort and search (--accel grid)",
         Affects.STRUCTURE,
         "NAME",
-        choices=("auto", "device-grid"),
+        choices=("auto", "refit", "build", "device-grid"),
         informs=True,
     ),
     Option(

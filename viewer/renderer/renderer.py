@@ -45,6 +45,7 @@ from viewer.renderer.sampling.ray_queries import RayQueries
 from viewer.renderer.sampling.rays import Hits, pack_rays
 from viewer.renderer.sampling.sampler import Sampler
 from viewer.scene.camera import Camera
+from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.scene import Scene
 from viewer.stream.compile.link import LinkedProgram
@@ -229,14 +230,14 @@ class Renderer:
         camera = self.camera
         if edit.cameras or not edit.same or not differences.keys().isdisjoint(VIEW):
             camera = view(chosen, shown)
-        moves = len(edit.moved) > 0 and before.structure.levels == 2
-        if goal is None and moves and keeps_structure(before, chosen, edit):
+        moves = (len(edit.moved) > 0 or bool(edit.posed)) and before.structure.levels == 2
+        if goal is None and moves and keeps_structure(before, shown, chosen, edit):
             lighting = scene_lighting(shown, chosen, before.lighting, edit)
             goal = adapted(before, given, shown, chosen, lighting, edit)
         else:
             goal = goal or prepare(given, chosen, progress, near)
             check_limits(goal, chosen)
-        self.gpu_scene.show(goal, edit.moved, lambda: prepare(given, chosen, progress, before))
+        self.gpu_scene.show(goal, edit.moved, lambda: prepare(given, chosen, progress, before), edit.posed)
         self.settings, self.camera = chosen, camera
         return max(deepest, Affects.SCENE) if edit.differs else deepest
 
@@ -253,6 +254,23 @@ class Renderer:
         """
         numbers, matrices = placed(transforms, len(self.scene.instances))
         self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
+
+    @exclusive
+    def deform(self, mesh: int, positions: ArrayLike, normals: ArrayLike | None = None) -> None:
+        """Give a mesh, by its number in `scene`, other vertices: (V, 3) in its own space, as simulations have them for
+        each frame. The next picture shows it; the scene that was given stays as it is, `scene` is another one.
+
+        A short word for `update` with `viewer.scene.deform.arrays.with_vertices`, which says what normals there are
+        without ``normals`` (V, 3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time
+        the structure is built for it, as it is every time under other structures. Raises ViewerError for an unknown
+        mesh and for arrays that do not fit; then nothing has changed.
+        """
+        count = len(self.scene.meshes)
+        if isinstance(mesh, bool) or not isinstance(mesh, (int, np.integer)) or not 0 <= mesh < count:
+            raise ViewerError("deform", f"there is no mesh {mesh!r}", f"they are numbered from 0 to {count - 1}")
+        meshes = list(self.scene.meshes)
+        meshes[mesh] = with_vertices(meshes[mesh], positions, normals)
+        self.update(self.scene.with_parts(meshes=meshes), light=(), classic=False)
 
     @exclusive
     def reload(self) -> None:

@@ -7,10 +7,10 @@ quaternions (K. Shoemake, *Animating Rotation with Quaternion Curves*, 1985), an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +18,21 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions
+from viewer.scene.geometry.triangles import LARGEST_COORDINATE
+from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions, visible_nodes
 from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.texture import Texture
 
-# Animated property of a node -> numbers in a value.
+# Animated property of a node's transform -> numbers in a value.
 PATHS = {"translation": 3, "rotation": 4, "scale": 3}
+# Others: the weights of its mesh's morph targets, as many as these are, or one alone ("weights/3"); and whether it is
+# visible, 0 or 1. Properties beside the nodes are JSON pointers ("/materials/0/alphaCutoff").
+OTHER_PATHS = ("weights", "visible")
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
+
+# Scale of instances that are not to be seen; the coordinates of rays in their space stay within float32.
+_UNSEEN = 2.0**-40
 
 # Angle in radians between two quaternions below which sin(u a) / sin(a) is u to float64's last bit.
 _CLOSE = 1e-9
@@ -31,11 +40,12 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Track:
-    """The keys of one node's translation, rotation or scale.
+    """The keys of one property: of a node (`PATHS`, `OTHER_PATHS`), or of what a JSON pointer names.
 
+    node   : -1 for properties beside the nodes.
     times  : (K,), seconds, rising, K > 0.
-    values : (K, width), width 3, or 4 for quaternions x y z w; for CUBICSPLINE (K, 3, width): in-tangent, value,
-             out-tangent, tangents per second.
+    values : (K, width), width 3, 4 for quaternions x y z w, or the number of morph targets; for CUBICSPLINE
+             (K, 3, width): in-tangent, value, out-tangent, tangents per second.
 
     Raises ViewerError when path, interpolation and shapes do not fit.
     """
@@ -48,12 +58,15 @@ class Track:
 
     def __post_init__(self) -> None:
         where = f"track of node {self.node}"
-        if self.path not in PATHS:
-            raise ViewerError(where, f"moves '{self.path}'", f"known: {', '.join(PATHS)}")
+        kind = self.path.partition("/")[0]
+        if kind and kind not in (*PATHS, *OTHER_PATHS):
+            raise ViewerError(where, f"moves '{self.path}'", f"known: {', '.join((*PATHS, *OTHER_PATHS))}")
         if self.interpolation not in INTERPOLATIONS:
             raise ViewerError(where, f"interpolation '{self.interpolation}'", f"known: {', '.join(INTERPOLATIONS)}")
         three = (3,) if self.interpolation == "CUBICSPLINE" else ()
-        wanted = (np.size(self.times), *three, PATHS[self.path])
+        width = PATHS.get(self.path)
+        width = np.shape(self.values)[-1] if width is None and np.ndim(self.values) else width
+        wanted = (np.size(self.times), *three, width)
         if np.ndim(self.times) != 1 or not np.size(self.times) or np.shape(self.values) != wanted:
             shapes = f"{np.shape(self.times)} and {np.shape(self.values)}"
             raise ViewerError(where, f"times and values have shapes {shapes}", f"the values' should be {wanted}")
@@ -72,16 +85,40 @@ class Animation:
         return max((float(track.times[-1]) for track in self.tracks), default=0.0)
 
 
+def together(animations: Sequence[Animation]) -> Animation:
+    """All of them at once; of two that move the same property the first does."""
+    found: dict[tuple[int, str], Track] = {}
+    for track in (track for each in animations for track in each.tracks):
+        found.setdefault((track.node, track.path), track)
+    return Animation("all", tuple(found.values()))
+
+
 class Pose(NamedTuple):
     """A scene at a time.
 
-    transforms : (I, 4, 4) float64 of its instances, object to world. meshes : the poses of deforming ones, by number.
+    transforms : (I, 4, 4) float64 of its instances, object to world; `hidden` where they are not shown.
+    meshes     : the poses of deforming ones, by number. materials, textures : those that change, by number.
     """
 
     transforms: Float
     cameras: list[Camera]
     lights: list[Light]
     meshes: dict[int, MeshPose]
+    materials: Mapping[int, Material] = {}
+    textures: Mapping[int, Texture] = {}
+
+
+class Properties(Protocol):
+    """What a scene has beside its nodes, as functions of animated properties."""
+
+    def materials(self, values: Mapping[str, Float]) -> tuple[dict[int, Material], dict[int, Texture]]:
+        """Materials and textures that change, by number; values (width,) by the properties' paths."""
+
+    def lights(self, values: Mapping[str, Float], lights: list[Light], shown: NDArray[np.bool_]) -> list[Light]:
+        """The lights with their changes; shown (L,): on visible nodes."""
+
+    def cameras(self, values: Mapping[str, Float], cameras: list[Camera]) -> list[Camera]:
+        """The cameras with their changes."""
 
 
 class Poser:
@@ -91,7 +128,7 @@ class Poser:
         self.hierarchy, self.animation = hierarchy, animation
         self._batches = _batches(animation.tracks)
         animated = np.zeros(len(hierarchy.parents), bool)
-        animated[[track.node for track in animation.tracks]] = True
+        animated[[track.node for track in animation.tracks if track.path in PATHS]] = True
         self._animated = np.flatnonzero(animated)
         moving = animated.copy()
         by_depth = levels(hierarchy.parents)
@@ -99,15 +136,30 @@ class Poser:
             moving[level] |= moving[hierarchy.parents[level]]
         self._levels = [level[moving[level]] for level in by_depth]
         self._rest = hierarchy.world()
-        self.instances = _on_moving_nodes(hierarchy.instance_nodes, moving)
+        shown = np.zeros(len(hierarchy.parents), bool)
+        shown[[track.node for track in animation.tracks if track.path == "visible"]] = True
+        self._fading = bool(shown.any())
+        self._by_depth = by_depth
+        for level in by_depth[1:]:
+            shown[level] |= shown[hierarchy.parents[level]]
+        self.instances = np.union1d(
+            _on_moving_nodes(hierarchy.instance_nodes, moving), _on_moving_nodes(hierarchy.owners, shown)
+        )
         self.cameras = _on_moving_nodes(hierarchy.camera_nodes, moving)
         self.lights = _on_moving_nodes(hierarchy.light_nodes, moving)
+        weighted = {track.node for track in animation.tracks if track.path.startswith("weights")}
+        self._deformers = [
+            each
+            for each in hierarchy.deformers
+            if each.node in weighted or (each.skin is not None and moving[each.skin.joints].any())
+        ]
 
     def world(self, seconds: float) -> Float:
         """(N, 4, 4) float64: every node's transform to the world at a time; not finite on overflow."""
         nodes = self.hierarchy
         parts = {"translation": nodes.translation, "rotation": nodes.rotation, "scale": nodes.scale}
-        for path, batches in self._batches.items():
+        for path in parts.keys() & self._batches.keys():
+            batches = self._batches[path]
             parts[path] = parts[path].copy()
             for batch in batches:
                 parts[path][batch.nodes] = batch.at(seconds)
@@ -122,20 +174,33 @@ class Poser:
                     world[level] = world[nodes.parents[level]] @ local[level] if depth else local[level]
         return world
 
-    def pose(self, seconds: float, transforms: Float, cameras: Sequence[Camera], lights: Sequence[Light]) -> Pose:
+    def visible(self, seconds: float) -> NDArray[np.bool_]:
+        """(N,): which nodes are shown at a time: those that are visible below nodes that are."""
+        nodes = self.hierarchy
+        own = np.ones(len(nodes.parents), bool) if nodes.visible is None else nodes.visible.copy()
+        for batch in self._batches.get("visible", ()):
+            own[batch.nodes] = batch.at(seconds)[:, 0] > 0.5
+        return visible_nodes(own, nodes.parents, self._by_depth)
+
+    def values(self, seconds: float) -> dict[str, Float]:
+        """The properties beside the nodes at a time: (width,) float64 by path."""
+        return {path: batches[0].at(seconds)[0] for path, batches in self._batches.items() if path[0] == "/"}
+
+    def pose(
+        self,
+        seconds: float,
+        transforms: Float,
+        cameras: Sequence[Camera],
+        lights: Sequence[Light],
+        properties: Properties | None = None,
+    ) -> Pose:
         """The instances' transforms, the cameras and the lights at a time; unanimated ones unchanged.
 
-        Raises ViewerError where a transform overflows float64.
+        Instances beyond `LARGEST_COORDINATE` are `hidden`: one that flies off does not end a film.
         """
         world = self.world(seconds)
         moved = transforms.copy()
-        below = self.hierarchy.offsets
-        nodes = self.hierarchy.instance_nodes[self.instances]
-        with np.errstate(over="ignore", invalid="ignore"):
-            moved[self.instances] = world[nodes] if below is None else world[nodes] @ below[self.instances]
-        if not np.isfinite(moved[self.instances]).all():
-            where = f"animation '{self.animation.name}'"
-            raise ViewerError(where, f"at {seconds:g} s a transform overflows float64", "scale it down")
+        moved[self.instances] = self._placed(world, self.visible(seconds) if self._fading else None)
         placed = list(cameras)
         for number in self.cameras.tolist():
             matrix = world[self.hierarchy.camera_nodes[number]]
@@ -146,18 +211,71 @@ class Poser:
             matrix = world[self.hierarchy.light_nodes[number]]
             with suppress(ViewerError):
                 emitting[number] = place_light(emitting[number], matrix)
-        return Pose(moved, placed, emitting, self._poses(world))
+        pose = Pose(moved, placed, emitting, self._poses(seconds, world))
+        values = self.values(seconds)
+        if properties is None or not (values or self._fading):
+            return pose
+        nodes = self.hierarchy.light_nodes
+        shown = np.ones(len(lights), bool)
+        if self._fading:
+            shown[: len(nodes)] = (nodes < 0) | self.visible(seconds)[nodes]
+        materials, textures = properties.materials(values)
+        return pose._replace(
+            cameras=properties.cameras(values, placed),
+            lights=properties.lights(values, emitting, shown),
+            materials=materials,
+            textures=textures,
+        )
 
-    def _poses(self, world: Float) -> dict[int, MeshPose]:
-        """The poses of deforming meshes; those of one skin share its matrices."""
+    def _placed(self, world: Float, visible: NDArray[np.bool_] | None) -> Float:
+        """The transforms (M, 4, 4) of the moving instances."""
+        nodes, below = self.hierarchy.instance_nodes[self.instances], self.hierarchy.offsets
+        found = np.where((nodes >= 0)[:, None, None], world[nodes], np.eye(4))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if below is not None:
+                found = found @ below[self.instances]
+        lost = ~(np.abs(found) <= LARGEST_COORDINATE).all(axis=(1, 2))
+        if visible is not None:
+            lost |= ~visible[self.hierarchy.owners[self.instances]]
+        if lost.any():
+            found[lost] = hidden(world[self.hierarchy.owners[self.instances[lost]]])
+        return found
+
+    def _poses(self, seconds: float, world: Float) -> dict[int, MeshPose]:
+        """The poses of moving meshes; those of one skin share its matrices."""
+        weights: dict[int, Float] = {}
+        for batch in self._batches.get("weights", ()):
+            weights.update(zip(batch.nodes.tolist(), batch.at(seconds), strict=True))
+        rest = {each.node: each.weights for each in self._deformers}
+        for path in (path for path in self._batches if path.startswith("weights/")):
+            number = int(path.partition("/")[2])
+            for batch in self._batches[path]:
+                for node, value in zip(batch.nodes.tolist(), batch.at(seconds)[:, 0].tolist(), strict=True):
+                    if node in rest:
+                        weights[node] = weights.get(node, rest[node]).copy()
+                        weights[node][number] = value
         skins: dict[int, Float] = {}
         found = {}
-        for each in self.hierarchy.deformers:
-            if each.skin is not None and id(each.skin) not in skins:
-                skins[id(each.skin)] = each.skin.matrices(world)
-            joints = np.zeros((0, 4, 4)) if each.skin is None else skins[id(each.skin)]
-            found[each.mesh] = MeshPose(joints, each.weights)
+        for each in self._deformers:
+            if each.skin is None:
+                joints = np.zeros((0, 4, 4))
+            else:
+                joints = skins.setdefault(id(each.skin), each.skin.matrices(world))
+            own = weights.get(each.node, each.weights)
+            found[each.mesh] = MeshPose(joints, own[: len(each.weights)])
         return found
+
+
+def hidden(transforms: Float) -> Float:
+    """Transforms (N, 4, 4) of instances that are not to be seen: too small for a ray to hit, at the places that these
+    transforms have for them, or at the origin where those are too far.
+
+    A structure of two levels takes them as any others: nothing is built anew for them.
+    """
+    found = np.broadcast_to(np.diag([_UNSEEN, _UNSEEN, _UNSEEN, 1.0]), transforms.shape).copy()
+    place = transforms[:, :3, 3]
+    found[:, :3, 3] = np.where((np.abs(place) <= LARGEST_COORDINATE).all(axis=1, keepdims=True), place, 0.0)
+    return found
 
 
 def _on_moving_nodes(nodes: Index, moving: NDArray[np.bool_]) -> Index:
@@ -219,11 +337,11 @@ def _flat(arrays: Sequence[NDArray]) -> tuple[Index, Float]:
 
 
 def _batches(tracks: Sequence[Track]) -> dict[str, list[_Batch]]:
-    groups: dict[tuple[str, str], list[Track]] = {}
+    groups: dict[tuple[str, str, int], list[Track]] = {}
     for track in tracks:
-        groups.setdefault((track.path, track.interpolation), []).append(track)
+        groups.setdefault((track.path, track.interpolation, np.shape(track.values)[-1]), []).append(track)
     found: dict[str, list[_Batch]] = {}
-    for (path, interpolation), members in groups.items():
+    for (path, interpolation, _), members in groups.items():
         blend = {"STEP": _step, "CUBICSPLINE": _spline, "LINEAR": _slerp if path == "rotation" else _line}
         found.setdefault(path, []).append(_Batch(members, blend[interpolation]))
     return found

@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.scene.deform.deformation import MeshPose
+
 Float = NDArray[np.float64]
 Index = NDArray[np.int64]
 
@@ -34,13 +36,19 @@ class Skin:
 class Deformer:
     """What poses a deforming mesh: the joints of a skin, and the weights that a node has for its morph targets.
 
-    mesh : number in the scene. node : of the hierarchy. skin : None without joints. weights : (M,) float64, at rest.
+    mesh : number in the scene. node : of the hierarchy, whose tracks animate the weights; -1: none. skin : None without
+    joints. weights : (M,) float64, at rest.
     """
 
     mesh: int
     node: int
     skin: Skin | None = None
     weights: Float = field(default_factory=lambda: np.zeros(0))
+
+    def pose(self, world: Float, weights: Float | None = None) -> MeshPose:
+        """The mesh's pose by world transforms (N, 4, 4) of all nodes, and weights (M,), by default those at rest."""
+        joints = np.zeros((0, 4, 4)) if self.skin is None else self.skin.matrices(world)
+        return MeshPose(joints, self.weights if weights is None else weights)
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,9 @@ class Hierarchy:
     instance_nodes : (I,) int64, the node of each instance of the scene; -1: none, directly in the world.
     camera_nodes, light_nodes : (C,) and (L,) int64, the same for cameras and lights.
     offsets        : (I, 4, 4) float64, each instance's transform relative to its node; None if all are identities.
+    visible        : (N,) bool, whether each node is at rest, but for those that it is below; None if all are.
+    instance_owners : (I,) int64, the node that shows each instance, also where it is not the one that moves it; None:
+                     `instance_nodes`.
     deformers      : one for each deforming mesh. Instances of a skinned mesh are on no node: its joints take it to the
                      world.
     """
@@ -69,6 +80,13 @@ class Hierarchy:
     light_nodes: Index
     offsets: Float | None = None
     deformers: tuple[Deformer, ...] = ()
+    visible: NDArray[np.bool_] | None = None
+    instance_owners: Index | None = None
+
+    @property
+    def owners(self) -> Index:
+        """(I,) int64, the node that shows each instance, -1: none."""
+        return self.instance_nodes if self.instance_owners is None else self.instance_owners
 
     @classmethod
     def of(
@@ -114,6 +132,14 @@ def levels(parents: Index) -> list[Index]:
     by_depth = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
     return [by_depth[first:last] for first, last in pairwise(bounds)]
+
+
+def visible_nodes(own: NDArray[np.bool_], parents: Index, nodes: Sequence[Index] | None = None) -> NDArray[np.bool_]:
+    """(N,): which nodes are shown, by their own flags (N,): those that are visible below nodes that are."""
+    found = own.copy()
+    for level in (levels(parents) if nodes is None else nodes)[1:]:
+        found[level] &= found[parents[level]]
+    return found
 
 
 def world_transforms(local: Float, nodes: Sequence[Index], parents: Index) -> Float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.scene.animation import Animation, Pose, Poser
+from viewer.scene.animation import Animation, Pose, Poser, Properties, together
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
@@ -30,6 +30,7 @@ from viewer.scene.texture import Texture
 # Times at which an animated scene is sampled for the bounds of its whole motion.
 GLANCES = 16
 ROUNDING = 1e-3  # by which colours in floats may pass 1
+ALL = -1  # number of all animations at once
 
 
 @dataclass
@@ -37,7 +38,8 @@ class Scene:
     """A file's contents. ``warnings`` are one-line remarks for the user on omissions and repairs.
 
     In an animated scene, instances, cameras and lights belong to nodes of ``hierarchy``; later additions are placed
-    directly in the world. ``animation`` is the number among ``animations`` played by `pose`; see `play`.
+    directly in the world. ``animation`` is the number among ``animations`` played by `pose`, or `ALL`; see `play`.
+    ``properties`` apply what is animated beside the nodes.
     """
 
     meshes: list[Mesh] = field(default_factory=list)
@@ -54,9 +56,11 @@ class Scene:
     hierarchy: Hierarchy | None = None
     animations: list[Animation] = field(default_factory=list)
     animation: int = 0
+    properties: Properties | None = None
     variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
     variant: str | None = None  # the current one
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
+    _all: tuple[list[Animation], Animation] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def from_triangles(
@@ -305,7 +309,7 @@ class Scene:
     def with_parts(self, **parts: Any) -> Scene:
         """The scene with other parts, fields of it by name; what has been found out of its motion is shared."""
         scene = replace(self, **parts)
-        scene._poser = self._poser
+        scene._poser, scene._all = self._poser, self._all
         return scene
 
     def _motion_bounds(self) -> NDArray[np.float64]:
@@ -321,10 +325,21 @@ class Scene:
     @property
     def duration(self) -> float:
         """Duration of the chosen animation in seconds; 0 without one."""
-        return self.animations[self.animation].duration if self.animations else 0.0
+        playing = self.playing
+        return 0.0 if playing is None else playing.duration
+
+    @property
+    def playing(self) -> Animation | None:
+        """The chosen animation; None without any."""
+        if not self.animations or self.animation != ALL:
+            return self.animations[self.animation] if self.animations else None
+        if self._all is None or not same_items(self._all[0], self.animations):
+            self._all = list(self.animations), together(self.animations)
+        return self._all[1]
 
     def play(self, animation: str | int) -> None:
-        """Choose the animation for `pose`, by name or number, from 0 in the file's order.
+        """Choose the animation for `pose`, by name or number, from 0 in the file's order, or all of them at once by
+        ``all``.
 
         Raises ViewerError with the known ones for an unknown one.
         """
@@ -333,6 +348,9 @@ class Scene:
             self.animation = names.index(str(animation))
             return
         text = str(animation)
+        if text == "all" and names:
+            self.animation = ALL
+            return
         if text.isascii() and text.isdigit() and int(text[:9]) < len(names):
             self.animation = int(text[:9])
             return
@@ -342,15 +360,15 @@ class Scene:
     def pose(self, seconds: float) -> Pose:
         """Transforms (I, 4, 4) float64 of all instances, the cameras and the lights, at a time of the animation.
 
-        Constant before the first key and after the last one. Objects not on animated nodes keep their place. Raises
-        ViewerError for a non-finite time, or a transform beyond float64.
+        Constant before the first key and after the last one. Objects not on animated nodes keep their place, and those
+        beyond `LARGEST_COORDINATE` are `hidden`. Raises ViewerError for a non-finite time.
         """
         if not np.isfinite(seconds):
             raise ViewerError(self.name, f"a time of {seconds} seconds", "give a finite number")
         now = transforms_of(self.instances)
-        if self.hierarchy is None or not self.animations:
+        animation = self.playing
+        if self.hierarchy is None or animation is None:
             return Pose(now, list(self.cameras), list(self.lights), {})
-        animation = self.animations[self.animation]
         if self._poser is None or self._poser.animation is not animation or self._poser.hierarchy is not self.hierarchy:
             self._poser = Poser(self.hierarchy, animation)
         nodes = self.hierarchy
@@ -359,14 +377,26 @@ class Scene:
         if any(more > less for more, less in zip(hung, there, strict=True)):
             what = f"nodes for {hung[0]} instances, {hung[1]} cameras and {hung[2]} lights, but the scene has"
             raise ViewerError(self.name, f"{what} {there[0]}, {there[1]} and {there[2]}", "mend its hierarchy")
-        return self._poser.pose(float(seconds), now, self.cameras, self.lights)
+        return self._poser.pose(float(seconds), now, self.cameras, self.lights, self.properties)
 
     def posed(self, seconds: float) -> Scene:
-        """The scene at a time, by `pose`; shares meshes and materials with this one."""
+        """The scene at a time, by `pose`; shares with this one what does not move."""
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
         instances = [replace(each, transform=matrix) for each, matrix in placed]
-        return self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights).deformed(pose.meshes)
+        scene = self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights)
+        return scene.deformed(pose.meshes).with_looks(pose)
+
+    def with_looks(self, pose: Pose) -> Scene:
+        """The scene with the materials and textures of a pose; itself where none change."""
+        changed: dict[str, list] = {}
+        for name, found in (("materials", pose.materials), ("textures", pose.textures)):
+            held = list(getattr(self, name))
+            for number, each in found.items():
+                held[number] = each
+            if found and not same_items(held, getattr(self, name)):
+                changed[name] = held
+        return self.with_parts(**changed) if changed else self
 
     def deformed(self, poses: Mapping[int, MeshPose]) -> Scene:
         """The scene with deforming meshes, by number, in these poses; shares all else with this one."""
@@ -375,8 +405,7 @@ class Scene:
             mesh = meshes[number]
             if isinstance(mesh, DeformedMesh):
                 meshes[number] = mesh.posed(pose)
-        same = all(map(operator.is_, meshes, self.meshes))
-        return self if same else self.with_parts(meshes=meshes)
+        return self if same_items(meshes, self.meshes) else self.with_parts(meshes=meshes)
 
     @property
     def deforms(self) -> bool:
@@ -398,6 +427,11 @@ class Scene:
         number.
         """
         return flattened(self.name, self.meshes, self.instances)
+
+
+def same_items(a: Sequence[object], b: Sequence[object]) -> bool:
+    """Whether two sequences hold the same objects."""
+    return len(a) == len(b) and all(map(operator.is_, a, b))
 
 
 def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:

@@ -94,7 +94,7 @@ class ObjectEditing:
         self.choose_animation((self._animated().animation + 1) % len(self.animations))
 
     def choose_animation(self, animation: int | str) -> None:
-        """Show an animation from its first moment on, by its name or number among `animations`.
+        """Show an animation from its first moment on, by its name or number among `animations`, or ``all`` at once.
 
         Raises ViewerError for an unknown one, and where nothing moves.
         """
@@ -112,7 +112,8 @@ class ObjectEditing:
     def animation(self) -> str:
         """The name of the chosen one; empty without any."""
         scene = self.view.scene
-        return self.animations[scene.animation] if scene is not None and scene.animations else ""
+        playing = None if scene is None else scene.playing
+        return "" if playing is None else playing.name
 
     def toggle_loop(self) -> None:
         """Whether the animation begins again behind its end."""
@@ -364,12 +365,14 @@ class ObjectEditing:
         scene = self._scene
         pose = scene.pose(self.player.take())
         moved = [k for k, each in enumerate(scene.instances) if not np.array_equal(each.transform, pose.transforms[k])]
-        lit = pose.lights != scene.lights
         if moved:
             scene = scene.moved(np.array(moved), pose.transforms[moved])
-        if lit:
+        scene = scene.deformed(pose.meshes).with_looks(pose)
+        if pose.lights != scene.lights:
             scene = self.markers.of_pose(scene, pose.lights)
-        if moved or lit:
+        if pose.cameras != scene.cameras:
+            scene = scene.with_parts(cameras=pose.cameras)
+        if scene is not self._scene:
             self._show(scene)
 
     def _show(self, scene: Scene) -> None:

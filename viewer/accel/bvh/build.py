@@ -24,6 +24,7 @@ LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats
 METHODS = ("sah", "midpoint")
 LARGEST_LEAF = 255
 SMALL = 96  # number of boxes below which the loops are not worth compiling
+FEWEST = 4  # the same of a tree that is built for every picture
 # Parts of the list above this size are split one at a time, smaller ones grown in one go: the jobs of the threads. It
 # affects speed alone: a part's tree is the same in either case.
 GRAIN = 1 << 14
@@ -114,11 +115,11 @@ def build(corners: NDArray[np.float32], method: str = "sah", leaf: int = 4, prog
     return _build(loops.gather, (corners,), method == "midpoint", 1 if method == "midpoint" else leaf, progress, begin)
 
 
-def build_boxes(low: NDArray[np.float32], high: NDArray[np.float32], leaf: int = 1) -> Bvh:
+def build_boxes(low: NDArray[np.float32], high: NDArray[np.float32], leaf: int = 1, often: bool = False) -> Bvh:
     """The same over boxes, by SAH: the top structure of a scene of instances. `order` holds numbers of boxes.
 
     low, high : (T, 3) float32. Boxes that are not finite, or empty (low above high), are left out.
-    leaf      : most boxes in a leaf, 1 to 255.
+    leaf      : most boxes in a leaf, 1 to 255. often : loops are compiled for few boxes, too; the tree is the same.
 
     Raises ViewerError as `build` does.
     """
@@ -126,23 +127,29 @@ def build_boxes(low: NDArray[np.float32], high: NDArray[np.float32], leaf: int =
     if np.ndim(low) != 2 or np.shape(low)[1:] != (3,) or np.shape(high) != np.shape(low):
         raise ViewerError("bvh", f"boxes have shapes {np.shape(low)} and {np.shape(high)}, expected (T, 3) twice")
     pair = np.require(low, np.float32, ["C"]), np.require(high, np.float32, ["C"])
-    return _build(loops.gather_boxes, pair, False, leaf, None, begin)
+    return _build(loops.gather_boxes, pair, False, leaf, None, begin, FEWEST if often else SMALL)
 
 
-def octant_links(bvh: Bvh) -> NDArray[np.int32]:
+def octant_links(bvh: Bvh, often: bool = False) -> NDArray[np.int32]:
     """Links of a stackless front-to-back traversal, per octant of the ray's direction: (8, N, 2) int32.
 
     Bit k of the octant is set where direction[k] < 0. [..., 0] is the next node after a hit of the box: at an inner
     node the nearer child along the node's axis. [..., 1] is the next node after a miss, or after a leaf. In a leaf both
-    are equal. Traversal starts at node 0 and ends at N.
+    are equal. Traversal starts at node 0 and ends at N. often : as of `build_boxes`.
     """
     links = np.empty((8, len(bvh.second), 2), np.int32)
-    run(bvh_layout.octants, bvh.second, bvh.axis, links, small=len(bvh.second) <= 2 * SMALL)
+    run(bvh_layout.octants, bvh.second, bvh.axis, links, small=len(bvh.second) <= 2 * (FEWEST if often else SMALL))
     return links
 
 
 def _build(
-    gather: Callable, given: tuple[NDArray, ...], midpoint: bool, leaf: int, progress: Progress | None, begin: float
+    gather: Callable,
+    given: tuple[NDArray, ...],
+    midpoint: bool,
+    leaf: int,
+    progress: Progress | None,
+    begin: float,
+    least: int = SMALL,
 ) -> Bvh:
     """The tree over the boxes that the loop `gather` makes from the arrays `given`."""
     total = len(given[0])
@@ -151,7 +158,7 @@ def _build(
     if not isinstance(leaf, (int, np.integer)) or isinstance(leaf, bool) or not 1 <= leaf <= LARGEST_LEAF:
         raise ViewerError("bvh", f"leaf size {leaf!r}", f"give a number from 1 to {LARGEST_LEAF}")
     report = progress or (lambda share, text: None)
-    small = total <= SMALL
+    small = total <= least
     refs, known = np.empty((total + 1, 8), np.float32), np.empty(12)
     used = run(gather, *given, refs, known, small=small)
     if used == 0:

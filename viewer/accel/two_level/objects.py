@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel import quadrics
 from viewer.base.errors import ViewerError
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.instance import transforms_of
@@ -42,6 +43,8 @@ class Objects:
     of      : (I,) int32, the object of each of the scene's instances, -1 for an empty one.
     own     : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
     quadrics : O, an object's quadric in place of triangles, else None; its corners then bound its box.
+    deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
+    bound    : numbers of deforming meshes with an instance that is an object of its own, whose pose cannot be followed.
     """
 
     meshes: list[Mesh]
@@ -51,6 +54,8 @@ class Objects:
     of: NDArray[np.int32]
     own: NDArray[np.bool_]
     quadrics: list[PlacedQuadric | None]
+    deforming: list[int] = field(default_factory=list)
+    bound: frozenset[int] = frozenset()
 
     @property
     def triangles(self) -> int:
@@ -80,21 +85,33 @@ def objects_of(scene: Scene) -> Objects:
     parts: list[NDArray[np.float64]] = []
     placed: list[PlacedQuadric | None] = []
     of = np.full(len(scene.instances), -1, np.int32)
-    for number, instance in enumerate(scene.instances):
+    deforms = np.array([isinstance(scene.meshes[each.mesh], DeformedMesh) for each in scene.instances], bool)
+    deforming: list[int] = []
+    for number in np.argsort(~(deforms & ~own), kind="stable").tolist():
+        instance = scene.instances[number]
         key = (instance.mesh, number if own[number] else -1)
         if key not in found:
             mesh = in_world(scene, instance) if own[number] else with_normals(scene.meshes[instance.mesh])
             found[key] = _add(mesh, meshes, scales, corners, parts, placed)
+            if deforms[number] and not own[number] and found[key] >= 0:
+                deforming.append(instance.mesh)
         of[number] = found[key]
     covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
-    return Objects(meshes, np.array(scales, np.float64), corners, covered, of, own, placed)
+    bound = frozenset(scene.instances[number].mesh for number in np.flatnonzero(deforms & own).tolist())
+    return Objects(meshes, np.array(scales, np.float64), corners, covered, of, own, placed, deforming, bound)
 
 
 def _add(mesh: Mesh, meshes: list[Mesh], scales: list[float], corners: list, parts: list, placed: list) -> int:
     """The object's number, or -1 if it has nothing to hit."""
     quadric = mesh if isinstance(mesh, Quadric) else None
     shape = mesh.positions[mesh.triangles] if quadric is None else mesh.positions[None]
-    sound = np.isfinite(shape).all(axis=(1, 2))
+    sound = np.asarray(np.isfinite(shape).all(axis=(1, 2)))
+    if isinstance(mesh, DeformedMesh):
+        sound &= (np.abs(np.where(np.isfinite(shape), shape, 0.0)) <= LARGEST_COORDINATE).all(axis=(1, 2))
+    if isinstance(mesh, DeformedMesh) and not sound.all():  # another pose may be finite
+        rest = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
+        shape = shape.copy()
+        shape[~sound], sound[:] = rest, True
     if not sound.any():
         return -1
     largest = float(np.abs(shape[sound]).max())

@@ -9,6 +9,7 @@ and P. Slusallek, "Distributed interactive ray tracing of dynamic scenes" (2003)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -102,6 +103,19 @@ class TwoLevel:
         firsts, lasts = np.r_[0, edges], np.r_[edges, len(numbers)] - 1
         changes = [(self.table, int(numbers[a]), int(numbers[b]) + 1) for a, b in zip(firsts, lasts, strict=True)]
         return changes + self.top.build(self.low, self.high)
+
+    def cover(self, boxes: Mapping[int, NDArray[np.float64]]) -> Changes:
+        """Have objects of these numbers within boxes (2, 3) of their spaces, and rebuild the top structure; returns the
+        changed rows."""
+        for number, (low, high) in boxes.items():
+            half = (high - low) / 2
+            self.objects.parts[number] = *(low + half), *half, np.sqrt((half * half).sum())
+        held = np.flatnonzero(np.isin(self.objects.of, list(boxes)) & ~self.objects.own)
+        if not len(held):
+            return []
+        transforms = self.transforms[held]
+        self._place(held, transforms, inverses(transforms[:, :3, :3]))
+        return self.top.build(self.low, self.high)
 
     def _place(self, numbers: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
         """Write the rows of these instances, and their boxes; object transforms (N, 4, 4), with inverses (N, 3, 3) of

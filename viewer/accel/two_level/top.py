@@ -49,10 +49,12 @@ ROOM_PER_INSTANCE, LEAST_ROOM = 16, 4096
 class Top(Protocol):
     """A structure over boxes, rebuilt whenever they change.
 
-    modules : two, so that kernels which only ask for the current instance do not bring the memories.
+    modules : two, so that kernels which only ask for the current instance do not bring the memories. often : it will be
+    built for every picture.
     """
 
     modules: list[Module]
+    often: bool
 
     def build(self, low: Boxes, high: Boxes) -> Changes:
         """Build over boxes (I, 3) twice; returns the changed rows, and sets the modules' uniforms."""
@@ -85,6 +87,7 @@ class _Made:
             "instance found", ("top_instance",), "accel/top_instance.glsl", module_state=record, uses=(RAY, record)
         )
         self.modules = [traversal, found]
+        self.often = False
         self.statistics: dict[str, float | int] = {}
 
     @property
@@ -109,7 +112,7 @@ class TopBvh(_Made):
 
     def build(self, low: Boxes, high: Boxes) -> Changes:
         """See `Top`."""
-        built = bvh_build.build_boxes(low, high, leaf=1)
+        built = bvh_build.build_boxes(low, high, leaf=1, often=self.often)
         statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
         self._built(statistics, top_root=0 if len(built.order) else self.room)
         if not len(built.order):
@@ -119,7 +122,7 @@ class TopBvh(_Made):
         nodes["first"][leaf] = built.order[built.first[leaf]]
         for name in ("low", "high", "first", "count"):
             rows[name] = nodes[name]
-        missed = bvh_build.octant_links(built)[..., 1].T
+        missed = bvh_build.octant_links(built, self.often)[..., 1].T
         missed = np.where(missed >= count, self.room, missed)
         rows["missed_up"], rows["missed_down"] = missed[:, :4], missed[:, 4:]
         return [(self.nodes, 0, count)]

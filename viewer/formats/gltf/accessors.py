@@ -15,7 +15,8 @@ from viewer.formats.gltf.json import Object
 from viewer.scene.mesh import quiet_nans
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
+_WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+_TYPES = {width: name for name, width in _WIDTHS.items()}
 
 
 class Accessors:
@@ -48,18 +49,22 @@ class Accessors:
             cached = _as_floats(raw, normalized or normalize)
             self._arrays[number, normalize] = cached
         if cached.shape[1] not in widths:
-            expected = " or ".join("SCALAR" if width == 1 else f"VEC{width}" for width in widths)
+            expected = " or ".join(_TYPES[width] for width in widths)
             raise owner.fail(key, f"accessor {number} is {self.accessors[number].text('type')}, expected {expected}")
         return cached
 
     def indices(self, key: str, owner: Object) -> NDArray[np.int64]:
         """The accessor of ``owner[key]``, as (count,) int64 vertex numbers."""
+        return self.integers(key, owner, 1)[:, 0]
+
+    def integers(self, key: str, owner: Object, width: int) -> NDArray[np.int64]:
+        """The accessor of ``owner[key]``, unsigned integers, as (count, width) int64."""
         number = owner.index(key, len(self.accessors), "accessor")
         raw, _ = self._read(number)
-        if raw.shape[1] != 1 or raw.dtype.kind != "u":
-            raise owner.fail(key, f"accessor {number} is not a SCALAR of unsigned integers")
+        if raw.shape[1] != width or raw.dtype.kind != "u":
+            raise owner.fail(key, f"accessor {number} is not a {_TYPES[width]} of unsigned integers")
         self.budget.charge(raw.size * 8)
-        return raw[:, 0].astype(np.int64)
+        return raw.astype(np.int64)
 
     def view_bytes(self, number: int) -> bytes:
         """The bytes of a buffer view."""
@@ -86,7 +91,7 @@ class Accessors:
         kind = self._component(accessor)
         width = _WIDTHS.get(accessor.text("type"))
         if width is None:
-            raise accessor.fail("type", f"expected SCALAR or VEC2 to VEC4, got '{accessor.text('type')[:20]}'")
+            raise accessor.fail("type", f"expected SCALAR, VEC2 to VEC4 or MAT4, got '{accessor.text('type')[:20]}'")
         count = accessor.integer("count", low=0, high=1 << 40)
         if "bufferView" in accessor:
             raw = self._view(accessor, count, width, kind)

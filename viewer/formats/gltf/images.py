@@ -4,11 +4,14 @@ KHR_texture_basisu and EXT_texture_webp."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
@@ -37,8 +40,9 @@ _WEBP, _BASIS = "EXT_texture_webp", "KHR_texture_basisu"
 class Textures:
     """The textures of materials; all images are decoded in parallel at the first request.
 
-    textures : in the scene's order. An unreadable image is refused, or if ``lenient`` replaced by a checkerboard, with
-    the reason in ``faults``, once per image.
+    textures : in the scene's order. places : their numbers by the places that name them. moving : the places whose
+    transforms are animated: each has a texture of its own. An unreadable image is refused, or if ``lenient`` replaced
+    by a checkerboard, with the reason in ``faults``, once per image.
     """
 
     def __init__(
@@ -48,8 +52,11 @@ class Textures:
         path: Path,
         lenient: bool = False,
         max_texture: int | None = None,
+        moving: Collection[str] = (),
     ) -> None:
         self.lenient = lenient
+        self.moving = moving
+        self.places: dict[str, int] = {}
         self.memory = ImageMemory(max_texture)
         self.document = document
         self.accessors = accessors
@@ -68,22 +75,21 @@ class Textures:
         """
         described = owner.child(key)
         coordinates = described.integer("texCoord", 0, high=1 << 20)
-        offset, rotation, scale = (0.0, 0.0), 0.0, (1.0, 1.0)
         extension = described.extension("KHR_texture_transform")
         if extension is not None:
-            offset = extension.numbers("offset", 2, offset)
-            rotation = extension.number("rotation", rotation)
-            scale = extension.numbers("scale", 2, scale)
             coordinates = extension.integer("texCoord", coordinates, high=1 << 20)
+        transform = transform_of(described)
         found = self.document.objects("textures")
         index = described.index("index", len(found), "texture")
-        made = (index, offset, rotation, scale, content, coordinates)
+        place = owner.path(key)
+        made = (index, (transform + 0.0).tobytes(), content, coordinates, place if place in self.moving else "")
         if made not in self._numbers:
             texture = self._texture(found[index], index)
-            texture.transform, texture.content = uv_transform(offset, rotation, scale), content
+            texture.transform, texture.content = transform, content
             self._numbers[made] = len(self.textures)
             self.textures.append(texture)
             self._sets.append(coordinates)
+        self.places[place] = self._numbers[made]
         return self._numbers[made]
 
     def coordinates(self) -> tuple[int, int]:
@@ -212,6 +218,15 @@ class Textures:
         if uri[:5].lower() == "data:":
             return decode_data_uri(uri, where)
         return read_file(resolve_uri(self.folder, uri, where), where, most=16 * LARGEST_IMAGE)
+
+
+def transform_of(described: Object) -> NDArray[np.float64]:
+    """(2, 3): the transform of the texture coordinates of a texture's description (KHR_texture_transform)."""
+    extension = described.extension("KHR_texture_transform")
+    if extension is None:
+        return uv_transform()
+    offset, scale = (extension.numbers(key, 2, (value, value)) for key, value in (("offset", 0.0), ("scale", 1.0)))
+    return uv_transform(offset, extension.number("rotation", 0.0), scale)
 
 
 def _indices(value: object, key: str = "") -> Iterator[int]:

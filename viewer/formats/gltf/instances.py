@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,34 +12,55 @@ from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.json import Object
 from viewer.formats.gltf.meshes import Meshes
 from viewer.formats.gltf.nodes import Nodes
-from viewer.scene.hierarchy import compose
+from viewer.scene.animation import hidden
+from viewer.scene.hierarchy import compose, visible_nodes
 from viewer.scene.scene import Instance
 
 # Memory of an instance: its matrix and Python objects.
 _INSTANCE_BYTES = 512
 
 
+class Placed(NamedTuple):
+    """Instances; the place in `Nodes` of the node that each moves with, -1 of skinned ones, which their joints place,
+    and of the node that each is of; transforms (I, 4, 4) relative to the first, None if all are identities."""
+
+    instances: list[Instance]
+    nodes: list[int]
+    owners: list[int]
+    offsets: NDArray[np.float64] | None
+
+
 def read_instances(
-    document: Object, nodes: Nodes, meshes: Meshes, accessors: Accessors, warnings: list[str]
-) -> tuple[list[Instance], list[int], NDArray[np.float64] | None]:
-    """Instances of the visible nodes; the place in ``nodes`` of each; transforms relative to it, None if all are
-    identities."""
+    document: Object,
+    nodes: Nodes,
+    meshes: Meshes,
+    accessors: Accessors,
+    warnings: list[str],
+    weighted: Collection[int] = (),
+) -> Placed:
+    """The instances of the nodes that are shown, if only at times.
+
+    weighted : numbers of the nodes whose weights of morph targets are animated.
+    """
     objects = document.objects("nodes")
     count = len(document.objects("meshes"))
+    visible = visible_nodes(nodes.visible, nodes.parents)
     instances: list[Instance] = []
     hung: list[int] = []
+    owners: list[int] = []
     offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
     flat = 0
     for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
         node = objects[number]
-        if "mesh" not in node or not nodes.visible[place]:
+        if "mesh" not in node or not nodes.shown[place]:
             continue
-        drawn = meshes.of(node.index("mesh", count, "mesh"))
+        drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, number in weighted)
         if not drawn:
             continue
         name = node.text("name", "") or f"node {number}"
         extension = node.extension("EXT_mesh_gpu_instancing")
-        worlds = world[None]
+        skinned = [mesh in meshes.deformers.skinned for mesh in drawn]
+        worlds, below = world[None], np.eye(4)[None]
         if extension is not None:
             below = _gpu_instances(extension, accessors)
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -45,19 +69,24 @@ def read_instances(
                 raise extension.fail("attributes", "a transform overflows float64", "scale it down")
             offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
         accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
-        hung.extend([place] * (len(worlds) * len(drawn)))
+        owners.extend([place] * (len(worlds) * len(drawn)))
+        hung.extend([-1 if each else place for each in skinned] * len(worlds))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
-        for matrix in worlds:
-            instances.extend(Instance(mesh, matrix, name=name) for mesh in drawn)
+        if not visible[place]:
+            worlds = below = hidden(np.broadcast_to(world, worlds.shape))
+        for matrix, offset in zip(worlds, below, strict=True):
+            instances.extend(
+                Instance(mesh, offset if free else matrix, name=name) for mesh, free in zip(drawn, skinned, strict=True)
+            )
     if flat:
         warnings.append(f"{flat:,} nodes or instances have a zero scale along an axis")
     if not offsets:
-        return instances, hung, None
+        return Placed(instances, hung, owners, None)
     all_offsets = np.broadcast_to(np.eye(4), (len(instances), 4, 4)).copy()
     for first, each in offsets.items():
         all_offsets[first : first + len(each)] = each
-    return instances, hung, all_offsets
+    return Placed(instances, hung, owners, all_offsets)
 
 
 def _gpu_instances(extension: Object, accessors: Accessors) -> NDArray[np.float64]:

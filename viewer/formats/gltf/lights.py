@@ -23,12 +23,19 @@ from viewer.scene.light import BRIGHTEST, KINDS, Light
 EXTENSION = "KHR_lights_punctual"
 
 
-def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[int] | None = None) -> list[Light]:
-    """The lights on the scene's visible nodes, in the nodes' order, at the node's origin towards its -Z.
+def read_lights(
+    document: Object,
+    nodes: Nodes,
+    warnings: list[str],
+    held: list[int] | None = None,
+    numbers: list[int] | None = None,
+) -> list[Light]:
+    """The lights on the scene's nodes that are shown, if only at times, in the nodes' order, at the node's origin
+    towards its -Z.
 
     A light has its node's name, else its own; duplicates are numbered. Values out of range are clamped, unknown kinds
     omitted, and ``range`` is not applied, since light does not end: with warnings. Raises ViewerError for wrong types
-    and unknown light numbers. ``held`` receives each light's place in ``nodes``.
+    and unknown light numbers. ``held`` receives each light's place in ``nodes``, ``numbers`` its own in the document.
     """
     extension = document.extension(EXTENSION)
     if extension is None:
@@ -42,11 +49,11 @@ def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[
     names: set[str] = set()
     for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
         reference = objects[number].extension(EXTENSION)
-        if reference is None or not nodes.visible[place]:
+        if reference is None or not nodes.shown[place]:
             continue
         index = reference.index("light", len(described), "light")
         if index not in known:
-            known[index] = _describe(described[index], index, clamped, ranged, warnings)
+            known[index] = describe(described[index], index, clamped, ranged, warnings)
         light = known[index]
         if light is None:
             continue
@@ -59,6 +66,8 @@ def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[
             names.add(unique)
             if held is not None:
                 held.append(place)
+            if numbers is not None:
+                numbers.append(index)
         except ViewerError as error:
             warnings.append(f"light '{name}' left out: {error.what}")
     if clamped:
@@ -68,7 +77,7 @@ def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[
     return lights
 
 
-def _describe(item: Object, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
+def describe(item: Object, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
     """A light at the origin, without its node; None for an unknown kind."""
     name = item.text("name", "") or f"light {index}"
     kind = item.text("type")

@@ -8,17 +8,18 @@ transport computes occlusion.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from viewer.formats.files import short
 from viewer.formats.gltf.classic import read_classic
-from viewer.formats.gltf.images import Textures
 from viewer.formats.gltf.json import Object
 from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.principled import kind_of
 from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
+from viewer.scene.texture import Texture
 
 # Emission beyond this would overflow float32 in sums of samples.
 _BRIGHTEST = 1e30
@@ -54,8 +55,28 @@ def default_material() -> Material:
     return material
 
 
-def read_materials(document: Object, warnings: list[str], textures: Textures) -> list[Material]:
-    """The document's materials.
+class TextureNumbers(Protocol):
+    """Where materials find the numbers of their textures; see `Textures`."""
+
+    textures: list[Texture]
+
+    def number(self, owner: Object, key: str, content: str = "color") -> int:
+        """The scene's number of the texture described by ``owner[key]``."""
+
+
+def read_material(item: Object, number: int, textures: TextureNumbers, animated: bool = False) -> tuple[Material, bool]:
+    """The document's material of a number, and whether factors out of range were clamped.
+
+    animated : it has the textures of what is black now, too.
+    """
+    reader = _Reader(item, f"material {number}", textures, animated)
+    return reader.material, reader.clamped
+
+
+def read_materials(
+    document: Object, warnings: list[str], textures: TextureNumbers, animated: Collection[int] = ()
+) -> list[Material]:
+    """The document's materials; ``animated``: the numbers of those with animated properties.
 
     Factors out of range are clamped, with a warning. Raises ViewerError for wrong types, unknown alpha modes and
     unknown texture numbers.
@@ -63,10 +84,10 @@ def read_materials(document: Object, warnings: list[str], textures: Textures) ->
     clamped: list[str] = []
     materials = []
     for number, item in enumerate(document.objects("materials")):
-        reader = _Reader(item, f"material {number}", textures)
-        materials.append(reader.material)
-        if reader.clamped:
-            clamped.append(reader.material.name)
+        material, held = read_material(item, number, textures, number in animated)
+        materials.append(material)
+        if held:
+            clamped.append(material.name)
     if clamped:
         warnings.append(f"factors out of range were clamped in {len(clamped)} materials: {', '.join(clamped[:3])}")
     return materials
@@ -75,8 +96,8 @@ def read_materials(document: Object, warnings: list[str], textures: Textures) ->
 class _Reader:
     """Reads one material; ``clamped``: a factor was out of range."""
 
-    def __init__(self, item: Object, name: str, textures: Textures) -> None:
-        self.textures = textures
+    def __init__(self, item: Object, name: str, textures: TextureNumbers, animated: bool) -> None:
+        self.textures, self.animated = textures, animated
         self.clamped = False
         self.item = item
         both = item.flag("doubleSided", False)
@@ -129,13 +150,13 @@ class _Reader:
         material = self.material
         strength = self._factor(self._extension("emissive_strength"), "emissiveStrength", 1.0, high=_BRIGHTEST)
         factor = np.multiply(self._rgb(self.item, "emissiveFactor", 0.0), strength)
-        if factor.any():
+        if factor.any() or self.animated:
             number = self._texture(self.item, "emissiveTexture", "color")
             if number is not None:
                 texels = self.textures.textures[number].image.texels[..., :3]
                 if (texels == texels[0, 0]).all() and texels.dtype == np.uint8:
                     factor = factor * linear_from_srgb(texels[0, 0] / 255.0)
-                else:
+                elif factor.any():
                     material.emission_texture = number
         red, green, blue = (float(value) for value in factor)
         material.emission = (red, green, blue)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,11 @@ from viewer.formats.gltf.decoders import draco
 from viewer.formats.gltf.extras import DRACO, installed
 from viewer.formats.gltf.images import Textures
 from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.motion.deformers import Deformers, Geometry, Rig
+from viewer.formats.gltf.motion.skins import mended
+from viewer.formats.gltf.motion.targets import read_targets, rest_weights, target_count
 from viewer.formats.gltf.variants import read_mappings
+from viewer.scene.deform.deformation import WIDTHS
 from viewer.scene.geometry.normals import unit_normals, with_normals
 from viewer.scene.geometry.tangents import with_tangents
 from viewer.scene.material import Material
@@ -27,6 +31,8 @@ _ATTRIBUTES = ("POSITION", "NORMAL", "COLOR_0", "TANGENT")
 
 class Meshes:
     """The scene's meshes. ``left_out`` counts omissions, by a text for the user.
+
+    A mesh on nodes that pose it differently is one of the scene's for each pose, by ``deformers``.
 
     sets : the file's sets of texture coordinates for a mesh's ``uvs`` and ``uvs_1``. variant_count : of
     KHR_materials_variants. Missing normals are flat, as glTF demands (3.7.2.1), without tangents; normals of zero
@@ -41,7 +47,9 @@ class Meshes:
         textures: Textures,
         sets: tuple[int, int],
         variant_count: int,
+        deformers: Deformers,
     ) -> None:
+        self.deformers = deformers
         self.document = document.objects("meshes")
         self.accessors = accessors
         self.material_count, self.variant_count = len(materials), variant_count
@@ -51,8 +59,9 @@ class Meshes:
         self.meshes: list[Mesh] = []
         self.uses_default_material = False
         self.left_out: Counter[str] = Counter()
-        self._numbers: dict[int, list[int]] = {}
-        self._geometry: dict[tuple, Mesh | None] = {}
+        self._numbers: dict[tuple, list[int]] = {}
+        self._targets: dict[int, int] = {}
+        self._geometry: dict[tuple, Geometry | None] = {}
         self._made: dict[tuple, int] = {}
         self._variants: list[dict[int, int]] = []
 
@@ -60,21 +69,32 @@ class Meshes:
         """A variant's materials by mesh number, for meshes where they differ."""
         return {mesh: each[variant] for mesh, each in enumerate(self._variants) if variant in each}
 
-    def of(self, number: int) -> list[int]:
-        """The scene's meshes of a document's mesh: one for each primitive with triangles."""
-        if number not in self._numbers:
-            mesh = self.document[number]
+    def of(self, number: int, node: Object, place: int, animated: bool = False) -> list[int]:
+        """The scene's meshes of a document's mesh on a node: one for each primitive with triangles.
+
+        place : the node's in `Nodes`. animated : whether the weights of its morph targets are.
+        """
+        mesh = self.document[number]
+        if number not in self._targets:
+            self._targets[number] = target_count(mesh)
+        rig = Rig()
+        if self._targets[number] or "skin" in node:
+            skin = node.index("skin", len(self.deformers.skins.document), "skin", None)
+            weights = rest_weights(node, mesh, self._targets[number])
+            rig = Rig(skin, weights, place if animated and weights else -1)
+        key = (number, rig)
+        if key not in self._numbers:
             name = mesh.text("name", "") or f"mesh {number}"
             primitives = mesh.objects("primitives")
             found = []
             for k, primitive in enumerate(primitives):
-                made = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}")
+                made = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
                 if made is not None:
                     found.append(made)
-            self._numbers[number] = found
-        return self._numbers[number]
+            self._numbers[key] = found
+        return self._numbers[key]
 
-    def _mesh(self, primitive: Object, name: str) -> int | None:
+    def _mesh(self, primitive: Object, name: str, rig: Rig) -> int | None:
         material = primitive.index("material", self.material_count, "material", None)
         if material is None:
             material = self.material_count  # the default one, appended last
@@ -87,36 +107,37 @@ class Meshes:
         numbers = [attributes.integer(key, -1, -(1 << 53)) for key in (*_ATTRIBUTES, *self.sets)]
         packed = primitive.extension(draco.NAME)
         view = -1 if packed is None else packed.index("bufferView", len(self.accessors.views), "buffer view")
-        key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode, view)
+        key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode, view, _moved_by(primitive, attributes))
         bent = next((self.bends[each] for each in (material, *variants.values()) if self.bends[each] is not None), None)
         key = (*key, bent)
-        looks = (*key, material, *sorted(variants.items()))
-        if looks in self._made:
-            return self._made[looks]
         if key not in self._geometry:
             self._geometry[key] = self._read(primitive, attributes, mode, name, bent)
-        shared = self._geometry[key]
-        if shared is None:
+        geometry = self._geometry[key]
+        if geometry is None:
             return None
+        rig = geometry.rig(rig)
+        looks = (*key, material, *sorted(variants.items()), rig)
+        if looks in self._made:
+            return self._made[looks]
+        shared = geometry.mesh
         self.accessors.budget.charge(4 * len(shared.triangles))
         materials = np.full(len(shared.triangles), material, np.int32)
-        self._made[looks] = len(self.meshes)
-        self.meshes.append(replace(shared, materials=materials, name=name))
+        number = self._made[looks] = len(self.meshes)
+        mesh = replace(shared, materials=materials, name=name)
+        self.meshes.append(mesh if rig == Rig() else self.deformers.pose(number, mesh, geometry, rig, attributes))
         self._variants.append(variants)
         used = self.uses[material].union(*(self.uses[each] for each in variants.values()))
         if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):
             self.left_out["primitives lack the texture coordinates of their material's texture"] += 1
         return len(self.meshes) - 1
 
-    def _read(self, primitive: Object, attributes: Object, mode: int, name: str, bent: int | None) -> Mesh | None:
+    def _read(self, primitive: Object, attributes: Object, mode: int, name: str, bent: int | None) -> Geometry | None:
         if mode < 4:
             self.left_out[f"primitives of {_MODES[mode]} are not traced"] += 1
             return None
         if "POSITION" not in attributes:
             self.left_out["primitives without positions cannot be drawn"] += 1
             return None
-        if primitive.array("targets"):
-            self.left_out["primitives have morph targets, which are not applied"] += 1
         packed = self._packed(primitive, attributes, mode)
         stored = {} if packed is None else packed.attributes
         count: int | None = None
@@ -161,11 +182,47 @@ class Meshes:
         mesh = Mesh(
             positions, triangles, normals=normals, uvs=uvs, colors=colors, name=name, uvs_1=uvs_1, tangents=tangents
         )
-        mesh = with_normals(mesh, 0.0)
-        if bent is None or mesh.tangents is not None:
-            return mesh
-        self.accessors.budget.charge(_TANGENT_BYTES * (len(mesh.positions) + 3 * len(mesh.triangles)))
-        return with_tangents(mesh, bent)
+        given, mesh = mesh, with_normals(mesh, 0.0)
+        if bent is not None and mesh.tangents is None:
+            self.accessors.budget.charge(_TANGENT_BYTES * (len(mesh.positions) + 3 * len(mesh.triangles)))
+            mesh = with_tangents(mesh, bent)
+        joints, weights = self._influences(attributes, count, stored)
+        fields = [each for each in WIDTHS if getattr(given, each) is not None]
+        targets = read_targets(primitive, self.accessors, count, self.sets, fields)
+        if joints is None and not targets:
+            return Geometry(mesh)
+        source = _sources(mesh, given)
+        if joints is not None and weights is not None:
+            self.accessors.budget.charge((joints.itemsize + weights.itemsize) * joints.shape[1] * len(source))
+            joints, weights = joints[source], weights[source]
+        if len(source) > count:
+            self.accessors.budget.charge(sum(4 * WIDTHS[each] for each in fields) * len(source) * len(targets))
+            targets = tuple(target.taken(source) for target in targets)
+        return Geometry(mesh, joints, weights, targets, faceted=normals is None)
+
+    def _influences(
+        self, attributes: Object, count: int, stored: Mapping[str, NDArray]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]] | tuple[None, None]:
+        """Joints (V, K) and weights (V, K) of all of a primitive's sets; None, None without any."""
+        joints, weights = [], []
+        for number in range(len(attributes.data)):
+            keys = f"JOINTS_{number}", f"WEIGHTS_{number}"
+            if not all(key in attributes for key in keys):
+                break
+            if keys[0] in stored:
+                joints.append(stored[keys[0]].astype(np.int64))
+            else:
+                joints.append(self.accessors.integers(keys[0], attributes, 4))
+            if keys[1] in stored:
+                weights.append(self.accessors.packed(stored[keys[1]], keys[1], attributes, (4,), normalize=True))
+            else:
+                weights.append(self.accessors.floats(keys[1], attributes, (4,), normalize=True))
+            for key, each in zip(keys, (joints[-1], weights[-1]), strict=True):
+                if each.shape != (count, 4):
+                    raise attributes.fail(key, f"has {len(each):,} elements, and POSITION {count:,}")
+        if not joints:
+            return None, None
+        return mended(np.concatenate(joints, axis=1), np.concatenate(weights, axis=1), self.left_out)
 
     def _packed(self, primitive: Object, attributes: Object, mode: int) -> draco.Geometry | None:
         """The geometry in KHR_draco_mesh_compression; None for an uncompressed primitive, and for one with an
@@ -212,3 +269,17 @@ class Meshes:
             odd = k % 2
             return np.stack([corners[k], corners[k + 1 + odd], corners[k + 2 - odd]], axis=1)
         return np.stack([corners[k + 1], corners[k + 2], corners[np.zeros_like(k)]], axis=1)
+
+
+def _moved_by(primitive: Object, attributes: Object) -> tuple:
+    """What tells the joints and morph targets of a primitive from another's: the numbers of their accessors."""
+    joints = [(key, repr(value)) for key, value in attributes.data.items() if key.startswith(("JOINTS_", "WEIGHTS_"))]
+    targets = [sorted((key, repr(value)) for key, value in each.data.items()) for each in primitive.objects("targets")]
+    return tuple(sorted(joints)), tuple(map(tuple, targets))
+
+
+def _sources(mesh: Mesh, given: Mesh) -> NDArray[np.int64]:
+    """(V,): of which vertex of the ``given`` mesh each of the mesh is a copy; both have the same triangles in order."""
+    source = np.arange(len(mesh.positions))
+    source[mesh.triangles] = given.triangles
+    return source

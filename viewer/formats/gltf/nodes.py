@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,9 @@ class Nodes:
 
     numbers (N,) node numbers; parents (N,) index of each one's parent in that order, -1 for roots. translation (N, 3),
     rotation (N, 4) x y z w, scale (N, 3), undefined for nodes with a matrix; local and world (N, 4, 4): float64.
-    visible (N,) bool: neither the node nor an ancestor is hidden (KHR_node_visibility).
+    visible (N,) bool: the node's own (KHR_node_visibility). shown (N,) bool: neither the node nor an ancestor is hidden
+    always. drawn: how many are the scene's own; those after them are of trees beside it that hold joints of its skins,
+    and not shown.
     """
 
     numbers: list[int]
@@ -34,10 +37,14 @@ class Nodes:
     local: Matrix
     world: Matrix
     visible: NDArray[np.bool_]
+    shown: NDArray[np.bool_]
+    drawn: int
 
 
-def scene_nodes(document: Object, warnings: list[str]) -> Nodes:
+def scene_nodes(document: Object, warnings: list[str], fading: Collection[int] = ()) -> Nodes:
     """The nodes of the default scene, else of the first, else of all trees.
+
+    fading : the numbers of nodes whose visibility is animated.
 
     Raises ViewerError for numbers out of range, nodes with two parents, cycles, and invalid transforms.
     """
@@ -46,10 +53,14 @@ def scene_nodes(document: Object, warnings: list[str]) -> Nodes:
     parent = _parents(children, nodes)
     roots = _roots(document, parent, warnings)
     order, above = _depth_first(roots, children)
+    drawn = len(order)
+    for root in _roots_of_joints(document, nodes, order, parent):
+        order, above = _depth_first([root], children, order, above)
     translation, rotation, scale, local = _local(nodes, order, warnings)
     world = _world(local, above, nodes, order)
-    visible = _visible(nodes, order, above)
-    return Nodes(order, np.array(above, np.int64), translation, rotation, scale, local, world, visible)
+    visible, shown = _visible(nodes, order, above, fading)
+    shown[drawn:] = False
+    return Nodes(order, np.array(above, np.int64), translation, rotation, scale, local, world, visible, shown, drawn)
 
 
 def _parents(children: list[list[int]], nodes: Objects) -> list[int]:
@@ -94,10 +105,29 @@ def _roots(document: Object, parent: list[int], warnings: list[str]) -> list[int
     return roots
 
 
-def _depth_first(roots: list[int], children: list[list[int]]) -> tuple[list[int], list[int]]:
-    """Nodes in depth-first order, and the index of each one's parent (-1)."""
-    order: list[int] = []
-    above: list[int] = []
+def _roots_of_joints(document: Object, nodes: Objects, order: list[int], parent: list[int]) -> list[int]:
+    """The roots, beside the scene's own, of the trees that hold joints of the scene's skins."""
+    skins = document.objects("skins")
+    if not len(skins):
+        return []
+    used = {nodes[number].index("skin", len(skins), "skin") for number in order if "skin" in nodes[number]}
+    known, found = set(order), []
+    for number in sorted(used):
+        for joint in skins[number].indices("joints", len(nodes), "node"):
+            while joint not in known:
+                known.add(joint)
+                if parent[joint] < 0:
+                    found.append(joint)
+                    break
+                joint = parent[joint]
+    return found
+
+
+def _depth_first(
+    roots: list[int], children: list[list[int]], order: list[int] | None = None, above: list[int] | None = None
+) -> tuple[list[int], list[int]]:
+    """Nodes in depth-first order, and the index of each one's parent (-1); appended to those given."""
+    order, above = order or [], above or []
     pending = [(root, -1) for root in reversed(roots)]
     while pending:
         node, before = pending.pop()
@@ -108,13 +138,15 @@ def _depth_first(roots: list[int], children: list[list[int]]) -> tuple[list[int]
     return order, above
 
 
-def _visible(nodes: Objects, order: list[int], above: list[int]) -> NDArray[np.bool_]:
-    visible = np.ones(len(order), bool)
+def _visible(
+    nodes: Objects, order: list[int], above: list[int], fading: Collection[int]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    visible, shown = np.ones(len(order), bool), np.ones(len(order), bool)
     for place, number in enumerate(order):
         extension = nodes[number].extension("KHR_node_visibility")
-        own = extension is None or extension.flag("visible", True)
-        visible[place] = own and (above[place] < 0 or visible[above[place]])
-    return visible
+        visible[place] = own = extension is None or extension.flag("visible", True)
+        shown[place] = (own or number in fading) and (above[place] < 0 or shown[above[place]])
+    return visible, shown
 
 
 def _local(nodes: Objects, order: list[int], warnings: list[str]) -> tuple[Matrix, Matrix, Matrix, Matrix]:

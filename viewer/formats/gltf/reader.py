@@ -1,35 +1,39 @@
 """glTF 2.0, .gltf and .glb: geometry, hierarchy, instances, cameras and materials (Khronos, glTF 2.0, 2021).
 
 The scene's ``source`` keeps the whole document, and ``Material.source`` each material's part, extensions included. Only
-images used by materials are opened. Skins and morph targets are not applied.
+images used by materials are opened.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.budget import Budget
 from viewer.formats.files import read_file, short, uri_fault
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.animations import read_animations
 from viewer.formats.gltf.extras import DECODERS, decoder
 from viewer.formats.gltf.images import Textures
-from viewer.formats.gltf.instances import read_instances
+from viewer.formats.gltf.instances import Placed, read_instances
 from viewer.formats.gltf.json import Object, Objects, parse
 from viewer.formats.gltf.lights import read_lights
 from viewer.formats.gltf.materials import EXTENSIONS, default_material, read_materials
 from viewer.formats.gltf.meshes import Meshes
+from viewer.formats.gltf.motion.animations import animated_weights, read_animations
+from viewer.formats.gltf.motion.deformers import Deformers
+from viewer.formats.gltf.motion.pointers import Animated, DocumentProperties
+from viewer.formats.gltf.motion.skins import Skins
 from viewer.formats.gltf.nodes import Nodes, scene_nodes
 from viewer.formats.gltf.variants import read_variants
 from viewer.scene.animation import place_camera
 from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
-from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.hierarchy import Hierarchy, visible_nodes
+from viewer.scene.light import Light
 from viewer.scene.scene import Scene
 
 NAME = "glTF"
@@ -41,6 +45,7 @@ APPLIED = frozenset(
         *DECODERS,
         "EXT_mesh_gpu_instancing",
         "EXT_texture_webp",
+        "KHR_animation_pointer",
         "KHR_lights_punctual",
         "KHR_materials_variants",
         "KHR_mesh_quantization",
@@ -51,7 +56,6 @@ APPLIED = frozenset(
 # Extensions that may be required though not supported: geometry is right without them.
 KEPT = frozenset(
     {
-        "KHR_animation_pointer",
         "KHR_materials_pbrSpecularGlossiness",
         "KHR_xmp",
         "KHR_xmp_json_ld",
@@ -89,37 +93,44 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
-    textures = Textures(document, accessors, path, lenient, max_texture)
-    materials = read_materials(document, warnings, textures)
+    animated = Animated(document)
+    textures = Textures(document, accessors, path, lenient, max_texture, animated.textures(document))
+    materials = read_materials(document, warnings, textures, animated.numbers("materials"))
     sets = textures.coordinates()
     warnings.extend(textures.warnings())
     variants = read_variants(document)
-    meshes = Meshes(document, accessors, materials, textures, sets, len(variants))
-    nodes = scene_nodes(document, warnings)
-    instances, hung, offsets = read_instances(document, nodes, meshes, accessors, warnings)
+    nodes = scene_nodes(document, warnings, animated.hidden)
+    deformers = Deformers(Skins(document, nodes, accessors), nodes.world)
+    meshes = Meshes(document, accessors, materials, textures, sets, len(variants), deformers)
+    weighted = animated_weights(document, animated)
+    placed = read_instances(document, nodes, meshes, accessors, warnings, weighted)
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
-    cameras, held = _cameras(document, nodes, warnings)
+    cameras, held, lenses = _cameras(document, nodes, warnings)
     emitting: list[int] = []
-    lights = read_lights(document, nodes, warnings, emitting)
+    lamps: list[int] = []
+    lights = read_lights(document, nodes, warnings, emitting, lamps)
     animations = read_animations(document, nodes, accessors, warnings)
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
-    _remark(document, nodes, warnings)
+    _remark(document, warnings)
     scene = Scene(
         meshes.meshes,
-        instances,
+        placed.instances,
         materials,
         cameras,
-        lights,
+        _lit(lights, emitting, nodes),
         name=path.stem,
         warnings=warnings,
         textures=textures.textures,
         extensions_used=used,
         extensions_ignored=ignored,
         source=document.data,
-        hierarchy=_hierarchy(document, nodes, hung, held, emitting, offsets),
+        hierarchy=_hierarchy(document, nodes, placed, held, emitting, deformers),
         animations=animations,
+        properties=DocumentProperties(document, textures.textures, textures.places, lamps, lenses, lights)
+        if animated.targets
+        else None,
         variants={name: meshes.materials_of(number) for number, name in enumerate(variants)},
     )
     scene.cameras = _focused(scene)
@@ -193,10 +204,10 @@ def _extensions(document: Object) -> tuple[list[str], list[str]]:
 def _hierarchy(
     document: Object,
     nodes: Nodes,
-    instances: list[int],
+    placed: Placed,
     cameras: list[int],
     lights: list[int],
-    offsets: NDArray[np.float64] | None,
+    deformers: Deformers,
 ) -> Hierarchy:
     objects = document.objects("nodes")
     return Hierarchy(
@@ -206,23 +217,27 @@ def _hierarchy(
         nodes.rotation,
         nodes.scale,
         nodes.local,
-        np.array(instances, np.int64),
+        np.array(placed.nodes, np.int64),
         np.array(cameras, np.int64),
         np.array(lights, np.int64),
-        offsets,
+        placed.offsets,
+        tuple(deformers.made),
+        None if nodes.visible.all() else nodes.visible,
+        np.array(placed.owners, np.int64) if placed.owners != placed.nodes else None,
     )
 
 
-def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int]]:
-    """Cameras of the scene's nodes, named as their nodes, and their places in ``nodes``.
+def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int], list[int]]:
+    """Cameras of the scene's nodes, named as their nodes, their places in ``nodes``, and their numbers in the document.
 
     Warns of other kinds than perspective.
     """
     objects, described = document.objects("nodes"), document.objects("cameras")
     cameras: list[Camera] = []
     held: list[int] = []
+    numbers: list[int] = []
     names: set[str] = set()
-    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
+    for place, (number, world) in enumerate(zip(nodes.numbers[: nodes.drawn], nodes.world, strict=False)):
         node = objects[number]
         if "camera" not in node:
             continue
@@ -242,10 +257,11 @@ def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[
         try:
             cameras.append(place_camera(Camera((0, 0, 0), (0, 0, -1), fov=fov, name=unique), world))
             held.append(place)
+            numbers.append(index)
             names.add(unique)
         except ViewerError as error:
             warnings.append(f"camera '{name}' left out: {error.what}")
-    return cameras, held
+    return cameras, held, numbers
 
 
 def _focused(scene: Scene) -> list[Camera]:
@@ -260,6 +276,15 @@ def _focused(scene: Scene) -> list[Camera]:
     ]
 
 
+def _lit(lights: list[Light], held: list[int], nodes: Nodes) -> list[Light]:
+    """The lights, without intensity where their nodes are hidden at first."""
+    visible = visible_nodes(nodes.visible, nodes.parents)[held].tolist()
+    return [
+        light if shown else replace(light, intensity=(0.0, 0.0, 0.0))
+        for light, shown in zip(lights, visible, strict=True)
+    ]
+
+
 def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int | None:
     index = node.integer("camera", low=-(1 << 53))
     if 0 <= index < len(described):
@@ -268,12 +293,8 @@ def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int 
     return None
 
 
-def _remark(document: Object, nodes: Nodes, warnings: list[str]) -> None:
+def _remark(document: Object, warnings: list[str]) -> None:
     """Warn of contents that the scene does not show."""
-    objects = document.objects("nodes")
-    skinned = sum("skin" in objects[number] for number in nodes.numbers)
-    if skinned:
-        warnings.append(f"{skinned:,} nodes have skins, which are not applied")
     for k, image in enumerate(document.objects("images")):
         uri = image.text("uri", "")
         if uri and uri[:5].lower() != "data:":

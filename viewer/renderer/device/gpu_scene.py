@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.accel.deform.rebuild import Rebuilder
 from viewer.accel.grid.on_device import DeviceGrid
 from viewer.accel.structures import Structure
 from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
+from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.grid_build import GridBuild
 from viewer.renderer.device.machine_pool import Key, MachinePool, ways
@@ -40,6 +44,7 @@ class GpuScene:
     Where a context ends (see `Device.ended`), another one is made.
 
     version : of what is on the device: a number that no other scene has, and none before a change of scene or shaders.
+    deformer : of the structure's deforming objects, where it has some.
     """
 
     def __init__(self, device: Device, prepared: Prepared) -> None:
@@ -49,6 +54,9 @@ class GpuScene:
         self.machines = MachinePool(device, self.resources, self.bind)
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
+        self.deformer: Deformer | None = None
+        self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
+        self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
         self._grid_build: GridBuild | None = None
         self._build()
@@ -75,19 +83,36 @@ class GpuScene:
 
     # -- change ----------------------------------------------------------------------------------------------------
 
-    def show(self, goal: Prepared, moved: NDArray[np.intp], rebuilt: Callable[[], Prepared]) -> None:
+    def show(
+        self, goal: Prepared, moved: NDArray[np.intp], rebuilt: Callable[[], Prepared], posed: Sequence[int] = ()
+    ) -> None:
         """Put ``goal`` in the place of the scene on show. Pictures under way are to be abandoned.
 
-        moved : numbers of the instances that stand elsewhere. rebuilt : prepares the same scene with a structure of its
-        own, where the objects under two levels must change, too. Raises ViewerError for a transformation that does not
-        fit; then nothing has changed.
+        moved : numbers of the instances that stand elsewhere; posed : of meshes in other poses. rebuilt : prepares the
+        same scene with a structure of its own, where the objects under two levels must change, too. Raises ViewerError
+        for a transformation that does not fit; then nothing has changed.
         """
         before, rows = self.prepared, None
-        if goal.structure is before.structure and len(moved) and before.structure.levels == 2:
+        same = goal.structure is before.structure and before.structure.levels == 2
+        if same and posed and self.device.limits is not None:
+            goal, same = rebuilt(), False  # numbers of its formats are rounded on the host
+        if same and len(moved):
             transforms = np.array([goal.scene.instances[number].transform for number in moved.tolist()])
             rows = before.structure.built.move(moved, transforms)  # the last that may fail
             if rows is None:
-                goal = rebuilt()
+                goal, same = rebuilt(), False
+        if same and posed:
+            deforming = before.structure.deforming
+            assert deforming is not None
+            other = self._with_other_trees(goal, before.structure)
+            if other is not None:
+                goal = replace(goal, structure=other)
+                deforming = other.deforming
+                assert deforming is not None
+            rows = [*(rows or ()), *before.structure.built.cover(deforming.boxes(goal.scene.meshes, posed))]
+            rows += deforming.pose(goal.scene.meshes, posed)
+            if other is None and self._rebuilder is not None:
+                self._rebuilder[1].look(deforming.poses.meshes)
         with self.device.current():
             kept = replace_scene(before, goal, self.resources, self.machines)
             if not kept or goal.structure is not before.structure or len(moved):
@@ -96,11 +121,12 @@ class GpuScene:
                 self.resources.update(table, first, last)
             for machine in self.machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
-        if goal is not before:
-            self.prepared = goal
-            self._changed()
-            if goal.structure is not before.structure:
-                self._build_or_return(before)
+            if goal is not before:
+                self.prepared = goal
+                self._settles()
+                self._changed()
+        if goal.structure is not before.structure:
+            self._build_or_return(before)
 
     def _build_or_return(self, before: Prepared) -> None:
         """Build a grid that is built on the device; show the scene from before where it does not fit."""
@@ -111,6 +137,7 @@ class GpuScene:
                 replace_scene(self.prepared, before, self.resources, self.machines)
                 self.raster.release()
             self.prepared = before
+            self._settles()
             self._changed()
             self._build()
             raise
@@ -149,6 +176,38 @@ class GpuScene:
         if self._grid_build is not None:
             self._grid_build.release()
             self._grid_build = None
+
+    def _with_other_trees(self, goal: Prepared, structure: Structure) -> Structure | None:
+        """A structure that has been built in the background, because the trees of this one have grown too dear; it then
+        serves another pose."""
+        deforming, again, held = structure.deforming, structure.again, self._rebuilder
+        if deforming is None or again is None or goal.recipe.rebuild != "auto":
+            self._rebuilder = None
+            return None
+        if held is None or held[0] is not structure:
+            scales, method = structure.built.objects.scales, goal.recipe.build
+            rebuilder = Rebuilder(deforming.bvhs, scales[: len(deforming.numbers)], method, again)
+            held = self._rebuilder = structure, rebuilder
+        found = held[1].take()
+        if found is not None and found.deforming is not None:
+            found.deforming.version = deforming.version
+        return found
+
+    def _settles(self) -> None:
+        """Have a deformer for the structure on show, where there is something to deform."""
+        deforming = self.prepared.structure.deforming
+        held = self.deformer
+        if held is not None and deforming is not None and held.deforming.poses is deforming.poses:
+            if held.deforming is not deforming:
+                held.follow(deforming)
+        elif held is not None:
+            held.release()
+            self.deformer = None
+            self.resources.settling.clear()
+        if deforming is not None and self.deformer is None and self.device.limits is None:
+            deformer = self.deformer = Deformer(self.device, self.resources, deforming)
+            owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
+            self.resources.settling.append(lambda: deformer.settle(owner().prepared))  # type: ignore[union-attr]
 
     def reload(self) -> None:
         """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then
@@ -245,6 +304,8 @@ class GpuScene:
             self.machines.release()
             self.raster.release()
             self._release_build()
+            if self.deformer is not None:
+                self.deformer.release()
             self.resources.release()
 
     def info(self, settings: Settings, camera: Camera) -> dict[str, Any]:

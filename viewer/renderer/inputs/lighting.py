@@ -119,7 +119,7 @@ def scene_lighting(
         before = None
         changes = SceneChanges(geometry=True, lights=True)
     listing = changes.geometry or changes.attributes or changes.materials or changes.lights
-    listing = listing or _emits(scene, changes.moved)
+    listing = listing or _emits(scene, changes.moved) or _emits(scene, _instances_of(scene, changes.posed))
     grounded = _on_plain_ground(scene)
     meant = _default(scene, settings, grounded, before, listing, changes.geometry)
     found, remarks = _environment(settings, grounded, meant, before)
@@ -207,6 +207,11 @@ def _turn(module: Module, environment: Environment) -> Module:
     values = environment_uniforms(environment)
     uniforms = {name: (kind, values.get(name, value)) for name, (kind, value) in module.uniforms.items()}
     return replace(module, uniforms=uniforms)
+
+
+def _instances_of(scene: Scene, meshes: Sequence[int]) -> list[int]:
+    """The numbers of the instances of these meshes."""
+    return [number for number, each in enumerate(scene.instances) if each.mesh in meshes] if meshes else []
 
 
 def _emits(scene: Scene, numbers: Sequence[int] | Any) -> bool:

@@ -194,7 +194,7 @@ def prepare(
         return _prepared(scene, placed, chosen, scene_lighting(placed, chosen), progress)
     changes = scene_changes(before.scene, placed)
     lighting = scene_lighting(placed, chosen, before.lighting, changes)
-    if keeps_structure(before, chosen, changes) and not len(changes.moved):
+    if keeps_structure(before, placed, chosen, changes) and not len(changes.moved) and not changes.posed:
         return adapted(before, scene, placed, chosen, lighting, changes)
     return _prepared(scene, placed, chosen, lighting, progress, before, changes)
 
@@ -221,9 +221,13 @@ def with_textures_within(scene: Scene, most: int) -> Scene:
     return replace(scene, textures=made)
 
 
-def keeps_structure(before: Prepared, settings: Settings, changes: SceneChanges) -> bool:
-    """Whether the structure serves another scene too, once instances that have ``moved`` stand where they do now."""
+def keeps_structure(before: Prepared, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
+    """Whether the structure serves another ``scene`` too, once instances that have ``moved`` stand where they do now,
+    and meshes that are ``posed`` have been deformed where their objects are."""
     if before.settings.recipe() != settings.recipe() or changes.geometry:
+        return False
+    deforming = before.structure.deforming
+    if changes.posed and (deforming is None or not deforming.fits(scene.meshes, changes.posed)):
         return False
     if changes.culling and settings.back_faces == "culled":
         return False

@@ -26,7 +26,7 @@ class SceneChanges:
     attributes : what a hit finds at a triangle: normals, colours, texture coordinates, the numbers of materials.
     culling    : which triangles' back faces are culled.
     moved      : (N,) ascending numbers of instances that stand elsewhere; empty with other ``geometry``.
-    posed      : numbers of deforming meshes that are in another pose, and else the same; ``geometry`` then differs.
+    posed      : numbers of deforming meshes that are in another pose, and else the same.
     same       : whether it is the same scene at all, edited: some mesh is shared.
     """
 
@@ -45,7 +45,7 @@ class SceneChanges:
     def differs(self) -> bool:
         """Whether a picture can tell the two scenes apart, cameras aside."""
         parts = self.geometry, self.attributes, self.materials, self.textures, self.lights
-        return any(parts) or len(self.moved) > 0
+        return any(parts) or len(self.moved) > 0 or bool(self.posed)
 
 
 def scene_changes(before: Scene, after: Scene) -> SceneChanges:
@@ -59,7 +59,7 @@ def scene_changes(before: Scene, after: Scene) -> SceneChanges:
     posed = tuple(k for k, (old, new) in enumerate(pairs) if old is not new and _follows(old, new))
     attributes = other or instances.other_materials or any(_other_attributes(old, new) for old, new in pairs)
     return SceneChanges(
-        geometry=other or instances.other or bool(posed) or any(_other_shape(old, new) for old, new in pairs),
+        geometry=other or instances.other or any(_other_shape(old, new) for old, new in pairs),
         attributes=attributes,
         culling=culling[0] != culling[1] or (attributes and bool(culling[1])),
         moved=instances.moved,

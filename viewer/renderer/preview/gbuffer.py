@@ -35,7 +35,10 @@ class GBuffer:
     @property
     def suits(self) -> bool:
         """Whether features are rasterised in this scene and window."""
-        triangles = int(self.renderer.prepared.starts[-1])
+        prepared = self.renderer.prepared
+        triangles = int(prepared.starts[-1])
+        if prepared.structure.deforming is not None:
+            return False  # rays find poses where they are
         return self.renderer.device.limits is None and rasterises(triangles, self._pixels)
 
     @property

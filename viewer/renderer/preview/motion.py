@@ -30,7 +30,7 @@ def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings)
     if not other <= LIGHT - {"environment"} or before.structure.levels != now.structure.levels:
         return None
     edit = scene_changes(before.scene, now.scene)
-    if not edit.same or edit.geometry or edit.attributes or len(edit.moved) > MOST_MOVED:
+    if not edit.same or edit.geometry or edit.posed or edit.attributes or len(edit.moved) > MOST_MOVED:
         return None
     flat, moved = now.structure.levels == 1, []
     for number in edit.moved.tolist():

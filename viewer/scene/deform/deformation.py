@@ -29,6 +29,11 @@ class MorphTarget:
     uvs: Float | None = None
     uvs_1: Float | None = None
 
+    def taken(self, vertices: NDArray[np.int64]) -> MorphTarget:
+        """The target of a mesh of these vertices (N,) of its own."""
+        given = {name: getattr(self, name) for name in WIDTHS}
+        return MorphTarget(**{name: None if each is None else each[vertices] for name, each in given.items()})
+
 
 @dataclass(frozen=True, eq=False)
 class Deformation:
@@ -37,12 +42,14 @@ class Deformation:
     joints   : (V, K) int32, numbers among a pose's joints. weights : (V, K) float32, sums of 1. K = 0: no joints.
     targets  : morph targets.
     faceted  : normals are those of the posed faces; every vertex is then a corner of one triangle alone.
+    source   : (V,) int64, the vertices as they were given that these are copies of; None: themselves.
     """
 
     joints: Int
     weights: Float
     targets: tuple[MorphTarget, ...] = ()
     faceted: bool = False
+    source: NDArray[np.int64] | None = None
 
     @classmethod
     def none(cls, count: int) -> Deformation:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.mesh import Float, Mesh
 
 Array = NDArray[np.float64]
@@ -28,7 +29,8 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
     """A mesh's arrays in a pose: morph targets first, then joints (glTF 2.0, 3.7.2.2 and 3.7.3.3).
 
     A normal is turned by the cofactors of its vertex's blended matrix, a tangent by the matrix itself; one without
-    direction stays as it was before. Colours are held within 0 .. 1. Overflows are not finite.
+    direction stays as it was before. Colours are held within 0 .. 1. Positions beyond `LARGEST_COORDINATE` are NaN, as
+    are overflows: nothing hits their triangles.
     """
     with np.errstate(all="ignore"):
         held = mesh.positions if pose.positions is None else pose.positions
@@ -47,6 +49,7 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
                 mirrored = np.linalg.det(np.nan_to_num(linear, posinf=0.0, neginf=0.0)) < 0
                 tangents[:, :3] = np.einsum("vij,vj->vi", linear, tangents[:, :3])
                 tangents[mirrored, 3] *= -1.0
+        positions[~(np.abs(positions) <= LARGEST_COORDINATE).all(axis=1)] = np.nan
         if deformation.faceted and pose.normals is None:
             normals = _of_faces(positions, mesh)
         colors = None
@@ -58,7 +61,7 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
             _float32(positions),
             _float32(_unit(normals, mesh.normals)),  # type: ignore[arg-type]
             None if tangents is None else _float32(tangents),
-            mesh.colors if not _morphs(deformation, "colors") else _float32(colors),  # type: ignore[arg-type]
+            mesh.colors if colors is None or not _morphs(deformation, "colors") else _float32(colors),
             _coordinates(mesh.uvs, "uvs", deformation, pose),
             _coordinates(mesh.uvs_1, "uvs_1", deformation, pose),
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import batches, offsets
 from viewer.scene.geometry.normals import all_with_normals
 from viewer.scene.mesh import Mesh
@@ -25,13 +26,13 @@ def has_smooth_meshes(scene: Scene) -> bool:
 
 
 def is_smooth(mesh: Mesh) -> bool:
-    """Whether a mesh's normals, possibly not computed yet, vary within a triangle."""
+    """Whether a mesh's normals, possibly not computed yet, vary within a triangle; of a deforming one at rest."""
     return _any_smooth([mesh])
 
 
 def _any_smooth(meshes: Iterable[Mesh]) -> bool:
     unknown = []
-    for mesh in meshes:
+    for mesh in (each.rest if isinstance(each, DeformedMesh) else each for each in meshes):
         held = _known.get(id(mesh))
         if held is None or held[0]() is not mesh:
             unknown.append(mesh)

@@ -35,12 +35,17 @@ def with_normals(mesh: Mesh, crease_degrees: float = CREASE) -> Mesh:
     positions, and triangles keep their order and number. 0 degrees is flat shading, 180 smooths everything. Faces
     without area or with a non-finite corner are ignored; vertices of no other face get +Z.
     """
+    return split_with_normals(mesh, crease_degrees)[0]
+
+
+def split_with_normals(mesh: Mesh, crease_degrees: float = CREASE) -> tuple[Mesh, NDArray[np.int64] | None]:
+    """`with_normals`, and (V,) the given vertex that each one is a copy of; None where none is split."""
     if mesh.normals is not None:
-        return mesh
+        return mesh, None
     normals = np.zeros((len(mesh.positions), 3), np.float32)
     normals[:, 2] = 1.0
     if not len(mesh.triangles):
-        return replace(mesh, normals=normals)
+        return replace(mesh, normals=normals), None
     if crease_degrees <= 0.0:
         triangles, source, normals = _flat(mesh.positions, mesh.triangles)
     else:
@@ -50,8 +55,8 @@ def with_normals(mesh: Mesh, crease_degrees: float = CREASE) -> Mesh:
         group, _ = weld(positions.view(np.uint32), small)
         triangles, source, normals = _creased(positions, corners, group, threshold, small)
     if len(source) == len(mesh.positions):
-        return replace(mesh, triangles=triangles, normals=normals)
-    return replace(
+        return replace(mesh, triangles=triangles, normals=normals), None
+    split = replace(
         mesh,
         positions=mesh.positions[source],
         triangles=triangles,
@@ -61,6 +66,7 @@ def with_normals(mesh: Mesh, crease_degrees: float = CREASE) -> Mesh:
         uvs_1=None if mesh.uvs_1 is None else mesh.uvs_1[source],
         tangents=None if mesh.tangents is None else mesh.tangents[source],
     )
+    return split, source
 
 
 def all_with_normals(meshes: Iterable[Mesh]) -> list[Mesh]:

@@ -16,7 +16,7 @@ from viewer.base.errors import DeviceError
 from viewer.stream.compile.addresses import IN_BUFFER, arena_row, texels_of
 from viewer.stream.declare.kernel import Table
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import CHUNK, BufferTexture, differing, packed_rows
+from viewer.stream.gl.memory import CHUNK, UPLOADS, BufferTexture, differing, packed_rows
 from viewer.stream.gl.stream import float_texture
 
 LEAST = 1 << 14  # texels of a new arena
@@ -34,6 +34,7 @@ class Arena:
         self.texture: BufferTexture | moderngl.Texture | None = None
         self._room = 0  # texels of the texture
         self._places: dict[int, tuple[Table, int, int]] = {}  # by id: table, first texel, room in texels
+        self._numbers: dict[int, int] = {}  # by id: of the upload
         self._gaps: list[tuple[int, int]] = []  # (first texel, texels), ascending
         self._end = 0
         self._age = 0  # changes whenever all places do
@@ -77,8 +78,13 @@ class Arena:
             raise
         if self._age == age:
             self._places[id(table)] = table, first, texels
+            self._numbers[id(table)] = next(UPLOADS)
         else:  # all places have changed meanwhile
             yield from self.add(table)
+
+    def upload_number(self, table: Table) -> int:
+        """See `Resources.upload_number`."""
+        return self._numbers[id(table)]
 
     def update(self, table: Table, first: int, last: int) -> None:
         """Upload the rows first .. last - 1, changed in place."""
@@ -93,6 +99,8 @@ class Arena:
         """Give one table's place to another; the rows that differ are uploaded."""
         _, first, room = self._places.pop(id(old))
         self._places[id(new)] = new, first, room
+        self._numbers.pop(id(old), None)
+        self._numbers[id(new)] = next(UPLOADS)
         changed = differing(old.data, new.data)
         if changed.start < changed.stop:
             self.update(new, changed.start, changed.stop)
@@ -100,6 +108,7 @@ class Arena:
     def drop(self, table: Table) -> None:
         """Free the table's place."""
         found = self._places.pop(id(table), None)
+        self._numbers.pop(id(table), None)
         if found is not None:
             self._free(*found[1:])
 
@@ -121,6 +130,7 @@ class Arena:
             self.texture.release()
         self.texture, self._room, self._end, self._age = None, 0, 0, self._age + 1
         self._places.clear()
+        self._numbers.clear()
         self._gaps.clear()
 
     def _place(self, texels: int) -> int:

@@ -8,6 +8,7 @@ buffer texture.
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Iterator
 
 import moderngl
@@ -25,6 +26,7 @@ CHUNK = 1 << 16  # records or voxels packed and uploaded at once: a few millisec
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
 _FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: OpenGL 3.3's formats for buffer textures
 _RGBA8 = 0x8058
+UPLOADS = itertools.count(1)  # numbers of uploads
 
 
 class Memory:
@@ -53,6 +55,7 @@ class Memory:
                 else _volume(device, source.name, texels)
             )
             self.bytes = texels.nbytes
+        self.number = next(UPLOADS)
         if filled:
             for _ in self.fill():
                 pass
@@ -112,6 +115,7 @@ class Memory:
     def exchange(self, source: Table | Volume | Texels) -> None:
         """Replace the source by one for which it `has_room`; differences are uploaded."""
         old, self.source = self.source, source
+        self.number = next(UPLOADS)
         if isinstance(self.texture, BufferTexture):
             texels, _ = self._texels()
             if self.texture.texels < texels:

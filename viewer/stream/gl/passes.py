@@ -28,7 +28,7 @@ def pass_source(
     """
     source = pass_head(inputs, output, planar, **constants)
     source.include(f"{name}.glsl")
-    source.add(_main(output, planar), "pass")
+    source.add(pass_main(output, planar), "pass")
     return source
 
 
@@ -43,7 +43,7 @@ def table_pass_source(
         source.add_record(table.record)
         source.add(memory_glsl(table, addresses.layout(table), False), f"memory {table.name}")
     source.include(f"{name}.glsl")
-    source.add(_main(output, False, "invariant out"), "pass")
+    source.add(pass_main(output, False, "invariant out"), "pass")
     return source
 
 
@@ -75,7 +75,8 @@ def add_fetch(source: Source, stream: str, record: Record, planar: bool = False)
     source.add(text, f"stream {stream}")
 
 
-def _main(output: Record, planar: bool, out: str = "out") -> str:
+def pass_main(output: Record, planar: bool = False, out: str = "out") -> str:
+    """``main()`` of a pass: ``element`` of each of its elements, packed."""
     outputs = "\n".join(f"layout(location = {k}) {out} vec4 out_{k};" for k in range(output.texels))
     names = ", ".join(f"out_{k}" for k in range(output.texels))
     element = "element(at)" if planar else "element(at.y * out_width + at.x)"
@@ -100,16 +101,16 @@ class Pass:
         **constants: int,
     ) -> None:
         """As of `pass_source`."""
-        self._compile(device, pass_source(name, inputs, output, planar, **constants), output)
+        self._have(device, output, pass_source(name, inputs, output, planar, **constants))
 
     @classmethod
     def of_source(cls, device: Device, source: Source, output: Record) -> Pass:
         """A pass of a source as of `table_pass_source`."""
         made = cls.__new__(cls)
-        made._compile(device, source, output)
+        made._have(device, output, source)
         return made
 
-    def _compile(self, device: Device, source: Source, output: Record) -> None:
+    def _have(self, device: Device, output: Record, source: Source) -> None:
         self.device, self.output = device, output
         self.drawing = square(device, Shader(device, source))
 
@@ -119,10 +120,14 @@ class Pass:
 
     def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
         """Compute every element of ``output``, which must not be among the input streams."""
+        self.draw_rows(streams, output, (0, output.size[1]), **uniforms)
+
+    def draw_rows(self, streams: Mapping[str, Stream], output: Stream, rows: tuple[int, int], **uniforms: Any) -> None:
+        """Those of some rows, first and behind the last."""
         assert output.record == self.output and output not in streams.values()
         shader = self.drawing.shader
         output.framebuffer.use()
-        output.framebuffer.viewport = (0, 0, *output.size)
+        output.framebuffer.viewport = (0, rows[0], output.size[0], rows[1] - rows[0])
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         for name, stream in streams.items():
             for k, texture in enumerate(stream.textures):

@@ -7,7 +7,8 @@ draws and kernels.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from viewer.stream.compile.addresses import Layout, layout
 from viewer.stream.compile.memories import base_name, cold_tables
@@ -38,6 +39,7 @@ class Resources:
         # By id: a replaced memory, and its replacement.
         self._stands_for: dict[int, tuple[weakref.ref[Source], Source]] = {}
         self._streams: dict[str, Stream] = {}
+        self.settling: list[Callable[[], None]] = []  # passes whose results memories hold: see `settle`
 
     # -- addresses, for the generator --------------------------------------------------------------------------------
 
@@ -64,6 +66,24 @@ class Resources:
         if id(source) not in self._memories:
             self._memories[id(source)] = Memory(self.device, source)
         return self._memories[id(source)]
+
+    def place(self, table: Table) -> tuple[Any, int, int]:
+        """The texture that holds a table, texels in a row of it (0: a buffer texture), and the table's first texel."""
+        if not table.hot:
+            return self.arena.texture, self.arena_row, self.base(table)
+        memory = self.get(table)
+        return memory.texture, memory.layout.per_row * max(1, table.record.texels), 0
+
+    def upload_number(self, table: Table) -> int:
+        """Of the upload that brought a table here, another one for each; 0: it is not here."""
+        if not self._held(table) or self._current(table) is not table:
+            return 0
+        return self.arena.upload_number(table) if not table.hot else self._memories[id(table)].number
+
+    def settle(self) -> None:
+        """Bring what passes compute for memories up to date: before anything is run that reads them."""
+        for each in self.settling:
+            each()
 
     def _current(self, source: Source) -> Source:
         """The replacement of a memory, or itself."""
@@ -199,3 +219,4 @@ class Resources:
         self._memories.clear()
         self._stands_for.clear()
         self._streams.clear()
+        self.settling.clear()

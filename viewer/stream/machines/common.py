@@ -193,6 +193,7 @@ class Machine:
         spare.borrow(lent)
         spare.set(self.values)
         spare.choose(self.chosen)
+        self.resources.settle()
         yield from spare.run(rays)
         passes = self.stats
         self.stats = replace(

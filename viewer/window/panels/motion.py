@@ -37,6 +37,8 @@ def draw_motion(context: ViewportContext) -> None:
             for number, name in enumerate(known):
                 if imgui.selectable(f"{name}##{number}", name == editing.animation)[0]:
                     editing.choose_animation(number)
+            if imgui.selectable("all##all", editing.animation == "all")[0]:
+                editing.choose_animation("all")
             imgui.end_combo()
     label("speed")
     if imgui.begin_combo("##speed", f"{player.speed:g} x"):

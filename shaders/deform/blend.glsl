@@ -1,0 +1,26 @@
+// The rows of the map that takes a vertex at rest to its object's space: the weighted sum of its joints' maps (glTF 2.0,
+// Khronos, 2021, 3.7.3.3). A weight of 0 is no influence: the joint may not be finite.
+
+struct Blend {
+    vec4 x;
+    vec4 y;
+    vec4 z;
+};
+
+void add_joint(inout Blend blend, int joint, float weight) {
+    if (weight == 0.0) return;
+    Joint at = fetch_joints(joint);
+    blend.x += weight * at.row_x;
+    blend.y += weight * at.row_y;
+    blend.z += weight * at.row_z;
+}
+
+Blend blended(Rest rest) {
+    Blend blend = Blend(vec4(0.0), vec4(0.0), vec4(0.0));
+    for (int k = 0; k < rest.influences; k++) {
+        Influences pair = fetch_influences(rest.influence + k);
+        add_joint(blend, pair.joints.x, pair.weights.x);
+        add_joint(blend, pair.joints.y, pair.weights.y);
+    }
+    return blend;
+}

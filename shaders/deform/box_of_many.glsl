@@ -1,0 +1,10 @@
+// The box of an inner node with many leaves.
+
+uniform int count;  // inner nodes
+
+Box element(int number) {
+    Range range = fetch_inner_ranges(min(number, count - 1));
+    Box box = empty_box();
+    add_range(ivec2(range.first, range.end), box);
+    return box;
+}

@@ -1,0 +1,11 @@
+// Ranges of boxes, by whole blocks where they hold some. ``add_range`` is generated: pyramids differ in their levels.
+#include "deform/box.glsl"
+
+// Of a range of elements the first and the last ones that fill no block; the range is then that of the blocks between.
+void split_range(const int block, inout ivec2 range, out ivec2 head, out ivec2 tail) {
+    int first = (range.x + block - 1) / block, last = range.y / block;
+    bool whole = first < last;
+    head = ivec2(range.x, whole ? first * block : range.y);
+    tail = ivec2(whole ? last * block : range.y, range.y);
+    range = whole ? ivec2(first, last) : ivec2(0);
+}

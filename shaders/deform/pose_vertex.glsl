@@ -1,0 +1,56 @@
+// A vertex of a deforming object in its pose: morph targets first, then joints (glTF 2.0, Khronos, 2021, 3.7.2.2 and
+// 3.7.3.3). Its twin in float64 is viewer/scene/deform/vertices.py.
+// Normals are turned by the cofactors of the blended map: its inverse transpose, but for a factor.
+#include "deform/finite.glsl"
+#ifdef HAVE_JOINTS
+#include "deform/blend.glsl"
+#endif
+
+uniform int count;  // vertices
+
+Vertex element(int number) {
+    number = min(number, count - 1);  // lanes beyond may run along for their neighbours
+    Rest rest = fetch_rest(number);
+    vec3 position = rest.position, normal = rest.normal;
+#ifdef HAVE_LOOKS
+    Look look = fetch_looks(number);
+    vec3 color = look.color.rgb;
+    vec2 uv = look.uv;
+#else
+    Vertex same = fetch_vertices(number);
+    vec3 color = same.color;
+    vec2 uv = same.uv;
+#endif
+#ifdef HAVE_TARGETS
+    for (int k = 0; k < rest.deltas; k++) {
+        Delta delta = fetch_deltas(rest.delta + k);
+        float weight = fetch_morphs(delta.target).weight;
+        if (weight == 0.0) continue;
+        position += weight * delta.position;
+        normal += weight * delta.normal;
+#ifdef HAVE_LOOKS
+        LookDelta change = fetch_look_deltas(rest.delta + k);
+        color += weight * change.color.rgb;
+        uv += weight * change.uv;
+#endif
+    }
+#ifdef HAVE_LOOKS
+    if (rest.deltas > 0) color = clamp(color, 0.0, 1.0);
+#endif
+#endif
+#ifdef HAVE_JOINTS
+    if (rest.influences >= 0) {
+        Blend to = blended(rest);
+        vec4 from = vec4(position, 1.0);
+        position = vec3(dot(to.x, from), dot(to.y, from), dot(to.z, from));
+        vec3 size = max(max(abs(to.x.xyz), abs(to.y.xyz)), abs(to.z.xyz));
+        float scale = 1.0 / max(max(max(size.x, size.y), size.z), 1e-30);
+        vec3 x = to.x.xyz * scale, y = to.y.xyz * scale, z = to.z.xyz * scale;
+        vec3 across = cross(y, z);
+        float side = dot(x, across) < 0.0 ? -1.0 : 1.0;
+        normal = side * vec3(dot(across, normal), dot(cross(z, x), normal), dot(cross(x, y), normal));
+    }
+#endif
+    if (!within(position, LARGEST_COORDINATE)) position = nowhere();
+    return Vertex(position, direction_or(normal, rest.normal), color, uv);
+}

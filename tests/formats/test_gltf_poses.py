@@ -1,0 +1,212 @@
+"""Skins and morph targets of glTF files, against an evaluation vertex by vertex that shares no code with the reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from documents import Document
+from pose_oracle import Oracle
+from rigs import animate, chain, morphed, simple_skin
+
+from viewer.formats import load
+from viewer.scene.scene import Scene
+
+# Of the largest coordinate: posed vertices are float64 sums of float32 data, rounded once; the oracle's matrices are
+# multiplied in another order.
+NEAR = 2.0**-22
+
+TURNED = 1e-4  # of unit normals: blended maps may be nearly flat, where cofactors lose digits of float32 weights
+
+
+def world(scene: Scene, number: int) -> np.ndarray:
+    """The vertices of an instance in the world."""
+    instance = scene.instances[number]
+    return (
+        scene.meshes[instance.mesh].positions.astype(np.float64) @ instance.transform[:3, :3].T
+        + (instance.transform[:3, 3])
+    )
+
+
+def check(path: Path, animation: int = 0, step: int = 1) -> None:
+    """Every primitive of every node at 20 times, also before the first and after the last key."""
+    scene, oracle = load(path), Oracle(path, animation)
+    scene.play(animation)
+    drawn = [
+        (node, k)
+        for node, each in enumerate(oracle.json["nodes"])
+        if "mesh" in each
+        for k in range(len(oracle.json["meshes"][each["mesh"]]["primitives"]))
+    ]
+    assert len(drawn) == len(scene.instances) and scene.warnings == []
+    # The reader rounds times to float32, as files have them.
+    times = np.linspace(-0.1, scene.duration + 0.1, 20).astype(np.float32).astype(np.float64)
+    differ = False
+    for seconds in times.tolist():
+        posed = scene.posed(seconds)
+        for number, (node, primitive) in enumerate(drawn):
+            points, normals = zip(*oracle.vertices(node, primitive, seconds, step), strict=True)
+            expected, found = np.array(points), world(posed, number)[::step]
+            assert np.abs(found - expected).max() <= NEAR * np.abs(expected).max()
+            own = posed.meshes[posed.instances[number].mesh].normals[::step].astype(np.float64)
+            if "skin" not in oracle.json["nodes"][node]:
+                own = own @ np.linalg.inv(posed.instances[number].transform[:3, :3])
+                own /= np.linalg.norm(own, axis=1, keepdims=True)
+            assert np.abs(own - np.array(normals)).max() <= TURNED
+            differ |= not np.allclose(found, world(scene, number)[::step])
+    assert differ
+
+
+@pytest.mark.parametrize(
+    ("name", "doc"),
+    [
+        ("SimpleSkin", simple_skin()),
+        ("Fox", chain(24, 1)),
+        ("two sets", chain(12, 2, sets=2)),
+        ("BrainStem", chain(18, 3, parts=6)),
+        ("morph LINEAR", morphed()),
+        ("morph STEP", morphed(interpolation="STEP")),
+        ("morph CUBICSPLINE", morphed(interpolation="CUBICSPLINE")),
+        ("morphs first, then joints", morphed(skinned=True)),
+    ],
+)
+def test_positions_are_those_of_the_oracle(tmp_path: Path, name: str, doc: Document) -> None:
+    check(doc.write(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("model", "animation", "step"),
+    [
+        ("RiggedSimple", 0, 1),
+        ("AnimatedMorphCube", 0, 1),
+        ("BoxAnimated", 0, 1),
+        ("InterpolationTest", 4, 7),
+        ("MorphStressTest", 1, 31),
+        pytest.param("BrainStem", 0, 97, marks=pytest.mark.slow),
+    ],
+)
+def test_khronos_s_models(shared_scenes: Path, model: str, animation: int, step: int) -> None:
+    path = shared_scenes / "models" / f"{model}.glb"
+    scene = load(path)
+    check_model(path, scene, animation, step)
+
+
+def check_model(path: Path, scene: Scene, animation: int, step: int) -> None:
+    """As `check`, where vertices that get tangents follow those of the file."""
+    oracle = Oracle(path, animation)
+    scene.play(animation)
+    drawn = [(k, p) for k, p in _drawn(oracle)]
+    for seconds in np.linspace(0, scene.duration, 20).astype(np.float32).astype(np.float64).tolist():
+        posed = scene.posed(seconds)
+        for number, (node, primitive) in enumerate(drawn):
+            expected = np.array(oracle.positions(node, primitive, seconds, step))
+            count = len(oracle.rows(_primitive(oracle, node, primitive)["attributes"]["POSITION"]))
+            found = world(posed, number)[:count:step]
+            assert np.abs(found - expected).max() <= NEAR * np.abs(expected).max()
+
+
+def _primitive(oracle: Oracle, node: int, primitive: int) -> dict:
+    return oracle.json["meshes"][oracle.json["nodes"][node]["mesh"]]["primitives"][primitive]
+
+
+def _drawn(oracle: Oracle) -> list[tuple[int, int]]:
+    """Nodes and primitives in the order of the scene's instances."""
+    found, pending = [], list(reversed(oracle.json["scenes"][oracle.json.get("scene", 0)]["nodes"]))
+    while pending:
+        node = pending.pop()
+        about = oracle.json["nodes"][node]
+        if "mesh" in about:
+            found += [(node, k) for k in range(len(oracle.json["meshes"][about["mesh"]]["primitives"]))]
+        pending += reversed(about.get("children", []))
+    return found
+
+
+def test_rest_pose_and_default_weights(tmp_path: Path) -> None:
+    """A file without animation is posed by its joints and default weights."""
+    doc = morphed(skinned=True)
+    del doc.json["animations"]
+    doc.json["nodes"][2]["rotation"] = [0, 0, 0.6, 0.8]
+    path = doc.write(tmp_path)
+    scene = load(path)
+    assert scene.deforms and scene.duration == 0
+    np.testing.assert_allclose(world(scene, 0), Oracle(path).positions(0, 0, 0.0), atol=1e-6)
+    doc.json["nodes"][0]["weights"] = [1, 0, -1]
+    path = doc.write(tmp_path)
+    np.testing.assert_allclose(world(load(path), 0), Oracle(path).positions(0, 0, 0.0), atol=1e-6)
+
+
+def test_nodes_share_a_mesh_or_pose_it_on_their_own(tmp_path: Path) -> None:
+    doc = morphed()
+    doc.json["nodes"] += [{"mesh": 0}, {"mesh": 0, "weights": [1, 0, 0]}, {"mesh": 0}]
+    doc.json["scenes"] = [{"nodes": [0, 1, 2, 3]}]
+    scene = load(doc.write(tmp_path))
+    meshes = [scene.meshes[each.mesh] for each in scene.instances]
+    assert meshes[1] is meshes[3] and len({id(each) for each in meshes}) == 3
+    assert all(np.shares_memory(each.rest.positions, meshes[0].rest.positions) for each in meshes)
+    assert all(each.deformation is meshes[0].deformation for each in meshes)
+    later = scene.posed(2.0)
+    assert later.meshes[1] is scene.meshes[1] and later.meshes[0] is not scene.meshes[0]
+
+
+def test_skinned_instances_are_on_no_node(tmp_path: Path) -> None:
+    """Also those of EXT_mesh_gpu_instancing, which keep their offsets; one that was moved stays."""
+    doc = simple_skin()
+    places = np.float32([[0, 0, 0], [5, 0, 0]])
+    extension = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": doc.accessor(places)}}}
+    doc.json["nodes"][0]["extensions"] = extension
+    animate(doc, {(0, "translation"): (np.float32([0, 3]), np.float32([[0, 0, 0], [9, 9, 9]]), "LINEAR")})
+    scene = load(doc.write(tmp_path))
+    assert len(scene.meshes) == 1
+    found = [each.transform[:3, 3].tolist() for each in scene.posed(1.5).instances]
+    assert found == places.tolist()
+    moved = scene.moved(np.array([1]), np.diag([1.0, 2.0, 1.0, 1.0])[None])
+    assert np.array_equal(moved.posed(1.0).instances[1].transform, np.diag([1.0, 2.0, 1.0, 1.0]))
+
+
+def test_joints_beside_the_scene(tmp_path: Path) -> None:
+    """Trees that the scene does not draw still move what it draws."""
+    doc = simple_skin()
+    doc.square()
+    doc.json["nodes"][2]["mesh"] = 1
+    path = doc.write(tmp_path, "whole.glb")
+    doc.json["scenes"] = [{"nodes": [0]}]
+    alone = doc.write(tmp_path, "alone.glb")
+    whole, scene = load(path), load(alone)
+    assert len(whole.instances) == 2 and len(scene.instances) == 1
+    for seconds in (0.0, 0.7, 2.5):
+        assert np.array_equal(whole.posed(seconds).meshes[0].positions, scene.posed(seconds).meshes[0].positions)
+
+
+def test_normals_that_a_file_has_not_are_those_of_the_posed_faces(tmp_path: Path) -> None:
+    doc = simple_skin()
+    del doc.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"]
+    doc.json["animations"][0]["channels"][0]["target"]["path"] = "rotation"
+    scene = load(doc.write(tmp_path))
+    mesh = scene.posed(0.6).meshes[0]
+    a, b, c = (mesh.positions[mesh.triangles[:, k]].astype(np.float64) for k in range(3))
+    across = np.cross(b - a, c - a)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    for k in range(3):
+        np.testing.assert_allclose(mesh.normals[mesh.triangles[:, k]], across, atol=1e-6)
+    assert np.abs(mesh.positions - scene.meshes[0].positions).max() > 0.1
+
+
+def test_bounds_follow_the_pose(tmp_path: Path) -> None:
+    scene = load(simple_skin().write(tmp_path))
+    low, high = scene.posed(1.0).bounds()
+    assert low[0] < -0.9 and high[1] < 1.6 and scene.bounds()[1][1] == 2
+    assert np.array_equal(scene.posed(1.0).meshes[0].positions.min(axis=0), low.astype(np.float32))
+
+
+def test_ten_thousand_joints(tmp_path: Path) -> None:
+    doc = simple_skin()
+    count = 10_000
+    doc.json["nodes"] = [{"mesh": 0, "skin": 0}, *({"translation": [0, 0.001, 0]} for _ in range(count))]
+    doc.json["nodes"][1]["children"] = [*range(2, count + 1)]
+    doc.json["scenes"] = [{"nodes": [0, 1]}]
+    doc.json["skins"] = [{"joints": [*range(1, count + 1)]}]
+    scene = load(doc.write(tmp_path))
+    assert len(scene.meshes[0].pose.joints) == count
+    low, high = scene.posed(0.0).bounds()  # where the joint that turns does not
+    assert low[1] == pytest.approx(0.001) and high[1] == pytest.approx(2.002)

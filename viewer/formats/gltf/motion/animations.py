@@ -1,0 +1,234 @@
+"""Animations of glTF 2.0 (section 3.11): channels and samplers to tracks over the scene's nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.formats.files import short
+from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.json import Object, Objects
+from viewer.formats.gltf.lights import EXTENSION as LIGHTS
+from viewer.formats.gltf.motion.pointers import Animated, pointer_of, target_of
+from viewer.formats.gltf.motion.targets import target_count
+from viewer.formats.gltf.nodes import Nodes
+from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
+
+_FLOAT = 5126
+# Memory of a track with its JSON objects.
+_TRACK_BYTES = 512
+
+
+def read_animations(document: Object, nodes: Nodes, accessors: Accessors, warnings: list[str]) -> list[Animation]:
+    """The document's animations, unnamed ones named by number; tracks refer to nodes by index in ``nodes``.
+
+    Warns of omitted channels: of unknown properties, of weights without morph targets, and without a node. Channels of
+    nodes outside the scene are checked and silently omitted. Raises ViewerError for references out of range, invalid
+    key times or values, an unknown interpolation, a node with a matrix, and two channels for the same property. Key
+    times must be finite and increase from 0.
+    """
+    place = {number: k for k, number in enumerate(nodes.numbers)}
+    keys = _Keys(accessors)
+    left_out: Counter[str] = Counter()
+    unknown: dict[str, None] = {}
+    animations = []
+    for number, item in enumerate(document.objects("animations")):
+        reader = _Animation(item, document, keys, left_out, unknown)
+        tracks = [track for channel in item.objects("channels") for track in reader.tracks(channel)]
+        placed = tuple(
+            track if track.node < 0 else replace(track, node=place[track.node])
+            for track in tracks
+            if track.node < 0 or track.node in place
+        )
+        animations.append(Animation(item.text("name", "") or f"animation {number}", placed))
+    warnings.extend(f"{count:,} animation channels {what}" for what, count in left_out.items())
+    if unknown:
+        warnings.append(f"animated properties that are not known, and ignored: {', '.join(map(short, unknown))}")
+    return animations
+
+
+def animated_weights(document: Object, animated: Animated) -> set[int]:
+    """The numbers of the nodes whose weights of morph targets some animation moves."""
+    found = animated.numbers("nodes", "weights")
+    meshes = animated.numbers("meshes", "weights")
+    if meshes:
+        found |= {number for number, node in enumerate(document.objects("nodes")) if node.data.get("mesh") in meshes}
+    for item in document.objects("animations"):
+        for channel in item.objects("channels"):
+            target = channel.child("target")
+            if target.text("path", "") == "weights" and isinstance(target.data.get("node"), int):
+                found.add(target.data["node"])
+    return found
+
+
+class _Animation:
+    """Reads the channels of one animation."""
+
+    def __init__(
+        self, item: Object, document: Object, keys: _Keys, left_out: Counter[str], unknown: dict[str, None]
+    ) -> None:
+        self.samplers, self.nodes = item.objects("samplers"), document.objects("nodes")
+        self.meshes = document.objects("meshes")
+        self.counts = {
+            "materials": len(document.objects("materials")),
+            "cameras": len(document.objects("cameras")),
+            "lights": len((document.extension(LIGHTS) or Object({}, "")).objects("lights")),
+        }
+        self.keys, self.left_out, self.unknown = keys, left_out, unknown
+        self.seen: dict[tuple[int, str], str] = {}
+
+    def tracks(self, channel: Object) -> list[Track]:
+        """A channel's tracks with the file's node numbers: several of weights that nodes share; none if omitted."""
+        self.keys.accessors.budget.charge(_TRACK_BYTES)
+        sampler = self.samplers[channel.index("sampler", len(self.samplers), "sampler")]
+        target = channel.child("target")
+        moved = self._moved(target)
+        for node, path, _ in moved:
+            before = self.seen.setdefault((node, path), channel.where)
+            if before != channel.where:
+                what = f"{path} of node {node}" if node >= 0 else path
+                first = before.split(": ")[-1]
+                raise target.fail("path", f"{what} is moved by {first}, too", "one channel can move it")
+        if not moved:
+            return []
+        interpolation = sampler.text("interpolation", "LINEAR")
+        if interpolation not in INTERPOLATIONS:
+            expected = ", ".join(INTERPOLATIONS)
+            raise sampler.fail("interpolation", f"unknown: {short(interpolation)}", f"expected one of {expected}")
+        return [
+            Track(node, path, *self.keys.of(sampler, path, width, interpolation), interpolation)
+            for node, path, width in moved
+        ]
+
+    def _moved(self, target: Object) -> list[tuple[int, str, int]]:
+        """What a target moves: the file's node number or -1, path, and numbers in a value."""
+        path, pointer = target.text("path"), pointer_of(target)
+        if path == "pointer" and pointer is not None:
+            found = self._of_pointer(pointer)
+            if not found:
+                self.unknown[pointer] = None
+            return [each for node, what in found for each in self._of_node(target, node, what)]
+        if path not in (*PATHS, "weights"):
+            self.left_out[f"move {short(path)}, which is ignored"] += 1
+            return []
+        node = target.index("node", len(self.nodes), "node", None)
+        if node is None:
+            self.left_out["name no node and are ignored"] += 1
+            return []
+        return self._of_node(target, node, path)
+
+    def _of_pointer(self, pointer: str) -> list[tuple[int, str]]:
+        """The nodes and paths that a pointer names, -1 and itself beside them; none if it is not known."""
+        named = target_of(pointer)
+        if named is None:
+            return []
+        if named.kind == "nodes":
+            path = "visible" if named.within.endswith("/visible") else named.within
+            return [(named.number, path)] if named.number < len(self.nodes) else []
+        if named.kind == "meshes":
+            owners = [k for k, each in enumerate(self.nodes) if each.data.get("mesh") == named.number]
+            return [(k, named.within) for k in owners if "weights" not in self.nodes[k]]
+        return [(-1, pointer)] if named.number < self.counts[named.kind] else []
+
+    def _of_node(self, target: Object, node: int, path: str) -> list[tuple[int, str, int]]:
+        """A path of a node, or beside the nodes, with the numbers in a value."""
+        if node < 0:
+            named = target_of(path)
+            assert named is not None
+            return [(node, path, named.width)]
+        kind, _, number = path.partition("/")
+        if kind == "weights":
+            width = self._targets(self.nodes[node])
+            if not width:
+                self.left_out["move weights of nodes without morph targets, and are ignored"] += 1
+                return []
+            if number and int(number) >= width:
+                raise target.fail("path", f"names morph target {int(number)} of {width}")
+            return [(node, path, 1 if number else width)]
+        if path in PATHS and "matrix" in self.nodes[node]:
+            raise target.fail("node", f"node {node} has a matrix", "animated nodes have translation, rotation, scale")
+        return [(node, path, PATHS.get(path, 1))]
+
+    def _targets(self, node: Object) -> int:
+        """Morph targets of a node's mesh; 0 without a mesh."""
+        mesh = node.index("mesh", len(self.meshes), "mesh", None)
+        return 0 if mesh is None else target_count(self.meshes[mesh])
+
+
+class _Keys:
+    """Times and values of samplers; each pair of accessors is checked once, shared by samplers."""
+
+    def __init__(self, accessors: Accessors) -> None:
+        self.accessors = accessors
+        self._times: dict[int, NDArray] = {}
+        self._values: dict[tuple[int, str, int, bool], NDArray] = {}
+
+    def of(self, sampler: Object, path: str, width: int, interpolation: str) -> tuple[NDArray, NDArray]:
+        """times (K,) and values (K, width), for splines (K, 3, width), float32, as in `Track`."""
+        times = self._input(sampler)
+        spline = interpolation == "CUBICSPLINE"
+        if spline and len(times) < 2:
+            raise sampler.fail("input", "one key", "a cubic spline has two or more")
+        values = self._output(sampler, path, width, spline)
+        if len(values) != len(times) or values.ndim != 2 + spline or values.shape[-1] != width:
+            count = self._count("output", sampler)
+            wanted = len(times) * (3 if spline else 1)
+            each = " (a tangent before and behind every value)" if spline else ""
+            if path == "weights":
+                wanted, each = wanted * width, f" (of {width:,} morph targets)" + each
+            raise sampler.fail("output", f"{count:,} values for {len(times):,} keys, expected {wanted:,}{each}")
+        return times, values
+
+    def _input(self, sampler: Object) -> NDArray:
+        number = sampler.index("input", len(self.accessors.accessors), "accessor")
+        if number not in self._times:
+            if self.accessors.accessors[number].integer("componentType") != _FLOAT:
+                raise sampler.fail("input", f"accessor {number} holds integers", "times are float32 seconds")
+            times = self.accessors.floats("input", sampler, (1,))[:, 0]
+            fault = _fault(times)
+            if fault:
+                raise sampler.fail("input", f"accessor {number}: {fault}")
+            self._times[number] = times
+        return self._times[number]
+
+    def _output(self, sampler: Object, path: str, width: int, spline: bool) -> NDArray:
+        """Values (N, width), in threes for a spline; (N, stored width) where their number is no multiple of these."""
+        number = sampler.index("output", len(self.accessors.accessors), "accessor")
+        key = (number, path, width, spline)
+        if key not in self._values:
+            # Integer quaternions and weights are normalised, with or without the accessor's flag.
+            kind = path.partition("/")[0]
+            stored = 1 if kind == "weights" else width
+            values = self.accessors.floats("output", sampler, (stored,), normalize=kind in ("rotation", "weights"))
+            if len(values) % (width // stored) == 0:
+                values = values.reshape(-1, width)
+            finite = np.isfinite(values).all(axis=1)
+            if not finite.all():
+                raise sampler.fail("output", f"accessor {number}: value {int(np.argmin(finite))} is not finite")
+            if spline and len(values) % 3 == 0:
+                values = values.reshape(-1, 3, values.shape[1])
+            self._values[key] = values
+        return self._values[key]
+
+    def _count(self, key: str, sampler: Object) -> int:
+        accessors: Objects = self.accessors.accessors
+        return accessors[sampler.index(key, len(accessors), "accessor")].integer("count")
+
+
+def _fault(times: NDArray) -> str:
+    """The fault of key times, or an empty text."""
+    if not len(times):
+        return "no keys"
+    finite = np.isfinite(times)
+    if not finite.all():
+        return f"key {int(np.argmin(finite))} is not finite"
+    if times[0] < 0:
+        return f"the first key is at {times[0]:g} seconds, before 0"
+    rising = times[1:] > times[:-1]
+    if not rising.all():
+        key = int(np.argmin(rising)) + 1
+        return f"key {key} at {times[key]:g} seconds is not after the one before it, at {times[key - 1]:g}"
+    return ""

@@ -1,0 +1,256 @@
+"""KHR_animation_pointer: animated properties of nodes, materials, lights and cameras, by JSON pointers (RFC 6901).
+
+Materials and lights are read again with their animated members in place, by the same code as at first, so that every
+factor means what it means in a file.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.gltf.images import transform_of
+from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.lights import EXTENSION as LIGHTS
+from viewer.formats.gltf.lights import describe
+from viewer.formats.gltf.materials import read_material
+from viewer.scene.animation import PATHS
+from viewer.scene.camera import Camera
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.texture import Texture
+
+NAME = "KHR_animation_pointer"
+
+_TURNS = "/extensions/KHR_texture_transform/"
+_TRANSFORM = {"offset": 2, "rotation": 1, "scale": 2}
+# Pointers within a material -> numbers in a value.
+MATERIAL = {
+    "alphaCutoff": 1,
+    "emissiveFactor": 3,
+    "normalTexture/scale": 1,
+    "pbrMetallicRoughness/baseColorFactor": 4,
+    "pbrMetallicRoughness/metallicFactor": 1,
+    "pbrMetallicRoughness/roughnessFactor": 1,
+} | {
+    f"extensions/KHR_materials_{name}": width
+    for name, width in {
+        "anisotropy/anisotropyRotation": 1,
+        "anisotropy/anisotropyStrength": 1,
+        "clearcoat/clearcoatFactor": 1,
+        "clearcoat/clearcoatNormalTexture/scale": 1,
+        "clearcoat/clearcoatRoughnessFactor": 1,
+        "diffuse_transmission/diffuseTransmissionColorFactor": 3,
+        "diffuse_transmission/diffuseTransmissionFactor": 1,
+        "dispersion/dispersion": 1,
+        "emissive_strength/emissiveStrength": 1,
+        "ior/ior": 1,
+        "iridescence/iridescenceFactor": 1,
+        "iridescence/iridescenceIor": 1,
+        "iridescence/iridescenceThicknessMaximum": 1,
+        "iridescence/iridescenceThicknessMinimum": 1,
+        "sheen/sheenColorFactor": 3,
+        "sheen/sheenRoughnessFactor": 1,
+        "specular/specularColorFactor": 3,
+        "specular/specularFactor": 1,
+        "transmission/transmissionFactor": 1,
+        "volume/attenuationColor": 3,
+        "volume/attenuationDistance": 1,
+        "volume/thicknessFactor": 1,
+    }.items()
+}
+LIGHT = {"color": 3, "intensity": 1, "spot/innerConeAngle": 1, "spot/outerConeAngle": 1}
+_VISIBLE = "extensions/KHR_node_visibility/visible"
+_YFOV = "perspective/yfov"
+_PLACES = {
+    "nodes": re.compile(r"/nodes/(\d{1,9})/(.+)"),
+    "meshes": re.compile(r"/meshes/(\d{1,9})/(.+)"),
+    "materials": re.compile(r"/materials/(\d{1,9})/(.+)"),
+    "cameras": re.compile(r"/cameras/(\d{1,9})/(.+)"),
+    "lights": re.compile(rf"/extensions/{LIGHTS}/lights/(\d{{1,9}})/(.+)"),
+}
+
+
+class Target(NamedTuple):
+    """What a pointer names: a kind of `_PLACES`, the number among those, the pointer within, and numbers in a value, 0
+    for all weights of a mesh."""
+
+    kind: str
+    number: int
+    within: str
+    width: int
+
+
+def target_of(pointer: str) -> Target | None:
+    """What a pointer names; None where it is not known."""
+    for kind, pattern in _PLACES.items():
+        match = pattern.fullmatch(pointer)
+        if match is None:
+            continue
+        number, within = int(match[1]), match[2]
+        width = _width(kind, within)
+        return None if width is None else Target(kind, number, within, width)
+    return None
+
+
+def _width(kind: str, within: str) -> int | None:
+    if kind == "materials":
+        texture, _, part = within.partition(_TURNS)
+        return _TRANSFORM.get(part) if texture.endswith("Texture") else MATERIAL.get(within)
+    if kind == "cameras":
+        return 1 if within == _YFOV else None
+    if kind == "lights":
+        return LIGHT.get(within)
+    if re.fullmatch(r"weights(/\d{1,9})?", within):
+        return 0 if within == "weights" else 1
+    if kind == "meshes":
+        return None
+    return 1 if within == _VISIBLE else PATHS.get(within)
+
+
+class Animated:
+    """The targets of a document's pointers, found before anything is read."""
+
+    def __init__(self, document: Object) -> None:
+        self.targets: set[Target] = set()
+        for item in document.objects("animations"):
+            for channel in item.objects("channels"):
+                pointer = pointer_of(channel.child("target"))
+                target = None if pointer is None else target_of(pointer)
+                if target is not None:
+                    self.targets.add(target)
+
+    def numbers(self, kind: str, within: str = "") -> set[int]:
+        """The numbers of the targets of a kind, of one pointer within, or of all that begin with it."""
+        return {each.number for each in self.targets if each.kind == kind and each.within.startswith(within)}
+
+    @property
+    def hidden(self) -> set[int]:
+        """The numbers of the nodes whose own visibility is animated."""
+        return self.numbers("nodes", _VISIBLE)
+
+    def textures(self, document: Object) -> set[str]:
+        """The places of textures whose transforms are animated, as in `Textures`."""
+        return {_place(document, each.number, each.within) for each in self.targets if _TURNS in each.within}
+
+
+def pointer_of(target: Object) -> str | None:
+    """The pointer of a channel's target; None without."""
+    extension = target.extension(NAME)
+    return None if extension is None else extension.text("pointer", None)
+
+
+class _PlacedTextures:
+    """In the place of `Textures` when materials are read again: the numbers are those of the first reading, and
+    ``changed`` are textures under other transforms."""
+
+    def __init__(self, textures: list[Texture], numbers: Mapping[str, int]) -> None:
+        self.textures, self.numbers = textures, numbers
+        self.changed: dict[int, Texture] = {}
+
+    def number(self, owner: Object, key: str, content: str = "color") -> int:
+        """As in `Textures`."""
+        number = self.numbers[owner.path(key)]
+        transform = transform_of(owner.child(key))
+        if not np.array_equal(transform, self.textures[number].transform):
+            self.changed[number] = replace(self.textures[number], transform=transform)
+        return number
+
+
+@dataclass(eq=False)
+class DocumentProperties:
+    """`Properties` of a glTF document.
+
+    textures : the scene's at rest. texture_numbers : their numbers by the places that name them. light_numbers,
+    camera_numbers : the document's for each of the scene's lights, which are ``rest_lights``, and cameras.
+    """
+
+    document: Object
+    textures: list[Texture]
+    texture_numbers: Mapping[str, int]
+    light_numbers: list[int]
+    camera_numbers: list[int]
+    rest_lights: list[Light] = field(default_factory=list)
+
+    def materials(self, values: Mapping[str, NDArray]) -> tuple[dict[int, Material], dict[int, Texture]]:
+        """See `Properties`."""
+        textures = _PlacedTextures(self.textures, self.texture_numbers)
+        found: dict[int, Material] = {}
+        for number, changes in _grouped(values, "materials").items():
+            item = _patched(self.document.objects("materials")[number], changes)
+            with suppress(ViewerError):  # a value that no material has: it stays as it was
+                found[number] = read_material(item, number, textures, animated=True)[0]
+        # Textures that are at rest again are listed, too.
+        at_rest = {number: self.textures[number] for number in self._moving(values) if number not in textures.changed}
+        return found, {**at_rest, **textures.changed}
+
+    def lights(self, values: Mapping[str, NDArray], lights: list[Light], shown: NDArray[np.bool_]) -> list[Light]:
+        """See `Properties`."""
+        changes, found = _grouped(values, "lights"), list(lights)
+        extension = self.document.extension(LIGHTS)
+        for k, (number, rest) in enumerate(zip(self.light_numbers, self.rest_lights, strict=True)):
+            if number in changes and extension is not None:
+                item = _patched(extension.objects("lights")[number], changes[number])
+                rest = describe(item, number, [], [], []) or rest
+            elif shown[k] and any(found[k].intensity):
+                continue
+            intensity = rest.intensity if shown[k] else (0.0, 0.0, 0.0)
+            with suppress(ViewerError):
+                found[k] = replace(found[k], intensity=intensity, inner=rest.inner, outer=rest.outer)
+        return found
+
+    def cameras(self, values: Mapping[str, NDArray], cameras: list[Camera]) -> list[Camera]:
+        """See `Properties`."""
+        changes, found = _grouped(values, "cameras"), list(cameras)
+        for k, number in enumerate(self.camera_numbers):
+            if number in changes:
+                with suppress(ViewerError):
+                    found[k] = found[k].with_fov(math.degrees(float(changes[number][_YFOV][0])))
+        return found
+
+    def _moving(self, values: Mapping[str, NDArray]) -> set[int]:
+        """The numbers of the textures whose transforms are animated."""
+        places = (
+            _place(self.document, number, within)
+            for number, changes in _grouped(values, "materials").items()
+            for within in changes
+            if _TURNS in within
+        )
+        return {self.texture_numbers[place] for place in places if place in self.texture_numbers}
+
+
+def _place(document: Object, number: int, within: str) -> str:
+    """The place in the document of the texture whose transform a pointer within a material names."""
+    return f"{document.objects('materials').where}[{number}].{within.partition(_TURNS)[0].replace('/', '.')}"
+
+
+def _grouped(values: Mapping[str, NDArray], kind: str) -> dict[int, dict[str, NDArray]]:
+    """Values by the number of what they change, and the pointer within."""
+    found: dict[int, dict[str, NDArray]] = {}
+    for pointer, value in values.items():
+        target = target_of(pointer)
+        if target is not None and target.kind == kind:
+            found.setdefault(target.number, {})[target.within] = value
+    return found
+
+
+def _patched(item: Object, changes: Mapping[str, NDArray]) -> Object:
+    """A copy of a JSON object with other members."""
+    data = copy.deepcopy(item.data)
+    for within, value in changes.items():
+        *way, last = within.split("/")
+        place: dict[str, Any] = data
+        for key in way:
+            place = place.setdefault(key, {})
+        numbers = [float(each) for each in value]
+        place[last] = numbers if len(numbers) > 1 else numbers[0]
+    return Object(data, item.where)

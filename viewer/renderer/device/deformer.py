@@ -1,0 +1,156 @@
+"""Deforming objects on a device: vertices posed and trees refitted by fragment programs, into the memories of rays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from viewer.accel.deform.deforming import Deforming
+from viewer.accel.deform.refit import WIDTH, levels
+from viewer.renderer.device import deform_passes as forms
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.stream.declare.kernel import Table
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.rows import RowWriter, TablePass
+from viewer.stream.gl.stream import Stream
+
+NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
+
+
+class Deformer:
+    """Keeps the memories of one structure's deforming objects in their poses; the context must be current.
+
+    What is drawn follows from tables alone: a moment's rows have the same bits whatever came before.
+    """
+
+    def __init__(self, device: Device, resources: Resources, deforming: Deforming) -> None:
+        self.device, self.resources, self.deforming = device, resources, deforming
+        self._rows = RowWriter(device, resources)
+        self._passes: dict[tuple[Any, ...], TablePass] = {}
+        self.streams: dict[str, Stream] = {}
+        self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
+
+    def settle(self, prepared: Prepared) -> None:
+        """Bring the memories of a scene over the structure up to date."""
+        tables, version = self.tables(prepared), self.deforming.version
+        held = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
+        if held != self._done:
+            self.refit(tables, self.pose(tables))
+            self._done = held
+
+    def follow(self, deforming: Deforming) -> None:
+        """Serve the same objects with other trees."""
+        old, self.deforming = self.deforming, deforming
+        pairs = list(zip(old.trees.tables, deforming.trees.tables, strict=True))
+        if all(self.resources.exchangeable(mine, other) for mine, other in pairs):
+            for mine, other in pairs:
+                self.resources.exchange(mine, other)  # passes read what is there
+        else:
+            self._passes.clear()
+            self.resources.drop(old.trees.tables)
+
+    def tables(self, prepared: Prepared) -> dict[str, Table]:
+        """The tables that hold what deforms, by name, of those that programs may read; they are then on the device."""
+        memories = (memory for module in prepared.made() for memory in module.memories)
+        found = {each.name: each for each in memories if isinstance(each, Table) and each.name in NAMES}
+        for table in found.values():
+            if table.hot:
+                self.resources.get(table)
+            else:
+                self.resources.base(table)
+        return found
+
+    def pose(self, tables: Mapping[str, Table]) -> Stream | None:
+        """Write posed vertices to their tables; the stream of them, None where there are none."""
+        deforming, poses = self.deforming, self.deforming.poses
+        count = len(poses.rest.data)
+        if not count:
+            return None
+        posed = self._run("vertex", forms.vertex_pass(deforming, tables["vertices"]), count, {})
+        if poses.faceted:
+            posed = self._run("face normal", forms.face_normal_pass(deforming), count, {forms.POSED: posed})
+        self._rows.write(posed, tables["vertices"], count)
+        if "details" in tables:
+            details = self._run("detail", forms.detail_pass(deforming, tables["details"]), count, {})
+            self._rows.write(details, tables["details"], count)
+        return posed
+
+    def refit(self, tables: Mapping[str, Table], posed: Stream | None) -> None:
+        """Write triangles of posed vertices, and the boxes of the trees over them, to their tables."""
+        deforming, trees = self.deforming, self.deforming.trees
+        count = len(trees.corners.data)
+        if posed is None or not count or "triangles" not in tables:
+            return
+        table = tables["triangles"]
+        triangles = self._run("triangle", forms.triangle_pass(deforming, table), count, {forms.POSED: posed})
+        self._rows.write(triangles, table, count)
+        form = forms.leaf_pass(deforming, table.record)
+        leaves = self._run("leaf", form, len(trees.leaves.data), {forms.TRIANGLES: triangles})
+        inputs = {forms.LEAVES: leaves, forms.INNER: self._inner(leaves)}
+        for name, rows in (("bvh_pairs", len(trees.pairs.data)), ("bvh_nodes", len(trees.nodes.data))):
+            if name in tables and rows:
+                written = self._run(name, forms.refit_pass(deforming, tables[name]), rows, inputs)
+                self._rows.write(written, tables[name], rows)
+
+    def _inner(self, leaves: Stream) -> Stream:
+        """The boxes of inner nodes, in two parts; where there are none, those of leaves in their place."""
+        deforming, trees = self.deforming, self.deforming.trees
+        nodes, below, pyramid = len(trees.inner.data), leaves, dict[str, Stream]()
+        if not nodes:
+            return leaves
+        rows = -(-nodes // WIDTH)
+        if trees.few:
+            few = forms.few_pass(deforming)
+            target = self._run("few", few, nodes, {forms.LEAVES: leaves}, "inner", (0, min(trees.few, rows)))
+        if trees.few < rows:
+            elements = len(trees.leaves.data)
+            for k, (boxes, block) in enumerate(levels(elements)):
+                values = {"count": elements, "block": block}
+                below = self._run(f"level {k}", forms.level_pass(), boxes, {"below": below}, **values)
+                pyramid[f"level_{k}"], elements = below, boxes
+            many = forms.many_pass(deforming), nodes, {forms.LEAVES: leaves, **pyramid}
+            target = self._run("many", *many, "inner", (trees.few, rows))
+        return target
+
+    def _run(
+        self,
+        name: str,
+        form: forms.PassForm,
+        elements: int,
+        inputs: Mapping[str, Stream],
+        into: str | None = None,
+        rows: tuple[int, int] | None = None,
+        **uniforms: int,
+    ) -> Stream:
+        """Draw a pass over so many ``elements``, which is also its uniform ``count`` where that has no other value.
+
+        into : name of the stream that it writes, its own by default. rows : of the stream, first and behind the last.
+        """
+        last = form.modules[-1]
+        tables = [memory.name for memory in last.memories]
+        key = name, form.output, *sorted(form.inputs), last.features, last.text, *tables
+        if key not in self._passes:
+            self._passes[key] = TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
+        target = self._stream(into or name, form.output, elements)
+        self._passes[key].draw_rows(inputs, target, rows or (0, target.size[1]), **{"count": elements, **uniforms})
+        return target
+
+    def _stream(self, name: str, record: Record, count: int) -> Stream:
+        size = WIDTH, -(-count // WIDTH)
+        held = self.streams.get(name)
+        if held is None or held.record != record or held.size != size:
+            if held is not None:
+                held.release()
+            held = self.streams[name] = Stream(self.device, record, size)
+        return held
+
+    def release(self) -> None:
+        """Free streams; the memories stay."""
+        self._rows.release()
+        for stream in self.streams.values():
+            stream.release()
+        self.streams.clear()
+        self._passes.clear()
+        self._done.clear()

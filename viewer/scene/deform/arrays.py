@@ -1,0 +1,108 @@
+"""Vertices given as an array: poses of any mesh, as simulations have them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.base.jit import run
+from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.geometry.normals import split_with_normals
+from viewer.scene.mesh import Float, Mesh
+from viewer.scene.quadric import Quadric
+
+SMALL = 500  # triangles up to which the loop is not worth compiling
+_groups: WeakKeyDictionary[Deformation, tuple[NDArray[np.int64], int]] = WeakKeyDictionary()
+
+
+def with_vertices(mesh: Mesh, positions: ArrayLike, normals: ArrayLike | None = None) -> DeformedMesh:
+    """A mesh with other vertices in its own space, which may not be finite: a pose of it that follows no joints.
+
+    positions, normals : (V, 3), the mesh's own vertices, or those that it was given before some were split for their
+    normals. Without normals, which are made unit vectors, these are means over the faces around a vertex, smooth where
+    the mesh was.
+
+    Raises ViewerError for shapes that do not fit, and for a quadric.
+    """
+    if isinstance(mesh, Quadric):
+        raise ViewerError(mesh.name, "is a quadric, which has no vertices", "tessellate it first")
+    rest, own = mesh, None
+    if isinstance(mesh, DeformedMesh):
+        rest, own = mesh.rest, mesh.deformation
+    if own is None or own.skinned or own.targets:
+        faceted = own is not None and own.faceted
+        rest, source = split_with_normals(rest)
+        own = replace(Deformation.none(len(rest.positions)), faceted=faceted, source=source)
+    places = _split(mesh.name, "positions", positions, own, len(rest.positions))
+    directions = None if normals is None else _split(mesh.name, "normals", normals, own, len(rest.positions))
+    if directions is not None:
+        with np.errstate(all="ignore"):
+            unit = directions / np.linalg.norm(directions.astype(np.float64), axis=1, keepdims=True)
+            sound = np.isfinite(unit).all(axis=1, keepdims=True)
+        directions = np.where(sound, unit, rest.normals).astype(np.float32)
+    elif not own.faceted:
+        directions = _smooth(places, rest, own)
+    return DeformedMesh(rest, own, MeshPose(positions=places, normals=directions))
+
+
+def _split(name: str, what: str, values: ArrayLike, own: Deformation, count: int) -> Float:
+    """(V, 3) float32 of the vertices at rest."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            array = np.ascontiguousarray(values, np.float32)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ViewerError(name, f"{what} are not numbers ({error})", "give (V, 3)") from None
+    given = count if own.source is None else int(own.source.max(initial=-1)) + 1
+    if array.shape == (given, 3) and own.source is not None:
+        return array[own.source]
+    if array.shape != (count, 3):
+        raise ViewerError(name, f"{what} have shape {array.shape}", f"expected ({given}, 3)")
+    return array.copy() if array is values else array
+
+
+def _smooth(positions: Float, rest: Mesh, own: Deformation) -> Float:
+    """(V, 3) unit normals: of vertices that lie at one point at rest with one normal, together."""
+    if own not in _groups:
+        keys = np.concatenate([rest.positions, rest.normals], axis=1) + np.float32(0.0)  # -0 is 0
+        _, group = np.unique(np.ascontiguousarray(keys).view("V24").ravel(), return_inverse=True)
+        _groups[own] = group.astype(np.int64), int(group.max(initial=-1)) + 1
+    group, count = _groups[own]
+    sums, normals = np.zeros((count, 3)), rest.normals.copy()  # type: ignore[union-attr]
+    triangles = np.ascontiguousarray(rest.triangles)
+    run(mean_normals, positions, triangles, group, sums, normals, small=len(triangles) <= SMALL)
+    return normals
+
+
+def mean_normals(positions, triangles, group, sums, normals):
+    """Sums of the faces' unit normals times their angles at each group of vertices (G, 3) float64, and the vertices'
+    normals (V, 3) float32 by them, which stay where there is none."""
+    for t in range(len(triangles)):
+        for k in range(3):
+            p, q, r = triangles[t, k], triangles[t, (k + 1) % 3], triangles[t, (k + 2) % 3]
+            ax = np.float64(positions[q, 0]) - np.float64(positions[p, 0])
+            ay = np.float64(positions[q, 1]) - np.float64(positions[p, 1])
+            az = np.float64(positions[q, 2]) - np.float64(positions[p, 2])
+            bx = np.float64(positions[r, 0]) - np.float64(positions[p, 0])
+            by = np.float64(positions[r, 1]) - np.float64(positions[p, 1])
+            bz = np.float64(positions[r, 2]) - np.float64(positions[p, 2])
+            x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+            across = math.sqrt(x * x + y * y + z * z)
+            if not (across > 0.0 and across < 1e300):
+                continue
+            size = math.sqrt(ax * ax + ay * ay + az * az) * math.sqrt(bx * bx + by * by + bz * bz)
+            angle = math.acos(min(1.0, max(-1.0, (ax * bx + ay * by + az * bz) / size))) / across
+            g = group[p]
+            sums[g, 0] += angle * x
+            sums[g, 1] += angle * y
+            sums[g, 2] += angle * z
+    for v in range(len(normals)):
+        x, y, z = sums[group[v], 0], sums[group[v], 1], sums[group[v], 2]
+        length = math.sqrt(x * x + y * y + z * z)
+        if length > 0.0 and length < 1e300:
+            normals[v, 0], normals[v, 1], normals[v, 2] = x / length, y / length, z / length
