@@ -1,10 +1,10 @@
 // Each row of voxels along x that a triangle's bounds hold: the voxels of it that the triangle overlaps.
-uniform int rows;
+uniform int row_count;
 #include "grid_build/overlap.glsl"
 #include "grid_build/owner_of.glsl"
 
 Span element(int number) {
-    if (number >= rows) return Span(0, 0, 0);
+    if (number >= row_count) return Span(0, 0, 0);
     ivec2 size = textureSize(in_sums_0, 0);
     int owner = owner_of(number, size.x * size.y);
     Corners at = in_voxels(fetch_triangles(owner));

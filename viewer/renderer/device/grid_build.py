@@ -104,7 +104,7 @@ class GridBuild:
         self._check(rows, "rows of voxels")
         yield Stage("spans")
         spans = self._stream("spans", SPAN, list_size(rows))
-        space["rows"] = rows
+        space["row_count"] = rows
         yield Draw(partial(self._read, triangles, "row_span", {"sums": sums}, spans, **space))
         counts, spare = self._numbers(rows)
         yield Draw(partial(self._draw, "span_counts", {"spans": spans}, counts))
