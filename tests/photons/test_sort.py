@@ -34,10 +34,12 @@ def run(job: Any) -> int:
     return count
 
 
-def sorted_by_device(device: Any, keys: np.ndarray, cells: int) -> tuple[np.ndarray, np.ndarray, int]:
+def sorted_by_device(
+    device: Any, keys: np.ndarray, cells: int, paired: bool = False
+) -> tuple[np.ndarray, np.ndarray, int]:
     """The sorted list, the first photon of each cell and of one more, and the passes of the sort."""
     size = list_size(len(keys))
-    sort = PhotonSort(device, size)
+    sort = PhotonSort(device, size, paired)
     first = Stream(device, FIRST, cell_size(cells))
     entries = np.zeros(size[0] * size[1], ENTRY.dtype)
     entries["cell"], entries["photon"] = cells, np.arange(len(entries))
@@ -65,6 +67,16 @@ def test_sorted_and_found_as_by_numpy(device: Any, kind: str, count: int) -> Non
     expected = np.searchsorted(padded[order], np.arange(cells + 1))
     assert np.array_equal(first["first"], expected)
     assert np.array_equal(first["count"][:cells], np.diff(expected))
+
+
+@pytest.mark.parametrize(("count", "passes"), [(2, 1), (8, 4), (64, 12), (777, 30)])
+@pytest.mark.parametrize("kind", KEYS)
+def test_two_steps_in_a_pass_sort_as_well(device: Any, kind: str, count: int, passes: int) -> None:
+    """A run of 2^k elements takes k steps, so ceil(k / 2) passes: 1 + 1 + 2 + 2 + 3 .."""
+    keys = KEYS[kind](np.random.default_rng(count), count, 300)
+    (one, first, single), (other, again, fewer) = (sorted_by_device(device, keys, 300, each) for each in (False, True))
+    assert np.array_equal(one, other) and np.array_equal(first, again)
+    assert fewer == passes <= single
 
 
 @pytest.mark.parametrize(("count", "passes"), [(8, 6), (64, 21), (1024, 55), (5000, 91), (16_000, 105), (65_000, 136)])

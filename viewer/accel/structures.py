@@ -120,11 +120,15 @@ def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]
     return recipe.traversal, stepwise if recipe.traversal == "stack" else recipe.traversal
 
 
-def over_grid(primitives: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+def over_grid(
+    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+) -> Structure:
     """The uniform grid over triangles and quadrics."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import grid
 
+    if recipe.rebuild == ON_DEVICE and not primitives.placed:
+        return _grid_on_device(primitives, recipe, before)
     bounds, boxed = _bounding(primitives)
     built = grid_build.build(bounds, recipe.grid, boxed=boxed)
     whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
@@ -142,7 +146,34 @@ def over_grid(primitives: Primitives, recipe: Recipe, progress: Progress | None 
     )
 
 
-def over_bvh(primitives: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+def _grid_on_device(primitives: Primitives, recipe: Recipe, before: Structure | None) -> Structure:
+    """The uniform grid over triangles, to be built on the device; ``before``: of an earlier frame."""
+    from viewer.accel.grid import grid
+    from viewer.accel.grid.on_device import DeviceGrid, plan
+
+    if recipe.intersection == "planes":
+        hint = "take --intersection watertight"
+        raise ViewerError("--intersection planes", "keeps no corners, of which --rebuild device-grid builds", hint)
+    earlier = before.built if before is not None and isinstance(before.built, DeviceGrid) else None
+    built = plan(primitives.corners, recipe.grid, earlier)
+    whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
+    tests = _tests(recipe, primitives, extent=float(max(built.voxel * built.resolution)))
+    resolution = "x".join(map(str, built.resolution))
+    built.statistics["resolution"] = resolution
+    return Structure(
+        "grid",
+        built,
+        whole,
+        stepwise,
+        lambda traversal: [grid.module_over(built, built.pointers, built.lists, traversal), *tests],
+        facts={"grid": resolution, "traversal": whole, "built": "on the device"},
+        statistics=built.statistics,
+    )
+
+
+def over_bvh(
+    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+) -> Structure:
     """The bounding volume hierarchy over triangles and quadrics."""
     bounds, _ = _bounding(primitives)
     built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
@@ -160,7 +191,9 @@ def over_bvh(primitives: Primitives, recipe: Recipe, progress: Progress | None =
     )
 
 
-def brute_force(primitives: Primitives, recipe: Recipe, progress: Progress | None = None) -> Structure:
+def brute_force(
+    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+) -> Structure:
     """No structure: every ray is tested against all triangles and quadrics, as in Purcell et al. (2003, section 2.4).
     Raises ViewerError for more than `MOST_UNSORTED`."""
     if len(primitives.corners) > MOST_UNSORTED:
@@ -388,6 +421,7 @@ def _share(progress: Progress, before: float, of: float, share: float, text: str
     progress(before + of * share, text)
 
 
+ON_DEVICE = "device-grid"  # of `Recipe.rebuild`: grids are built on the device
 FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": brute_force}
 MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
 TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the objects' structure

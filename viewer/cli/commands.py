@@ -21,7 +21,7 @@ from viewer.base.start.modules import loaded
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.cli.presets import published_remark
 from viewer.film.files.states import AUTO
-from viewer.options.table import OPTIONS, keywords, most_samples
+from viewer.options.table import OPTIONS, keywords, most_samples, part
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -341,7 +341,8 @@ def info(arguments: Namespace) -> bool:
 
         scene = load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)
         progress(None, "building")
-        data = describe(scene, arguments.program, arguments.max_texture)
+        structure = {name: getattr(arguments, name) for name in part("structure") if OPTIONS[name].informs}
+        data = describe(scene, arguments.program, arguments.max_texture, structure)
     emit(data, lines, arguments.json)
     return True
 

@@ -38,11 +38,16 @@ ABILITIES = {
 }
 
 
-def describe(scene: Scene, program: str = OPTIONS["program"].default, max_texture: int | None = None) -> dict[str, Any]:
+def describe(
+    scene: Scene,
+    program: str = OPTIONS["program"].default,
+    max_texture: int | None = None,
+    structure: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """A scene as plain data: counts, bounds, materials, lights, environment, cameras, extensions, and what the scene
     and a ray of that program take on the GPU.
 
-    max_texture : longest side of textures, as the option has it.
+    max_texture : longest side of textures, as the option has it. structure : options of the structure, by name.
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
     """
     from viewer.renderer.inputs.lighting import scene_lighting
@@ -125,7 +130,7 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default, max_textur
         "gpu": None,
     }
     try:
-        data["gpu"] = Renderer(scene, program=program).info()
+        data["gpu"] = Renderer(scene, program=program, **(structure or {})).info()
     except DeviceError as error:
         data["warnings"].append(f"nothing known of GPU memory: {error}")
     return plain(data)

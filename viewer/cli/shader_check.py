@@ -41,6 +41,7 @@ from viewer.programs import (
     trace,
 )
 from viewer.renderer.device.deform_passes import deform_sources
+from viewer.renderer.device.grid_build import grid_sources
 from viewer.renderer.device.rasterized import raster_sources
 from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
 from viewer.renderer.preview.presenter import presenter_sources
@@ -212,6 +213,8 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     """Fragment programs that are no kernels'."""
     for name, source in (*sort_sources(), *routing_sources()):
         yield f"photon map: {name}", source
+    for name, source in grid_sources():
+        yield f"grid on the device: {name}", source
     for form in FORMS:
         for texels in (1, MOST_ATTACHMENTS):
             yield f"copy: {form}, {texels} textures", rectangle_source(form, texels)

@@ -17,6 +17,7 @@ STRUCTURE = of_part(
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
+        informs=True,
     ),
     Option(
         "top",
@@ -47,6 +48,19 @@ STRUCTURE = of_part(
         1,
         1024,
         values="auto or a whole number from {low} to {high}",
+        informs=True,
+    ),
+    Option(
+        "rebuild",
+        values.read_word,
+        "auto",
+        "trees of meshes that deform, under two-level-bvh: refit to each pose; auto builds them anew in the background,"
+        " too, once rays are expected to cost a third more; build: anew for each pose; device-grid: lists of a grid "
+        "of every frame are built on the device, by fragment programs that expand, sort and search (--accel grid)",
+        Affects.STRUCTURE,
+        "NAME",
+        choices=("auto", "refit", "build", "device-grid"),
+        informs=True,
     ),
     Option(
         "intersection",
@@ -88,16 +102,6 @@ STRUCTURE = of_part(
         Affects.STRUCTURE,
         "NAME",
         choices=("auto", "stack", "octants", "escape", "dda", "adinetz"),
-    ),
-    Option(
-        "rebuild",
-        values.read_word,
-        "auto",
-        "trees of meshes that deform, under two-level-bvh: refit to each pose; auto builds them anew in the background,"
-        " too, once rays are expected to cost a third more; build: anew for each pose",
-        Affects.STRUCTURE,
-        "NAME",
-        choices=("auto", "refit", "build"),
     ),
     scope="prepare",
     viewed=True,

@@ -32,17 +32,22 @@ def cell_size(cells: int) -> tuple[int, int]:
 def sort_sources() -> Iterator[tuple[str, Source]]:
     """Every pass of a map by sorting, by name."""
     yield "pad", pass_source("photons/pad_list", {"kept": ENTRY}, ENTRY)
-    yield "sort", pass_source("photons/sort_step", {"list": ENTRY}, ENTRY)
+    yield "sort", pass_source("photons/sort_step", {"list": ENTRY}, ENTRY, planar=True)
+    yield "sort, two steps", pass_source("photons/sort_two_steps", {"list": ENTRY}, ENTRY, planar=True)
     yield "search", pass_source("photons/first_photons", {"list": ENTRY}, FIRST)
 
 
 class PhotonSort:
-    """The passes of the sort, for lists of any size; used sizes are kept. Every call needs a current context."""
+    """The passes of the sort, for lists of any size; used sizes are kept. Every call needs a current context.
 
-    def __init__(self, device: Device, size: tuple[int, int]) -> None:
+    paired : two steps in a pass, where there are two of a run; the published sort has a pass for each.
+    """
+
+    def __init__(self, device: Device, size: tuple[int, int], paired: bool = False) -> None:
         self.device = device
         self._pad = Pass(device, "photons/pad_list", {"kept": ENTRY}, ENTRY)
-        self._step = Pass(device, "photons/sort_step", {"list": ENTRY}, ENTRY)
+        self._step = Pass(device, "photons/sort_step", {"list": ENTRY}, ENTRY, planar=True)
+        self._pair = Pass(device, "photons/sort_two_steps", {"list": ENTRY}, ENTRY, planar=True) if paired else None
         self._search = Pass(device, "photons/first_photons", {"list": ENTRY}, FIRST)
         self._held: dict[tuple[int, int], list[Stream]] = {}
         self.passes = 0  # of the last sort
@@ -72,18 +77,25 @@ class PhotonSort:
         while run <= self.length:
             partner = run // 2
             while partner:
-                yield Draw(partial(self._exchange, partner, run))
-                partner //= 2
+                pair = self._pair if partner > 1 else None
+                yield Draw(partial(self._exchange, pair or self._step, partner, run))
+                partner //= 2 if pair is None else 4
             run *= 2
 
     def search(self, first: Stream) -> Job:
         """Write the start of each cell into ``first`` of `FIRST`; after the last the number of photons."""
         yield Draw(lambda: self._search.draw({"list": self._lists[0]}, first))
 
-    def _exchange(self, partner: int, run: int) -> None:
-        self._step.draw({"list": self._lists[0]}, self._lists[1], partner=partner, run=run)
+    def _exchange(self, step: Pass, partner: int, run: int) -> None:
+        distances = {"partner": self._at(partner), "half_way": self._at(partner // 2), "run": self._at(run)}
+        step.draw({"list": self._lists[0]}, self._lists[1], **distances)
         self._lists.reverse()
         self.passes += 1
+
+    def _at(self, number: int) -> tuple[int, int]:
+        """Column and row of a power of two."""
+        width = self.size[0]
+        return (number, 0) if number < width else (0, number // width)
 
     def release(self) -> None:
         """Free the lists."""

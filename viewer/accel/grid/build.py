@@ -149,6 +149,15 @@ def build(
     return Grid(entries.low, entries.voxel, entries.resolution, pointers, lists, statistics)
 
 
+def surveyed(corners: NDArray[np.float32]) -> tuple[NDArray[np.float64], Survey]:
+    """Bounds (2, 3) of the triangles (T, 3, 3) that `build` would list, and their survey. Raises ViewerError for
+    extents beyond float32."""
+    corners = np.require(corners, np.float32, ["C", "W"])
+    with _workers(len(corners)) as workers:
+        soup = _survey(workers, corners)
+    return soup.bounds, soup.survey
+
+
 def rounding_margin(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest distance, per axis (3,), of a ray from the voxel assigned to it by float32 traversal. World units.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.grid.build import Grid
+from viewer.accel.grid.cost import Resolution
 from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table, Volume
 from viewer.stream.declare.record import Field, Record
@@ -24,12 +25,28 @@ ENTRY = Record("GridEntry", Field("entry", "int", about="triangle n, written -n 
 TRAVERSALS = {"dda": "accel/grid.glsl", "adinetz": "accel/grid_adinetz.glsl"}
 
 
+class Box(Protocol):
+    """The box of a grid: lowest corner and edges of a voxel, (3,) float32, world; and voxels along x, y, z."""
+
+    @property
+    def low(self) -> NDArray[np.float32]: ...
+    @property
+    def voxel(self) -> NDArray[np.float32]: ...
+    @property
+    def resolution(self) -> Resolution: ...
+
+
 def module(grid: Grid, traversal: str = "dda") -> Module:
     """The module that traverses a grid (`viewer.accel.grid.build.build`) by one of `TRAVERSALS`; the hits are the
     same."""
     pointers, entries = mark_last(grid.pointers, grid.lists)
     lists = np.zeros(len(entries), ENTRY.dtype)
     lists["entry"] = entries
+    return module_over(grid, Volume("grid_pointers", pointers), Table("grid_lists", ENTRY, lists, hot=True), traversal)
+
+
+def module_over(grid: Box, pointers: Volume, lists: Table, traversal: str = "dda") -> Module:
+    """The same over memories that are there: lists of `ENTRY`, and pointers to them."""
     uniforms: dict[str, tuple[str, Any]] = {"grid_resolution": ("ivec3", tuple(map(int, grid.resolution)))}
     if traversal == "dda":
         low = grid.low.astype(np.float32)
@@ -49,14 +66,14 @@ def module(grid: Grid, traversal: str = "dda") -> Module:
         "grid",
         provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
         source=TRAVERSALS[traversal],
-        memories=(Volume("grid_pointers", pointers), Table("grid_lists", ENTRY, lists, hot=True)),
+        memories=(pointers, lists),
         uniforms=uniforms,
         module_state=TRAVERSAL,
         uses=(RAY,),
     )
 
 
-def texel_coordinates(grid: Grid) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def texel_coordinates(grid: Box) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """(a, b), each (3,) float32: a point p is at the texel coordinates a p + b, and voxel (0, 0, 0) begins at 0.
 
     a = N dl / L and b = c0 - g0 N dl / L of Adinetz and Berezin (2006), with N voxels over the length L from g0 on, the

@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
+from time import perf_counter
 from typing import Any
 from weakref import ref
 
@@ -14,17 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.deform.rebuild import Rebuilder, Trees
+from viewer.accel.grid.on_device import DeviceGrid
 from viewer.accel.structures import Structure
+from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
+from viewer.renderer.device.grid_build import GridBuild
 from viewer.renderer.device.machine_pool import Key, MachinePool, ways
 from viewer.renderer.device.scene_upload import replace_scene
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
@@ -55,6 +60,8 @@ class GpuScene:
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
+        self._grid_build: GridBuild | None = None
+        self._build()
 
     def beside(self) -> GpuScene:
         """The same scene in the same memory, with machines, jobs and streams of its own; `leave` frees these."""
@@ -136,6 +143,57 @@ class GpuScene:
                 self.prepared = goal
                 self._settles()
                 self._changed()
+        if goal.structure is not before.structure:
+            self._build_or_return(before)
+
+    def _build_or_return(self, before: Prepared) -> None:
+        """Build a grid that is built on the device; show the scene from before where it does not fit."""
+        try:
+            self._build()
+        except ViewerError:
+            with self.device.current():
+                replace_scene(self.prepared, before, self.resources, self.machines)
+                self.raster.release()
+            self.prepared = before
+            self._settles()
+            self._changed()
+            self._build()
+            raise
+
+    def _build(self, timed: bool = False) -> None:
+        """Build a grid that is built on the device; ``timed``: its seconds are then among its statistics."""
+        built = self.structure.built
+        if not isinstance(built, DeviceGrid):
+            return
+        triangles = next(
+            memory
+            for module in self.structure.modules()
+            for memory in module.memories
+            if isinstance(memory, Table) and memory.name == "triangles"
+        )
+        with self.device.current():
+            if self._grid_build is None or not self._grid_build.serves(triangles, self.resources):
+                self._release_build()
+                self._grid_build = GridBuild(self.device, triangles, self.resources)
+            memories = [self.resources.get(memory) for memory in (triangles, built.pointers, built.lists)]
+        textures, began = [memory.texture for memory in memories], perf_counter()
+        # Of its own: no picture under way is abandoned where nothing has changed.
+        executor = Executor(self.device, self.resources, self.machines.machine_of)
+        for _ in executor.run(self._grid_build.job(built, *memories)):
+            pass
+        if timed:
+            with self.device.current():
+                self.device.wait()
+            built.statistics["seconds"] = perf_counter() - began
+        if any(memory.texture is not old for memory, old in zip(memories, textures, strict=True)):
+            with self.device.current():  # of machines, which hold the one that was too small
+                self.machines.release()
+                self.raster.release()
+
+    def _release_build(self) -> None:
+        if self._grid_build is not None:
+            self._grid_build.release()
+            self._grid_build = None
 
     def _with_other_trees(self, goal: Prepared, structure: Structure) -> Structure | None:
         """A structure that has been built in the background, because the trees of this one have grown too dear; it then
@@ -188,6 +246,8 @@ class GpuScene:
         self.raster.release()
         if self.deformer is not None:
             self.deformer.reload()
+        with self.device.current():
+            self._release_build()
         self._changed()
 
     def _changed(self) -> None:
@@ -275,6 +335,7 @@ class GpuScene:
         with self.device.current():
             self.machines.release()
             self.raster.release()
+            self._release_build()
             if self.deformer is not None:
                 self.deformer.release()
             self.resources.release()
@@ -282,6 +343,7 @@ class GpuScene:
     def info(self, settings: Settings, camera: Camera) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
         linked = self.bind(self.program(settings, self.first_hits(settings, camera).mode), settings)
+        self._build(timed=True)  # once more, as in each frame: without compiling
         with self.device.current():
             for _ in self.resources.upload(memory for module in linked.modules for memory in module.memories):
                 pass

@@ -285,7 +285,9 @@ def _prepared(
     if recipe.accel in structures.FLAT:
         flat = scene.flatten()
         sides = culled(flat.materials, scene.materials) if recipe.back_faces == "culled" else None
-        structure = structures.FLAT[recipe.accel](Primitives(flat.corners(), flat.quadrics, sides), recipe, progress)
+        earlier = before.structure if before is not None and before.recipe == recipe else None
+        primitives = Primitives(flat.corners(), flat.quadrics, sides)
+        structure = structures.FLAT[recipe.accel](primitives, recipe, progress, earlier)
         geometry, details = flat_geometry(flat), partial(flat_details, flat)
     else:
         structure = structures.over_instances(scene, recipe, progress)

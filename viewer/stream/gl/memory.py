@@ -20,7 +20,7 @@ from viewer.stream.compile.addresses import IN_BUFFER, Layout, layout
 from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.objects import RawObject
-from viewer.stream.gl.stream import float_texture
+from viewer.stream.gl.stream import Stream, float_texture
 
 CHUNK = 1 << 16  # records or voxels packed and uploaded at once: a few milliseconds
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
@@ -132,6 +132,31 @@ class Memory:
             for _ in self.fill():
                 pass
 
+    def receive(self, stream: Stream, count: int) -> None:
+        """Take the first ``count`` elements of a stream of numbers, in row order, on the device, as records or voxels
+        of one number each. A table grows, in 2-D into another texture."""
+        assert self.layout.channels == 1 and count <= stream.size[0] * stream.size[1]
+        if isinstance(self.texture, BufferTexture):
+            if self.texture.texels < count:
+                self.texture.grow(count)
+                self.bytes = self.texture.bytes
+            _read_rows(stream, count, self.texture.buffer)
+            return
+        texture = self.texture
+        if isinstance(texture, moderngl.Texture):
+            width, rows = self.layout.per_row, max(1, -(-count // self.layout.per_row))
+            if rows > texture.height:
+                texture.release()
+                texture = self.texture = float_texture(self.device, (width, rows), 1)
+                self.bytes = 4 * width * rows
+        room = self.device.context.buffer(reserve=self.bytes)
+        _read_rows(stream, count, room)
+        if isinstance(texture, moderngl.Texture):
+            texture.write(room, (0, 0, width, rows))
+        else:
+            texture.write(room)
+        room.release()
+
     def _pack(self, table: Table) -> NDArray[np.float32]:
         """(rows, texels of a row, channels) float32."""
         texels, count, per_row = max(1, table.record.texels), max(1, len(table.data)), self.layout.per_row
@@ -143,6 +168,15 @@ class Memory:
     def release(self) -> None:
         """Free the texture."""
         self.texture.release()
+
+
+def _read_rows(stream: Stream, count: int, buffer: moderngl.Buffer) -> None:
+    """Copy the first ``count`` numbers of a stream to a buffer, on the device."""
+    width = stream.size[0]
+    rows, rest = divmod(count, width)
+    for box in ((0, 0, width, rows), (0, rows, rest, 1)):
+        if box[2] * box[3]:
+            stream.framebuffer.read_into(buffer, box, 1, dtype="f4", write_offset=4 * width * box[1])
 
 
 def differing(old: NDArray, new: NDArray) -> slice:

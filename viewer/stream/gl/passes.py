@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import moderngl
 
+from viewer.stream.compile.addresses import Addresses
+from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.memory import Memory
 from viewer.stream.gl.stream import Stream
 
 
@@ -32,6 +36,21 @@ def pass_source(
     source.features |= set(features)
     source.include(f"{name}.glsl")
     source.add(pass_main(output, planar), "pass")
+    return source
+
+
+def hot_pass_source(
+    name: str, inputs: Mapping[str, Record], output: Record, tables: Sequence[Table], addresses: Addresses
+) -> Source:
+    """As `pass_source`, of a pass that reads hot tables, too. Its outputs are ``invariant``: compilers would reorder
+    what is to be rounded as it is written."""
+    source = pass_head(inputs, output, False)
+    for table in tables:
+        assert table.hot, "cold tables lie in the arena"
+        source.add_record(table.record)
+        source.add(memory_glsl(table, addresses.layout(table), False), f"memory {table.name}")
+    source.include(f"{name}.glsl")
+    source.add(pass_main(output, False, "invariant out"), "pass")
     return source
 
 
@@ -63,9 +82,9 @@ def add_fetch(source: Source, stream: str, record: Record, planar: bool = False)
     source.add(text, f"stream {stream}")
 
 
-def pass_main(output: Record, planar: bool = False) -> str:
+def pass_main(output: Record, planar: bool = False, out: str = "out") -> str:
     """``main()`` of a pass: ``element`` of each of its elements, packed."""
-    outputs = "\n".join(f"layout(location = {k}) out vec4 out_{k};" for k in range(output.texels))
+    outputs = "\n".join(f"layout(location = {k}) {out} vec4 out_{k};" for k in range(output.texels))
     names = ", ".join(f"out_{k}" for k in range(output.texels))
     element = "element(at)" if planar else "element(at.y * out_width + at.x)"
     return f"""uniform int out_width;
@@ -92,9 +111,20 @@ class Pass:
         """As of `pass_source`."""
         self._have(device, output, pass_source(name, inputs, output, planar, features, **constants))
 
+    @classmethod
+    def of_source(cls, device: Device, source: Source, output: Record) -> Pass:
+        """A pass of a source as of `hot_pass_source`."""
+        made = cls.__new__(cls)
+        made._have(device, output, source)
+        return made
+
     def _have(self, device: Device, output: Record, source: Source) -> None:
         self.device, self.output = device, output
         self.drawing = square(device, Shader(device, source))
+
+    def bind(self, memory: Memory) -> None:
+        """The memory of a table that the next draw reads."""
+        self.drawing.shader.bind(f"memory_{memory.source.name}", memory.texture)
 
     def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
         """Compute every element of ``output``, which must not be among the input streams."""

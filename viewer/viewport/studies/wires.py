@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.accel.bvh.build import Bvh
 from viewer.accel.grid.build import Grid
+from viewer.accel.grid.on_device import DeviceGrid
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.scene.camera import Camera
 
@@ -28,7 +29,7 @@ def box_edges(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
     return points[:, _EDGES]
 
 
-def grid_lines(grid: Grid, camera: Camera) -> NDArray[np.float64]:
+def grid_lines(grid: Grid | DeviceGrid, camera: Camera) -> NDArray[np.float64]:
     """(N, 2, 3) float64: the grid's box, and its voxels' borders on the three faces turned away from the camera."""
     low = grid.low.astype(np.float64)
     resolution = np.asarray(grid.resolution)
@@ -69,7 +70,7 @@ def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
         sizes = (built.high[full] - built.low[full]).max(axis=1)
         shown = full[np.argsort(-sizes, kind="stable")[:MOST_BOXES]]
         return box_edges(built.low[shown], built.high[shown]).reshape(-1, 2, 3)
-    if isinstance(built, Grid):
+    if isinstance(built, Grid | DeviceGrid):
         return grid_lines(built, camera)
     return tree_lines(built) if isinstance(built, Bvh) else np.zeros((0, 2, 3))
 

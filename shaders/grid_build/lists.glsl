@@ -1,0 +1,8 @@
+// The triangle lists: triangle n, written -n - 1 where it is its voxel's last (viewer/accel/grid/grid.py, `ENTRY`).
+uniform int entries;
+
+GridEntry element(int place) {
+    Entry own = fetch_list(place);
+    bool last = place + 1 >= entries || fetch_list(place + 1).cell != own.cell;
+    return GridEntry(last ? -own.photon - 1 : own.photon);
+}

@@ -1,0 +1,119 @@
+"""Scenes in motion over the grid that the device builds: hits and pictures of the host's, programs that stay."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer.accel.grid import on_device
+from viewer.accel.grid.build import Grid
+from viewer.accel.grid.on_device import DeviceGrid
+from viewer.base.errors import ViewerError
+from viewer.cli.main import main
+from viewer.renderer.device import grid_build
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.sequence import render_frames
+from viewer.scene.instance import Instance
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Scene
+
+BUILT = {"accel": "grid", "rebuild": "device-grid"}
+SMALL: dict[str, Any] = {"size": (48, 36), "spp": 1}
+
+
+def waving(moment: float) -> Scene:
+    """A sheet of 800 triangles whose vertices are elsewhere at each moment."""
+    x, y = np.meshgrid(np.linspace(-1, 1, 21), np.linspace(-1, 1, 21))
+    points = np.stack([x, y, 0.3 * np.sin(4 * x + moment) * np.cos(3 * y - moment)], -1).reshape(-1, 3)
+    corner = (np.arange(20)[:, None] * 21 + np.arange(20)).reshape(-1, 1)
+    faces = np.concatenate([corner + [0, 1, 22], corner + [0, 22, 21]])
+    return Scene.from_triangles(points.astype(np.float32), faces)
+
+
+def hits(renderer: Renderer) -> bytes:
+    """What some rays find."""
+    rng = np.random.default_rng(5)
+    origins = rng.uniform(-3, 3, (4000, 3))
+    found = renderer.trace(origins, rng.uniform(-0.8, 0.8, (4000, 3)) - origins)
+    assert 0.2 < (found.triangle >= 0).mean() < 0.999
+    return found.triangle.tobytes() + found.distance.tobytes() + found.barycentrics.tobytes()
+
+
+@pytest.mark.parametrize("memory", ["auto", "texture"])
+def test_a_deforming_sheet_is_hit_as_over_the_host_s_grid(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists grow on the way, in either form of memory."""
+    monkeypatch.setattr(on_device, "ROOM", 0.05)
+    renderer = Renderer(waving(0.0), environment="sky", memory=memory, **BUILT)
+    for moment in (0.0, 0.7, 3.0):
+        renderer.update(waving(moment))
+        host = Renderer(waving(moment), accel="grid", environment="sky", memory=memory)
+        assert isinstance(renderer.structure.built, DeviceGrid) and isinstance(host.structure.built, Grid)
+        assert hits(renderer) == hits(host)
+        host.release()
+    renderer.release()
+
+
+def test_frames_of_rigid_motion_and_their_programs() -> None:
+    frames = [list(render_frames("balls", range(3, 9, 5), render=SMALL, **kind)) for kind in (BUILT, {"accel": "grid"})]
+    for own, other in zip(*frames, strict=True):
+        assert own.picture.linear.tobytes() == other.picture.linear.tobytes()
+    assert frames[0][0].picture.linear.tobytes() != frames[0][1].picture.linear.tobytes()
+    scene = viewer.load("balls")
+    renderer = Renderer(scene.posed(0.0), **BUILT)
+    renderer.render(**SMALL)
+    machines, before = list(renderer.gpu_scene.machines.values()), renderer.structure
+    renderer.update(scene.posed(0.4))
+    assert list(renderer.gpu_scene.machines.values()) == machines  # nothing is compiled
+    after = renderer.structure
+    assert after is not before and after.built.pointers is before.built.pointers
+    assert after.built.statistics["list_entries"] != before.built.statistics["list_entries"]
+    renderer.release()
+
+
+def test_a_change_of_colours_builds_nothing() -> None:
+    scene = waving(1.0)
+    renderer = Renderer(scene, environment="sky", **BUILT)
+    built = renderer.structure.built
+    renderer.update(environment="studio")
+    assert renderer.structure.built is built
+    before = hits(renderer)
+    renderer.reload()
+    assert hits(renderer) == before
+    renderer.update(waving(2.0))
+    assert hits(renderer) != before
+    renderer.release()
+
+
+def test_what_does_not_fit_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = Renderer(waving(0.0), environment="sky", **BUILT)
+    before, structure = hits(renderer), renderer.structure
+    with monkeypatch.context() as short:
+        short.setattr(grid_build, "LIMIT", int(structure.built.statistics["list_entries"]) + 100)
+        with pytest.raises(ViewerError, match="addresses end there"):
+            renderer.update(waving(0.0), grid=30)
+    assert renderer.structure is structure
+    assert hits(renderer) == before
+    renderer.release()
+
+
+def test_quadrics_are_left_to_the_host() -> None:
+    scene = Scene([Quadric.sphere()], [Instance(0)])
+    renderer = Renderer(scene, environment="sky", **BUILT)
+    assert isinstance(renderer.structure.built, Grid)
+    renderer.release()
+
+
+def test_a_table_without_corners_is_refused() -> None:
+    with pytest.raises(ViewerError, match="keeps no corners"):
+        Renderer(waving(0.0), intersection="planes", **BUILT)
+
+
+def test_info_tells_time_and_entries(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "cornell", "--accel", "grid", "--rebuild", "device-grid", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["gpu"]["grid"]
+    assert told["list_entries"] > 38 and told["rows"] > 0 and 0 < told["seconds"] < 60
+    assert told["built"] == "on the device"

@@ -1,0 +1,176 @@
+"""The uniform grid of triangles, built on the device by fragment programs: expansion, sort and search.
+
+Purcell et al. (2002), section 5.1, want the geometry scan-converted into a grid on the chip, and lack scattered writes.
+Here each triangle becomes the rows of voxels that its bounds hold, each row the voxels in it that the triangle
+overlaps (D. Horn, "Stream reduction operations for GPGPU applications", 2005: prefix sums and gathers by binary
+search); these pairs are sorted by voxel and triangle, and each voxel's list is found by binary search, as the photon
+map's (Purcell et al. 2003, section 2.2.1). The host reads two numbers: of rows, and of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from viewer.accel.grid.cost import LIMIT
+from viewer.accel.grid.grid import ENTRY as LISTED
+from viewer.accel.grid.on_device import DeviceGrid
+from viewer.base.errors import ViewerError
+from viewer.kernels.photons import ENTRY
+from viewer.kernels.records import TRIANGLE
+from viewer.photons.sort import PhotonSort, cell_size, list_size
+from viewer.stream.compile.addresses import Addresses, PlannedAddresses
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Table
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.memory import Memory
+from viewer.stream.gl.passes import Pass, pass_source, hot_pass_source
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Draw, Host, Job, Stage
+
+COUNT = Record("Count", Field("count", "int", about="outputs of an element, or of it and all before"))
+SPAN = Record(
+    "Span",
+    Field("first", "int", about="number of the first of a row's voxels that a triangle overlaps"),
+    Field("count", "int", about="voxels from there on that it overlaps"),
+    Field("triangle", "int"),
+)
+POINTER = Record("Pointer", Field("address", "int", about="of a voxel's list, -1 if it is empty"))
+
+PASSES: dict[str, tuple[dict[str, Record], Record]] = {
+    "triangle_rows": ({}, COUNT),
+    "scan": ({"counts": COUNT}, COUNT),
+    "row_span": ({"sums": COUNT}, SPAN),
+    "span_counts": ({"spans": SPAN}, COUNT),
+    "expand": ({"sums": COUNT, "spans": SPAN}, ENTRY),
+    "pointers": ({"list": ENTRY}, POINTER),
+    "lists": ({"list": ENTRY}, LISTED),
+}
+READING = ("triangle_rows", "row_span")  # passes that read the triangles
+
+
+def grid_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass but the sort's, by name."""
+    table = Table("triangles", TRIANGLE, np.zeros(1, TRIANGLE.dtype), hot=True)
+    yield from _sources(table, PlannedAddresses(1 << 14, 1 << 27))
+
+
+def _sources(triangles: Table, addresses: Addresses) -> Iterator[tuple[str, Source]]:
+    for name, (inputs, output) in PASSES.items():
+        if name in READING:
+            yield name, hot_pass_source(f"grid_build/{name}", inputs, output, (triangles,), addresses)
+        else:
+            yield name, pass_source(f"grid_build/{name}", inputs, output)
+
+
+class GridBuild:
+    """The passes over a table of triangles. Every call needs a current context.
+
+    triangles : ``triangles`` of `viewer.accel.triangles.module`. Raises ShaderError.
+    """
+
+    def __init__(self, device: Device, triangles: Table, addresses: Addresses) -> None:
+        self.device, self.record, self.layout = device, triangles.record, addresses.layout(triangles)
+        sources = _sources(triangles, addresses)
+        self._passes = {name: Pass.of_source(device, source, PASSES[name][1]) for name, source in sources}
+        self._sort = PhotonSort(device, list_size(2), paired=True)
+        self._held: dict[str, Stream] = {}
+
+    def serves(self, triangles: Table, addresses: Addresses) -> bool:
+        """Whether its programs read a table."""
+        return (triangles.record, addresses.layout(triangles)) == (self.record, self.layout)
+
+    def job(self, grid: DeviceGrid, triangles: Memory, pointers: Memory, lists: Memory) -> Job:
+        """Fill the grid's memories from the triangles'; `Stage` by stage.
+
+        Raises ViewerError beyond 2^24 rows or entries; the memories then stay as they were.
+        """
+        space: dict[str, Any] = {
+            "build_low": tuple(map(float, grid.low)),
+            "build_scale": tuple(map(float, np.float32(1.0) / grid.voxel)),
+            "build_margin": tuple(map(float, grid.margin)),
+            "build_resolution": grid.resolution,
+        }
+        yield Stage("rows")
+        counts, spare = self._numbers(grid.triangles)
+        space["triangle_count"] = grid.triangles
+        yield Draw(partial(self._read, triangles, "triangle_rows", {}, counts, **space))
+        sums = yield from self._summed(counts, spare)
+        rows = yield Host(partial(self._last, sums))
+        self._check(rows, "rows of voxels")
+        yield Stage("spans")
+        spans = self._stream("spans", SPAN, list_size(rows))
+        space["row_count"] = rows
+        yield Draw(partial(self._read, triangles, "row_span", {"sums": sums}, spans, **space))
+        counts, spare = self._numbers(rows)
+        yield Draw(partial(self._draw, "span_counts", {"spans": spans}, counts))
+        sums = yield from self._summed(counts, spare)
+        entries = yield Host(partial(self._last, sums))
+        self._check(entries, "list entries")
+        yield Stage("sort")
+        sort = self._sort
+        sort.resize(list_size(entries))
+        expand = {"entries": entries, "voxels": grid.voxels}
+        yield Draw(partial(self._draw, "expand", {"sums": sums, "spans": spans}, sort.list, **expand))
+        yield from sort.sort()
+        yield Stage("search")
+        made = self._stream("pointers", POINTER, cell_size(grid.voxels), 1)
+        yield Draw(partial(self._draw, "pointers", {"list": sort.list}, made))
+        listed = self._stream("lists", LISTED, sort.size, 1)
+        yield Draw(partial(self._draw, "lists", {"list": sort.list}, listed, entries=entries))
+        yield Stage("copy")
+        yield Host(partial(pointers.receive, made, grid.voxels))
+        yield Host(partial(lists.receive, listed, entries))
+        grid.statistics.update(rows=rows, list_entries=entries, sort_passes=sort.passes)
+
+    def _draw(self, name: str, *streams: Any, **uniforms: Any) -> None:
+        self._passes[name].draw(*streams, **uniforms)
+
+    def _read(self, triangles: Memory, name: str, *streams: Any, **uniforms: Any) -> None:
+        self._passes[name].bind(triangles)
+        self._draw(name, *streams, **uniforms)
+
+    def _summed(self, counts: Stream, spare: Stream) -> Job:
+        """Sum counts up; returns the stream with the sums, one of the two."""
+        distance = 1
+        while distance < counts.size[0] * counts.size[1]:
+            yield Draw(partial(self._draw, "scan", {"counts": counts}, spare, distance=distance))
+            counts, spare = spare, counts
+            distance *= 4
+        return counts
+
+    def _last(self, sums: Stream) -> int:
+        """The last sum, for which the host waits."""
+        self.device.waits += 1
+        width, height = sums.size
+        read = sums.framebuffer.read((width - 1, height - 1, 1, 1), 1, dtype="f4")
+        return int(np.frombuffer(read, np.float32)[0])
+
+    def _check(self, count: int, what: str) -> None:
+        if not 0 <= count < LIMIT:
+            raise ViewerError(
+                "--rebuild device-grid", f"{LIMIT:,} {what} and more; addresses end there", "use a coarser --grid"
+            )
+
+    def _numbers(self, count: int) -> list[Stream]:
+        """Two streams of ``count`` numbers and more."""
+        return [self._stream(name, COUNT, list_size(count), 1) for name in ("counts", "sums")]
+
+    def _stream(self, name: str, record: Record, size: tuple[int, int], channels: int = 4) -> Stream:
+        held = self._held.get(name)
+        if held is None or held.size != size:
+            if held is not None:
+                held.release()
+            held = self._held[name] = Stream(self.device, record, size, channels)
+        return held
+
+    def release(self) -> None:
+        """Free the streams."""
+        self._sort.release()
+        for stream in self._held.values():
+            stream.release()
+        self._held.clear()
