@@ -7,9 +7,17 @@
 
 Detail detail_at(Hit hit) {
     Instance instance = fetch_instances(hit.instance);
+#ifdef HAVE_MOVING_INSTANCES
+    instance_at(moment_here, instance);
+#endif
     Face face = fetch_faces(instance.face + hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex p = fetch_vertices(corners.x), q = fetch_vertices(corners.y), r = fetch_vertices(corners.z);
+#ifdef HAVE_DEFORMING
+    vertex_at(moment_here, p);
+    vertex_at(moment_here, q);
+    vertex_at(moment_here, r);
+#endif
     Detail found = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
     found.tangent.xyz = to_world * found.tangent.xyz;

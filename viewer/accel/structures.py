@@ -14,7 +14,7 @@ from viewer.accel import loop, quadrics, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
-from viewer.accel.repeats import without_repeats
+from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
 from viewer.scene.edits.culling import culled_of_objects
@@ -45,11 +45,12 @@ class Recipe:
 @dataclass(frozen=True)
 class Primitives:
     """What a flat scene holds: corners (T, 3, 3) of triangles, some of them in the place of quadrics; ``culled`` (T,):
-    back faces invisible to the camera."""
+    back faces invisible to the camera; ``moving``: those that move while the shutter is open."""
 
     corners: NDArray[np.float32]
     placed: Sequence[PlacedQuadric] = ()
     culled: NDArray[np.bool_] | None = None
+    moving: Moving | None = None
 
 
 @dataclass
@@ -179,18 +180,22 @@ def brute_force(primitives: Primitives, recipe: Recipe, progress: Progress | Non
 
 
 def _bounding(primitives: Primitives) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric, and a mask of those.
+    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and of what moves, and a mask of
+    those.
 
     Duplicate triangles are left out.
     """
-    bounds = without_repeats(primitives.corners, primitives.culled)
-    if not primitives.placed:
+    bounds = bounding(primitives.corners, primitives.moving, primitives.culled)
+    if not primitives.placed and primitives.moving is None:
         return bounds, None
-    numbers = [quadric.number for quadric in primitives.placed]
-    bounds = bounds.copy()
-    bounds[numbers] = quadrics.corners_of(quadrics.boxes(primitives.placed))
     boxed = np.zeros(len(bounds), bool)
-    boxed[numbers] = True
+    if primitives.moving is not None:
+        boxed[primitives.moving.numbers] = True
+    if primitives.placed:
+        numbers = [quadric.number for quadric in primitives.placed]
+        bounds = bounds.copy()
+        bounds[numbers] = quadrics.corners_of(quadrics.boxes(primitives.placed))
+        boxed[numbers] = True
     return bounds, boxed
 
 
@@ -211,6 +216,8 @@ def _tests(
         marks=marks,
         culled=primitives.culled,
     )
+    if primitives.moving is not None:
+        test = with_keys(test, primitives.moving, order)
     return quadrics.with_quadrics(test, quadrics.record(primitives.placed)) if primitives.placed else [test]
 
 
@@ -243,6 +250,9 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         marks=marks,
         culled=_in_order(sides, order),
     )
+    moving = two.objects.moving_in(order)
+    if moving is not None:
+        test = with_keys(test, moving)
     tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
     return Structure(
         recipe.accel,
@@ -280,8 +290,10 @@ Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     built = [
-        bvh_build.build(without_repeats(corners, culled), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
-        for (corners, share), culled in zip(_shares(two.objects.corners, progress), sides, strict=True)
+        bvh_build.build(bounding(corners, moving, culled), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
+        for (corners, share), moving, culled in zip(
+            _shares(two.objects.corners, progress), two.objects.moving, sides, strict=True
+        )
     ]
     # An empty scene still has an object, which no instance uses.
     held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
@@ -294,10 +306,13 @@ def _grids(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | Non
     from viewer.accel.grid import objects as grid_objects
 
     built = []
-    parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, sides, strict=True)
-    for (corners, share), quadric, culled in parts:
+    parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True)
+    for (corners, share), quadric, moving, culled in parts:
         boxed = None if quadric is None else np.ones(1, bool)
-        built.append(grid_build.build(without_repeats(corners, culled), recipe.grid, boxed=boxed))
+        if moving is not None:
+            boxed = np.zeros(len(corners), bool)
+            boxed[moving.numbers] = True
+        built.append(grid_build.build(bounding(corners, moving, culled), recipe.grid, boxed=boxed))
         if share is not None:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
@@ -332,4 +347,5 @@ def automatic(scene: Scene) -> str:
     """The structure of ``--accel auto`` for a scene."""
     distinct = sum(len(scene.meshes[mesh].triangles) for mesh in {instance.mesh for instance in scene.instances})
     flat = scene.triangle_count
-    return f"{TWO_LEVEL}bvh" if flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct else "bvh"
+    moves = any(instance.motion is not None for instance in scene.instances)  # boxes of objects are tighter
+    return f"{TWO_LEVEL}bvh" if moves or (flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct) else "bvh"

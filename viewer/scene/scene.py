@@ -365,7 +365,7 @@ class Scene:
         """The scene at a time, by `pose`; shares meshes and materials with this one."""
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
-        instances = [replace(each, transform=matrix) for each, matrix in placed]
+        instances = [replace(each, transform=matrix, motion=None) for each, matrix in placed]
         return self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights).deformed(pose.meshes)
 
     def deformed(self, poses: Mapping[int, MeshPose]) -> Scene:
