@@ -81,8 +81,11 @@ class Structure:
 
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its `made`. None
-        for a structure of another kind, and for two levels, whose tables change in place."""
-        if self.levels == 2 or (self.name, self.levels) != (other.name, other.levels):
+        for a structure of another kind, and for two levels, whose tables change in place where nothing moves while the
+        shutter is open."""
+        if (self.name, self.levels) != (other.name, other.levels):
+            return []
+        if self.levels == 2 and not (self.built.swept and other.built.swept):
             return []
         for traversal in other._made:
             if traversal not in self._made:

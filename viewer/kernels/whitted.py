@@ -56,7 +56,9 @@ BRANCH_REFLECTION = Kernel(
 
 def of_moment(kernel: Kernel, moving: bool) -> Kernel:
     """The kernel, of ``moving`` scenes with the pixel beside its own arguments: rays have the time of their path."""
-    return replace(kernel, arguments=(IN("pixel", PIXEL), *kernel.arguments)) if moving else kernel
+    if not moving:
+        return kernel
+    return replace(kernel, arguments=(IN("pixel", PIXEL), *kernel.arguments), needs=(*kernel.needs, "sample_1d"))
 
 
 PUSH_BRANCH = copying("push_branch", ("waiting", "level", BRANCH))

@@ -14,7 +14,6 @@ from viewer.scene.geometry.triangles import Triangles
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
 
-
 VERTEX_KEY = Record("VertexKey", *VERTEX.fields[:2])
 
 

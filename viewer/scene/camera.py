@@ -175,6 +175,20 @@ class Camera:
             motion=tuple(each.with_lens(aperture, focus) for each in self.motion),
         )
 
+    def at(self, count: int) -> list[Camera]:
+        """The camera at so many even times of its motion, without any; places and ways are linear between its keys."""
+        if not self.motion:
+            return [self] * count
+        found = []
+        for time in np.linspace(0.0, len(self.motion) - 1.0, count).tolist():
+            k = min(int(time), len(self.motion) - 2)
+            share, (before, after) = time - k, self.motion[k : k + 2]
+            origin, target, up = (
+                _join_vectors(getattr(before, name), getattr(after, name), share) for name in ("origin", "target", "up")
+            )
+            found.append(replace(before, origin=origin, target=target, up=up, motion=()))
+        return found
+
     @property
     def focus_distance(self) -> float:
         """Distance along the view of the plane in focus, scene units: ``focus``, or the target's."""
@@ -265,6 +279,11 @@ def _vector(where: str, label: str, value: Sequence[float]) -> Vector:
 
 def _join(vector: Vector) -> str:
     return ",".join(repr(component) for component in vector)
+
+
+def _join_vectors(before: Vector, after: Vector, share: float) -> Vector:
+    x, y, z = ((1.0 - share) * a + share * b for a, b in zip(before, after, strict=True))
+    return x, y, z
 
 
 def _difference(a: Vector, b: Vector) -> Array:

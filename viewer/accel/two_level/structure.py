@@ -99,6 +99,12 @@ class TwoLevel:
         made.top.build(made.low, made.high)
         return made
 
+    @property
+    def swept(self) -> bool:
+        """Whether something moves while the shutter is open."""
+        moves = "keys" in (self.table.data.dtype.names or ())
+        return moves or any(each is not None for each in self.objects.moving)
+
     def _moving(self, ray: Module, numbers: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
         """The module ``ray`` with the maps (M, K, 4, 4) of instances of these numbers (M,) at their keys."""
         count = motion.shape[1]
@@ -143,7 +149,7 @@ class TwoLevel:
         inverse = inverses(transforms[:, :3, :3])
         if self.objects.own[numbers].any() or bent(transforms[:, :3, :3], inverse).any():
             return None
-        if "keys" in (self.table.data.dtype.names or ()):
+        if self.swept:
             return None  # through their keys
         self._place(numbers, transforms, inverse)
         self.transforms[numbers] = transforms

@@ -37,7 +37,7 @@ from viewer.scene.edits.culling import culled
 from viewer.scene.edits.mipmaps import reduced
 from viewer.scene.edits.movable import with_light_at
 from viewer.scene.edits.vertex_colors import decided_materials
-from viewer.scene.exposure.exposure import at_keys, key_count, motion_of
+from viewer.scene.exposure.exposure import at_keys, key_count, motion_of, shapes_move
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -331,7 +331,7 @@ def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
 
     Raises ViewerError for a quadric that moves.
     """
-    if key_count(scene) == 1:
+    if not shapes_move(scene):
         return []
     for instance in scene.instances:
         if instance.motion is not None and isinstance(scene.meshes[instance.mesh], Quadric):

@@ -85,8 +85,8 @@ class _Instances:
                 old, new = before[k], after[k]
                 self.other |= old.mesh != new.mesh
                 self.other_materials |= old.material != new.material
-                if old.motion is not new.motion and not np.array_equal(old.motion, new.motion):
-                    self.swept = True
+                if old.motion is not None or new.motion is not None:
+                    self.swept |= old.motion is not new.motion
                 if old.transform is not new.transform and not np.array_equal(
                     old.transform, new.transform, equal_nan=True
                 ):

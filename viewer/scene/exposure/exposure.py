@@ -62,6 +62,11 @@ def _through(keys: tuple[Placed, ...]) -> Placed:
     return keys[0] if all(each == keys[0] for each in keys) else replace(keys[0], motion=keys)
 
 
+def moving_camera(keys: Sequence[Camera]) -> Camera:
+    """The first of the cameras, moving through all of them."""
+    return _through(tuple(keys))
+
+
 def key_count(scene: Scene) -> int:
     """Keys of the instances, meshes and lights that move; 1: none does. Raises ValueError for parts with different
     numbers of keys."""
@@ -73,9 +78,9 @@ def key_count(scene: Scene) -> int:
     return counts.pop() if counts else 1
 
 
-def moves(scene: Scene) -> bool:
-    """Whether something moves: an instance, a mesh, a light or a camera."""
-    return key_count(scene) > 1 or any(each.motion for each in scene.cameras)
+def shapes_move(scene: Scene) -> bool:
+    """Whether an instance moves, or a mesh."""
+    return any(each.motion is not None for each in scene.instances) or bool(motion_of(scene))
 
 
 def at_keys(scene: Scene) -> list[Scene]:
@@ -102,10 +107,9 @@ def motion_of(scene: Scene) -> list[tuple[MeshPose, ...]]:
     return [mesh.motion for mesh in scene.meshes if isinstance(mesh, DeformedMesh) and mesh.motion]
 
 
-def transforms_at_keys(scene: Scene) -> NDArray[np.float64]:
-    """(K, I, 4, 4): the transforms of all instances at each key."""
-    count = key_count(scene)
-    found = np.empty((count, len(scene.instances), 4, 4))
-    for number, each in enumerate(scene.instances):
-        found[:, number] = each.transform if each.motion is None else each.motion
-    return found
+def bounds_in_motion(scene: Scene) -> NDArray[np.float64]:
+    """(2, 3): the scene's bounds over all of its keys."""
+    if key_count(scene) == 1:
+        return scene.bounds()
+    boxes = np.array([each.bounds() for each in at_keys(scene)])
+    return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.options.picture import MOST_KEYS
 from viewer.scene.animation import Pose
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
@@ -15,7 +17,8 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
-MOST_KEYS = 33
+Key = TypeVar("Key")
+
 # Largest distance of a chord from the motion, in sizes of what moves, and of cameras in focus distances: a turn of 5
 # degrees between two keys shortens a radius by 1 - cos(2.5 degrees), about this much.
 DEVIATION = 1e-3
@@ -24,10 +27,19 @@ DEVIATION = 1e-3
 def enough_keys(scene: Scene, poses: Callable[[int], list[Pose]]) -> list[Pose]:
     """The poses at the fewest of 2, 3, 5, 9, 17 and `MOST_KEYS` keys whose chords are within `DEVIATION` of the motion
     in their middles. poses : at so many even times."""
-    count, found = 2, poses(3)
-    while count < MOST_KEYS and _deviation(scene, found) > DEVIATION:
+    return _enough(poses, lambda found: _deviation(scene, found))
+
+
+def enough_cameras(cameras: Callable[[int], list[Camera]]) -> list[Camera]:
+    """The same of a camera alone."""
+    return _enough(cameras, camera_deviation)
+
+
+def _enough(at: Callable[[int], list[Key]], deviation: Callable[[list[Key]], float]) -> list[Key]:
+    count, found = 2, at(3)
+    while count < MOST_KEYS and deviation(found) > DEVIATION:
         count = 2 * count - 1
-        found = poses(2 * count - 1)
+        found = at(2 * count - 1)
     return found[::2]
 
 
