@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.instance import Instance
+from viewer.scene.instance import Instance, transforms_of
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
@@ -36,7 +37,8 @@ def square(half: float = HALF) -> Mesh:
 
 def animated(scene: Scene, path: str, values: Sequence[Sequence[float]], **nodes: Any) -> Scene:
     """The scene with an animation of one node, on even keys over a second; nodes : of its instances and so on."""
-    scene.hierarchy = Hierarchy.of([-1], np.zeros((1, 3)), **nodes)
+    hierarchy = Hierarchy.of([-1], np.zeros((1, 3)), **nodes)
+    scene.hierarchy = replace(hierarchy, offsets=transforms_of(scene.instances))
     times = np.linspace(0.0, 1.0, len(values))
     scene.animations = [Animation("motion", (Track(0, path, times, np.array(values, np.float64)),))]
     return scene
