@@ -37,9 +37,11 @@ from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
+from viewer.stream.gl.device import Device
 
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off
 STRUCTURES = ("two-level-bvh", "two-level-grid", "bvh", "grid", "none")
+MOVING = ("camera", "instance", "light", "triangle", "vertex")  # what has keys
 MACHINES = (
     {"machine": "singlepass"},
     {"machine": "multipass", "fuse": "none"},
@@ -243,6 +245,23 @@ def test_frames_are_exposed_each_for_its_own_time(device):
     assert np.array_equal(alone.linear, made[1].picture.linear)
 
 
+@pytest.mark.parametrize("accel", ["two-level-bvh", "bvh"])
+def test_later_frames_compile_nothing(device, accel, monkeypatch):
+    """Their keys take the places of the first one's."""
+    scene, compiled, program = sliding(), [], Device.program
+    shown = {"size": SIZE, "spp": 4}
+    frames = render_frames(scene, range(3), fps=4, shutter=(0, 1), render=shown, **OPTIONS, accel=accel)
+    first = next(frames)
+    monkeypatch.setattr(Device, "program", lambda *a, **k: compiled.append(a) or program(*a, **k))
+    later = list(frames)
+    assert not compiled
+    for k, frame in enumerate(later, 1):
+        renderer = Renderer(exposed(scene, k / 4, (k + 1) / 4), **OPTIONS, accel=accel)
+        assert np.array_equal(frame.picture.linear, renderer.render(**shown).linear)
+        renderer.release()
+    assert not np.array_equal(first.picture.linear, later[0].picture.linear)
+
+
 def test_the_turntable_blurs(device):
     """A quarter of the turn in each of four frames: against stills along the first of them."""
     scene = Scene([square(0.3)], [Instance(0, np.array([[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))])
@@ -291,7 +310,8 @@ def test_programs_without_a_shutter_have_nothing_of_it(device, options):
                 pass
         renderer.release()
     assert texts
-    for word in ("moment_here", "moment_of", "moment_tag", "_keys", "_segments", "int keys"):
+    tables = [f"{name}_{what}" for name in MOVING for what in ("keys", "segments")]
+    for word in ("moment_here", "moment_of", "moment_tag", "int keys", *tables):
         assert not any(word in text for text in texts), word
 
 
