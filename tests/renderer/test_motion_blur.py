@@ -206,6 +206,19 @@ def test_lights_without_extent_move(device, kind):
     assert still[0].max() > 0.1
 
 
+@pytest.mark.parametrize("program", ["path", "shadow", "whitted"])
+def test_shadows_of_what_moves_are_blurred(device, program):
+    """A board slides between a lamp and the floor."""
+    scene = lamp_over_floor()
+    scene.materials[1] = Material(base_color=(0.0, 0.0, 0.0, 1.0))
+    scene.lights = [Light("point", "lamp", (0.0, 3.0, 0.0), intensity=(3.0, 3.0, 3.0))]
+    options = {"depth": 1, "sampler": "independent", "program": program}
+    blurred, still = rendered(exposed(scene, 0.0, 1.0), 256, **options), stills(scene, 64, 4, **options)
+    assert_alike(blurred, still, bias=1.5 / 64 * still[0].max())  # of 64 moments an edge is off by a half
+    lit = rendered(scene.posed(1.0), 4, **options)[0]
+    assert np.abs(lit - still[0]).max() > 0.3 * still[0].max()
+
+
 def test_a_ball_that_moves(device):
     """A quadric under two levels; flat structures refuse it."""
     scene = Scene([Quadric.sphere((0, 0, 0), HALF)], [Instance(0)], [SHINING], [VIEW])

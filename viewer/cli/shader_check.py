@@ -44,7 +44,12 @@ from viewer.renderer.device.rasterized import raster_sources
 from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
 from viewer.renderer.preview.presenter import presenter_sources
 from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.exposure.exposure import moving_camera
+from viewer.scene.geometry.normals import with_normals
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
 from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
@@ -272,6 +277,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
     yield from _all_forms(renderer, photon_frame(traversal, dispersion=True), "dispersion")
     yield from _layered(device)
+    yield from _moving(device)
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
@@ -301,6 +307,35 @@ def _layered(device: Device) -> Iterator[tuple[str, Source]]:
         single: dict[str, Any] = {"program": "photon", "final_gather": 1, "machine": "singlepass"}
         renderer = Renderer(scene, accel="bvh", environment="sky", device=device, **single)
         yield from _single(renderer, renderer.program(), f"layers {mark}, final gather")
+
+
+def _moving(device: Device) -> Iterator[tuple[str, Source]]:
+    """Programs of scenes that move while the shutter is open."""
+    for accel, test in (("two-level-bvh", "watertight"), ("two-level-bvh", "moller-trumbore"), ("bvh", "watertight")):
+        scene = moving(quadrics=accel != "bvh")
+        renderer = Renderer(scene, accel=accel, intersection=test, environment="sky", device=device)
+        traversal, mark = LEVELS[renderer.structure.levels], f"moving, {accel}, {test}"
+        trees = [PICTURES[name](traversal, moving=True) for name in ("whitted", "photon")]
+        others = PICTURES["path"](traversal), feature_buffers(traversal), photon_emission(), photon_frame(traversal)
+        for program in (*trees, *others, trace(traversal)):
+            yield from _single(renderer, program, mark)
+        if test == "watertight" and accel != "bvh":
+            yield from _all_forms(renderer, trees[0], mark, every=False)
+
+
+def moving(quadrics: bool = False) -> Scene:
+    """A scene with `everything` in motion: instances, a mesh, lights and the camera; quadrics : a ball, too."""
+    scene = everything(layers=True)
+    motion = np.stack([np.eye(4), np.diag([2.0, 1.0, 1.0, 1.0])])
+    rest = with_normals(scene.meshes[0])
+    poses = MeshPose(), MeshPose(positions=rest.positions * np.float32(2))
+    bending = DeformedMesh(rest, Deformation.none(len(rest.positions)), poses[0], poses)
+    scene.meshes = [rest, bending, *([Quadric.sphere()] if quadrics else [])]
+    scene.instances = [replace(each, motion=motion) for each in scene.instances]
+    scene.instances += [Instance(number, material=0, motion=motion) for number in range(1, len(scene.meshes))]
+    scene.lights = [replace(each, motion=(each, replace(each, position=(1, 0, 0)))) for each in scene.lights]
+    scene.cameras = [moving_camera([Camera((0, 0, place), (0, 0, 0)) for place in (4.0, 5.0)])]
+    return scene
 
 
 def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
