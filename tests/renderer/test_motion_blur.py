@@ -27,8 +27,11 @@ from motion import (
 import viewer
 from viewer import Renderer
 from viewer.base.errors import ViewerError
+from viewer.cli import main as cli
+from viewer.film.files import image
 from viewer.renderer.sequence import render_frames
 from viewer.scene.animation import turntable as turned
+from viewer.scene.builtin.parts import shapes as parts
 from viewer.scene.camera import Camera
 from viewer.scene.exposure.exposure import exposed, key_count
 from viewer.scene.hierarchy import compose
@@ -228,6 +231,29 @@ def test_a_ball_that_moves(device):
         Renderer(exposed(scene, 0.0, 1.0), **OPTIONS, accel="bvh")
 
 
+@pytest.mark.parametrize("accel", ["two-level-bvh", "bvh"])
+def test_a_square_that_grows_and_leans(device, accel):
+    """By a map whose determinant changes on its way, and whose inverse is not linear."""
+    scene = Scene([square()], [Instance(0)], [SHINING], [VIEW])
+    animated(scene, "scale", [[0.5, 0.5, 0.5], [2, 1, 3]], instance_nodes=[0])
+    leaning = np.array([[1, 0.5, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+    scene.hierarchy = replace(scene.hierarchy, offsets=leaning[None])
+    blurred = exposed(scene, 0.0, 1.0)
+    assert key_count(blurred) == 2
+    assert_alike(rendered(blurred, 256, accel=accel), stills(scene, 64, 16), bias=1.5 / 64)
+
+
+def test_surfaces_that_move_hide_none_of_their_own_light(device):
+    """A white furnace: rays leave a ball that turns and slides, scaled unevenly, as they leave one that stands still;
+    inverses are found in float32."""
+    keys = compose([[0, 0, 0], [1, 0, 0]], [quaternion(0.0), quaternion(0.02)], [[1, 0.2, 1]] * 2)
+    ball = parts.sphere(24, 24).mesh("ball")
+    scene = Scene([ball], [Instance(0, keys[0], motion=keys)], [Material(base_color=(1, 1, 1, 1))], [VIEW])
+    options = {"environment": (1, 1, 1), "depth": 8, "roulette": "never", "strategy": "bsdf"}
+    mean, _ = rendered(scene, 16, **options)
+    assert np.abs(mean - 1).max() < 1e-5  # rounding of a product for each of 8 surfaces
+
+
 def test_an_instance_that_becomes_flat(device):
     """No inverse takes rays to its space: it moves as triangles of the world."""
     scene = Scene([square()], [Instance(0)], [SHINING], [VIEW])
@@ -256,6 +282,21 @@ def test_frames_are_exposed_each_for_its_own_time(device):
         renderer.release()
     alone = viewer.render(scene, moment=0.5, fps=2, shutter="0,1", size=SIZE, spp=16, **OPTIONS)
     assert np.array_equal(alone.linear, made[1].picture.linear)
+
+
+def test_pictures_tell_of_motion_and_go_on_with_the_same_alone(device, tmp_path):
+    file = str(tmp_path / "slide.exr")
+    for scene, other in (
+        (exposed(sliding(), 0.0, 1.0), exposed(sliding(), 0.0, 0.5)),
+        (exposed(passing(), 0.0, 1.0), exposed(passing(), 0.0, 0.5)),
+    ):
+        whole, half, wrong = (Renderer(each, **OPTIONS) for each in (scene, scene, other))
+        part = half.render(SIZE, spp=4)
+        assert part.metadata["motion keys"] == "2"
+        part.save(file)
+        assert np.array_equal(half.render(SIZE, spp=8, resume=file).linear, whole.render(SIZE, spp=8).linear)
+        with pytest.raises(ViewerError, match=r"another scene|camera motion"):
+            wrong.render(SIZE, spp=8, resume=file)
 
 
 @pytest.mark.parametrize("accel", ["two-level-bvh", "bvh"])
@@ -296,6 +337,30 @@ def test_the_turntable_blurs(device):
     film = first.film
     blurred = film.mean().mean(axis=-1, dtype=np.float64), film.variance().astype(np.float64)
     assert_alike(blurred, (np.mean(means, axis=0), np.sum(noise, axis=0) / 48**2), bias=1.5 / 48)
+
+
+def test_the_command_exposes_a_moment_and_frames(device, tmp_path):
+    """As Python does."""
+    common = ["--size", "24", "--spp", "2", "--fps", "2", "--shutter", "0,0.5", "--quiet"]
+    moment, frames = str(tmp_path / "moment.exr"), str(tmp_path / "f%d.exr")
+    assert cli.main(["render", "balls", "--moment", "1", "-o", moment, *common]) == 0
+    assert cli.main(["render", "balls", "--frames", "2-3", "-o", frames, *common]) == 0
+    one, two, three = (read_exr(each) for each in (moment, str(tmp_path / "f2.exr"), str(tmp_path / "f3.exr")))
+    expected = viewer.render("balls", moment=1.0, shutter=(0, 0.5), fps=2, size=24, spp=2).linear
+    assert np.array_equal(one, expected) and np.array_equal(one, two)
+    assert not np.array_equal(two, three)
+
+
+def read_exr(path: str) -> np.ndarray:
+    _, channels = image.read_exr(path, list("RGB"))
+    return np.stack([channels[name] for name in "RGB"], axis=-1)
+
+
+def test_a_program_without_samples_shows_the_first_moment(device):
+    scene = sliding()
+    one, other = (Renderer(each, program="cast") for each in (exposed(scene, 0.25, 1.0), scene.posed(0.25)))
+    assert np.array_equal(one.render(SIZE).linear, other.render(SIZE).linear)
+    assert any("the moment at which the shutter opens" in note for note in one.notes) and not other.notes
 
 
 def test_first_hits_fall_back_to_rays(device):
