@@ -14,7 +14,7 @@ from viewer.scene.animation import Animation, Track
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.hierarchy import Deformer, Hierarchy, Skin
 from viewer.scene.instance import Instance, transforms_of
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -63,6 +63,17 @@ def morphing() -> Scene:
     deformation = Deformation(still.astype(np.int32), still.astype(np.float32), (target,))
     poses = tuple(MeshPose(weights=np.array([weight])) for weight in (0.0, 0.5, 1.0))
     return Scene([DeformedMesh(rest, deformation, poses[0], poses)], [Instance(0)], [SHINING], [VIEW])
+
+
+def following() -> Scene:
+    """The same square, whose vertices follow a joint that slides."""
+    joints, weights = np.zeros((4, 1), np.int32), np.ones((4, 1), np.float32)
+    pose = MeshPose(joints=np.eye(4)[None])
+    scene = Scene([DeformedMesh(square(), Deformation(joints, weights), pose)], [Instance(0)], [SHINING], [VIEW])
+    animated(scene, "translation", [[0, 0, 0], [1, 0, 0]], instance_nodes=[-1])
+    skin = Skin(np.zeros(1, np.int64), np.eye(4)[None])
+    scene.hierarchy = replace(scene.hierarchy, deformers=(Deformer(0, 0, skin),))
+    return scene
 
 
 def quaternion(turn: float) -> tuple[float, float, float, float]:

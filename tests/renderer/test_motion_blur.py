@@ -13,6 +13,7 @@ from motion import (
     SIZE,
     VIEW,
     animated,
+    following,
     morphing,
     passing,
     quaternion,
@@ -92,6 +93,13 @@ def test_a_camera_that_passes_sees_the_same_as_one_that_is_passed(device):
 @pytest.mark.parametrize("accel", STRUCTURES)
 def test_a_mesh_that_deforms(device, accel):
     assert_swept(rendered(morphing(), 256, accel=accel))
+
+
+@pytest.mark.parametrize("accel", ["two-level-bvh", "bvh"])
+def test_a_mesh_that_follows_joints(device, accel):
+    blurred = exposed(following(), 0.0, 1.0)
+    assert key_count(blurred) == 2 and blurred.instances[0].motion is None
+    assert_swept(rendered(blurred, 256, accel=accel))
 
 
 @pytest.mark.parametrize("intersection", ["watertight", "moller-trumbore"])

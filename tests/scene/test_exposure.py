@@ -16,6 +16,7 @@ from viewer.scene.builtin import balls
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.edits.movable import with_light_at
 from viewer.scene.exposure.exposure import at_keys, bounds_in_motion, exposed, key_count, moving_camera
 from viewer.scene.exposure.keys import DEVIATION, enough_cameras
 from viewer.scene.hierarchy import Hierarchy
@@ -91,6 +92,15 @@ def test_nothing_is_left_of_an_exposure_in_another_pose():
     assert [each.aperture for each in moving.with_lens(0.5).motion] == [0.5, 0.5]
     halfway = moving.at(3)[1]
     assert halfway.origin == (0.5, 0.0, 5.0) and not halfway.motion
+
+
+def test_a_light_that_is_put_somewhere_stays_there():
+    scene = moved("translation", [[0, 0, 0], [1, 0, 0]])
+    scene.lights = [Light("point", "lamp")]
+    scene.hierarchy = replace(scene.hierarchy, light_nodes=np.zeros(1, np.int64))
+    found = exposed(scene, 0.0, 1.0)
+    assert [each.position for each in found.lights[0].motion] == [(0, 0, 0), (1, 0, 0)]
+    assert not with_light_at(found, "lamp", (0.0, 2.0, 0.0)).lights[0].motion
 
 
 def test_a_camera_that_turns_has_keys_by_its_axes():
