@@ -29,7 +29,11 @@ Detail detail_at(Hit hit) {
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
         found.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
+#ifdef HAVE_MOVING_TANGENTS
+    if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
+#else
     if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
+#endif
     return found;
 }
 

@@ -34,13 +34,16 @@ from viewer.renderer.sequence import render_frames
 from viewer.scene.animation import turntable as turned
 from viewer.scene.builtin.parts import shapes as parts
 from viewer.scene.camera import Camera
+from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import exposed, key_count
-from viewer.scene.hierarchy import compose
+from viewer.scene.hierarchy import Deformer, Skin, compose
 from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture
 from viewer.stream.gl.device import Device
 
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off
@@ -260,6 +263,35 @@ def test_surfaces_that_move_hide_none_of_their_own_light(device):
     options = {"environment": (1, 1, 1), "depth": 8, "roulette": "never", "strategy": "bsdf"}
     mean, _ = rendered(scene, 16, **options)
     assert np.abs(mean - 1).max() < 1e-5  # rounding of a product for each of 8 surfaces
+
+
+@pytest.mark.parametrize("deforms", [False, True], ids=["turns", "deforms"])
+def test_tangents_turn_with_their_surface(device, deforms):
+    """A normal map that leans along the tangent, under a light from one side: a flat structure keeps tangents at the
+    keys, an instance turns them; as vertices follow a joint, too."""
+    board = square(1.5)
+    board.uvs = np.float32([[0, 0], [1, 0], [1, 1], [0, 1]])
+    board.tangents = np.float32([[1, 0, 0, 1]] * 4)
+    leaning = Texture(Image(np.full((1, 1, 4), [235, 128, 192, 255], np.uint8)), content="normal")
+    board_material = Material("board", kind="principled", roughness=1.0, normal_texture=0)
+    lights = [Light("directional", "sun", direction=(-1, 0, -0.5), intensity=(2, 2, 2))]
+    scene = Scene([board], [Instance(0)], [board_material], [VIEW], lights, textures=[leaning])
+    turns = [quaternion(each) for each in (0.0, 0.125, 0.25)]
+    if deforms:
+        joints, weights = np.zeros((4, 1), np.int32), np.ones((4, 1), np.float32)
+        scene.meshes = [DeformedMesh(board, Deformation(joints, weights), MeshPose(joints=np.eye(4)[None]))]
+    animated(scene, "rotation", turns, instance_nodes=[-1 if deforms else 0])
+    if deforms:
+        skin = Skin(np.zeros(1, np.int64), np.eye(4)[None])
+        scene.hierarchy = replace(scene.hierarchy, deformers=(Deformer(0, 0, skin),))
+    blurred, options = exposed(scene, 0.0, 1.0), {"depth": 1, "environment": "none"}
+    flat, two = (rendered(blurred, 64, accel=accel, **options) for accel in ("bvh", "two-level-bvh"))
+    still = stills(scene, 32, 4, **options)
+    for one in (flat, two):
+        inner = slice(8, 24)  # the board covers it all the time; 32 moments of a smooth function
+        assert np.abs(one[0] - still[0])[inner, inner].max() < 0.03 * still[0].max()
+    alone = rendered(scene.posed(0.0), 4, **options)[0]
+    assert np.abs(alone - still[0])[8:24, 8:24].min() > 0.1 * still[0].max()
 
 
 def test_an_instance_that_becomes_flat(device):

@@ -328,8 +328,12 @@ def moving(quadrics: bool = False) -> Scene:
     scene = everything(layers=True)
     motion = np.stack([np.eye(4), np.diag([2.0, 1.0, 1.0, 1.0])])
     rest = with_normals(scene.meshes[0])
-    poses = MeshPose(), MeshPose(positions=rest.positions * np.float32(2))
-    bending = DeformedMesh(rest, Deformation.none(len(rest.positions)), poses[0], poses)
+    rest.tangents = np.tile(np.array([1, 0, 0, 1], np.float32), (3, 1))
+    leaning = np.eye(4)
+    leaning[1, 0] = 1.0
+    poses = MeshPose(joints=np.eye(4)[None]), MeshPose(joints=leaning[None])
+    joints, weights = np.zeros((3, 1), np.int32), np.ones((3, 1), np.float32)
+    bending = DeformedMesh(rest, Deformation(joints, weights), poses[0], poses)
     scene.meshes = [rest, bending, *([Quadric.sphere()] if quadrics else [])]
     scene.instances = [replace(each, motion=motion) for each in scene.instances]
     scene.instances += [Instance(number, material=0, motion=motion) for number in range(1, len(scene.meshes))]

@@ -262,15 +262,17 @@ def adapted(
 ) -> Prepared:
     """Another scene or other lighting over the same structure."""
     flat = scene.flatten() if changes.attributes else None
-    geometry = before.shading[1] if flat is None else flat_geometry(flat)
+    geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
     materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
     looks = _looks(scene, materials, lighting, before, changes)
     look = scene_look(scene)
     details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
     if look.detailed and before.structure.levels == 2:
-        details = details or [object_details(before.structure.built.objects.meshes)]
+        objects = before.structure.built.objects
+        details = details or [object_details(objects.meshes, objects.keys)]
     elif look.detailed and (flat is not None or not details):
-        details = [flat_details(scene.flatten() if flat is None else flat)]
+        whole = scene.flatten() if flat is None else flat
+        details = [flat_details(whole, flat_keys(scene, whole))]
     shining = [module for module in before.shading if module.name == SHINING] if look.shining else []
     if look.shining and (not shining or flat is not None or changes.materials or changes.textures):
         shining = [shining_faces(scene, _face_meshes(scene, before.structure))]
@@ -311,11 +313,11 @@ def _prepared(
         moving = Moving.of([each.positions[flat.triangles] for each in keys]) if keys else None
         primitives = Primitives(flat.corners(), flat.quadrics, sides, moving)
         structure = structures.FLAT[recipe.accel](primitives, recipe, progress)
-        geometry, details = flat_geometry(flat, keys), partial(flat_details, flat)
+        geometry, details = flat_geometry(flat, keys), partial(flat_details, flat, keys)
     else:
         structure = structures.over_instances(scene, recipe, progress)
         geometry = object_geometry(structure.built.objects)
-        details = partial(object_details, structure.built.objects.meshes)
+        details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
     materials = decided_materials(scene)
     looks = _looks(scene, materials, lighting, before, changes)
     look = scene_look(scene)
