@@ -315,12 +315,11 @@ def _moving(device: Device) -> Iterator[tuple[str, Source]]:
         scene = moving(quadrics=accel != "bvh")
         renderer = Renderer(scene, accel=accel, intersection=test, environment="sky", device=device)
         traversal, mark = LEVELS[renderer.structure.levels], f"moving, {accel}, {test}"
-        trees = [PICTURES[name](traversal, moving=True) for name in ("whitted", "photon")]
-        others = PICTURES["path"](traversal), feature_buffers(traversal), photon_emission(), photon_frame(traversal)
-        for program in (*trees, *others, trace(traversal)):
+        others = feature_buffers(traversal), photon_emission(), photon_frame(traversal), trace(traversal)
+        for program in (*(make(traversal, **make.arguments(moving=True)) for make in PICTURES.values()), *others):
             yield from _single(renderer, program, mark)
-        if test == "watertight" and accel != "bvh":
-            yield from _all_forms(renderer, trees[0], mark, every=False)
+            if accel != "bvh" and test == "watertight" and program.name == "whitted":
+                yield from _all_forms(renderer, program, mark, every=False)
 
 
 def moving(quadrics: bool = False) -> Scene:
