@@ -248,7 +248,7 @@ MOTION = of_part(
         low=0,
         high=1,
         scope="call",
-        default_text="none: everything stands still",
+        default_text="none",
     ),
     Option(
         "motion_keys",
