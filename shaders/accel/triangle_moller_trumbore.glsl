@@ -2,6 +2,9 @@
 #include "interface/triangle.glsl"
 #include "lib/culled.glsl"
 #include "lib/nearer.glsl"
+#ifdef HAVE_DEFORMING
+#include "lib/moving_triangle.glsl"
+#endif
 
 TriangleSetup triangle_setup(Ray ray) {
     return TriangleSetup(0.0);
@@ -9,6 +12,9 @@ TriangleSetup triangle_setup(Ray ray) {
 
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     Triangle triangle = fetch_triangles(address);
+#ifdef HAVE_DEFORMING
+    triangle_at(moment_of(ray), triangle);
+#endif
     vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
     vec3 p = cross(ray.direction, ac);
     float determinant = dot(ab, p);

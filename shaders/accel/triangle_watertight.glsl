@@ -6,6 +6,9 @@
 #include "interface/triangle.glsl"
 #include "lib/culled.glsl"
 #include "lib/nearer.glsl"
+#ifdef HAVE_DEFORMING
+#include "lib/moving_triangle.glsl"
+#endif
 
 TriangleSetup triangle_setup(Ray ray) {
     vec3 size = abs(ray.direction);
@@ -32,6 +35,9 @@ float edge_function(vec3 from, vec3 to) {
 
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     Triangle triangle = fetch_triangles(address);
+#ifdef HAVE_DEFORMING
+    triangle_at(moment_of(ray), triangle);
+#endif
     vec3 a = sheared(triangle.a - ray.origin, setup);
     vec3 b = sheared(triangle.b - ray.origin, setup);
     vec3 c = sheared(triangle.c - ray.origin, setup);

@@ -9,12 +9,18 @@
 #include "interface/sampler.glsl"
 #include "interface/whitted.glsl"
 #include "lib/shadow_ray.glsl"
+#ifdef HAVE_MOTION
+#include "lib/path_moment.glsl"
+#endif
 
 int next_light(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Tree tree,
     inout Radiance radiance, out Ray ray, out Radiance pending
 ) {
     ray = Ray(vec3(0.0), 0.0, vec3(0.0), 0);  // what has led here is not asked for any more
+#ifdef HAVE_MOTION
+    moment_here = path_moment(pixel.at, path.number);
+#endif
     pending.rgb = vec3(0.0);
     int index = tree.light / path_light_samples, turn = tree.light - index * path_light_samples;
     bool lit = !bsdf_delta(interaction) && path_counts(path.depth + 1);
@@ -43,6 +49,9 @@ int next_light(
         return EXIT_AGAIN;
     }
     ray = shadow_ray(interaction, light.direction, light.distance, path.number);
+#ifdef HAVE_MOTION
+    ray.any_hit += moment_tag(moment_here);
+#endif
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

@@ -8,12 +8,18 @@
 #include "interface/sampler.glsl"
 #include "lib/light_context_at.glsl"
 #include "lib/shadow_ray.glsl"
+#ifdef HAVE_MOTION
+#include "lib/path_moment.glsl"
+#endif
 
 int next_shadow_ray(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Tree tree, inout Ray ray,
     out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
+#ifdef HAVE_MOTION
+    moment_here = path_moment(pixel.at, path.number);
+#endif
     int number = (path.number * path_light_samples + tree.light) & 65535;
     int dimension = surface_dimension(path.depth);
     bool looks = !bsdf_delta(interaction) && path_counts(path.depth + 1) && tree.light < path_light_samples;
@@ -31,6 +37,9 @@ int next_shadow_ray(
     pending.rgb *= 1.0 / float(path_light_samples);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
     ray = shadow_ray(interaction, light.direction, light.distance, path.number);
+#ifdef HAVE_MOTION
+    ray.any_hit += moment_tag(moment_here);
+#endif
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

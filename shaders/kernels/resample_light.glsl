@@ -14,6 +14,9 @@
 #include "lib/light_context_at.glsl"
 #include "lib/luminance.glsl"
 #include "lib/shadow_ray.glsl"
+#ifdef HAVE_MOTION
+#include "lib/path_moment.glsl"
+#endif
 
 // The R2 sequence: M. Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences" (2018).
 const vec2 CANDIDATES_APART = vec2(0.75487767, 0.56984029);
@@ -22,6 +25,9 @@ const float CANDIDATE_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
 int resample_light(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
 ) {
+#ifdef HAVE_MOTION
+    moment_here = path_moment(pixel.at, path.number);
+#endif
     vec3 brought = vec3(0.0), direction = vec3(0.0, 1.0, 0.0);
     float distance = 0.0, chosen = 0.0, total = 0.0;
     int dimension = surface_dimension(path.depth), number = 0;
@@ -56,6 +62,9 @@ int resample_light(
     pending.rgb = path.throughput * brought * (chosen > 0.0 ? total / (float(light_candidates) * chosen) : 0.0);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray = shadow_ray(interaction, direction, distance, path.number);
+#ifdef HAVE_MOTION
+    ray.any_hit += moment_tag(moment_here);
+#endif
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

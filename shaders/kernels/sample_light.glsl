@@ -7,11 +7,17 @@
 #include "interface/sampler.glsl"
 #include "lib/light_context_at.glsl"
 #include "lib/shadow_ray.glsl"
+#ifdef HAVE_MOTION
+#include "lib/path_moment.glsl"
+#endif
 
 int sample_light(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
+#ifdef HAVE_MOTION
+    moment_here = path_moment(pixel.at, path.number);
+#endif
     int dimension = surface_dimension(path.depth);
     bool looks = !bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1);
     float choose = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
@@ -25,6 +31,9 @@ int sample_light(
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) pending.rgb *= mis_weight(light.pdf, pdf);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray = shadow_ray(interaction, light.direction, light.distance, path.number);
+#ifdef HAVE_MOTION
+    ray.any_hit += moment_tag(moment_here);
+#endif
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

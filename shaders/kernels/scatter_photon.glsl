@@ -39,7 +39,13 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
         return EXIT_DONE;
     }
     path.throughput *= weight / survives;
+#ifdef HAVE_MOTION
+    int tag = ray.any_hit;  // the photon's time
+#endif
     ray = Ray(vec3(0.0), FAR, way, 0);
+#ifdef HAVE_MOTION
+    ray.any_hit = tag;
+#endif
     ray.origin = leaving_origin(interaction, way);
     media = media_behind(media, interaction, way);
     return EXIT_DONE;

@@ -1,9 +1,17 @@
 // A point's details by those of its triangle's corners, in the mesh's own space; without a tangent its w is 0.
 #include "lib/triangle_point.glsl"
+#ifdef HAVE_MOVING_TANGENTS
+#include "lib/moving_tangent.glsl"
+#endif
 
 // across, down: of the first texture coordinates, from the first corner to the second and third.
 Detail detail_between(Hit hit, ivec3 corners, vec2 across, vec2 down) {
     Detail a = fetch_details(corners.x), b = fetch_details(corners.y), c = fetch_details(corners.z), found;
+#ifdef HAVE_MOVING_TANGENTS
+    tangent_at(moment_here, a);
+    tangent_at(moment_here, b);
+    tangent_at(moment_here, c);
+#endif
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     found.opacity = a.opacity * weights.x + b.opacity * weights.y + c.opacity * weights.z;
     found.uv_1 = a.uv_1 * weights.x + b.uv_1 * weights.y + c.uv_1 * weights.z;

@@ -5,12 +5,21 @@
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
 #include "lib/ray_tag.glsl"
+#ifdef HAVE_MOTION
+#include "lib/path_moment.glsl"
+#endif
 
 Ray first_ray(ivec2 pixel, int number) {
     Ray ray;
+#ifdef HAVE_MOTION
+    moment_here = path_moment(pixel, number);
+#endif
     vec2 film = sample_2d(path_shared == 1 ? ivec2(0) : pixel, number, 0);
     camera_sample(pixel, film, sample_2d(pixel, number, 2), ray.origin, ray.direction);
     ray.t_max = FAR;
     ray.any_hit = ray_tag(number, true);
+#ifdef HAVE_MOTION
+    ray.any_hit += moment_tag(moment_here);
+#endif
     return ray;
 }

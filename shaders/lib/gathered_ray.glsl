@@ -5,6 +5,9 @@
 #include "lib/far.glsl"
 #include "lib/gather_number.glsl"
 #include "lib/ray_tag.glsl"
+#ifdef HAVE_MOTION
+#include "lib/path_moment.glsl"
+#endif
 
 // The ray of a number within a sample, at a given surface; the caller sets its origin. Returns whether it is scattered,
 // its throughput, and the density: 0 for a delta direction.
@@ -16,6 +19,9 @@ bool gathered_ray(
     int dimension = gather_dimension(gather_rays, sample_number, ray_number, surface);
     vec2 direction = sample_2d(pixel.at, number, dimension), other = sample_2d(pixel.at, number, dimension + 2);
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), ray_tag(sample_number, false));
+#ifdef HAVE_MOTION
+    ray.any_hit += moment_tag(path_moment(pixel.at, sample_number));
+#endif
     weight = vec3(0.0);
     pdf = 0.0;
     return bsdf_sample(at, at.wo, vec3(direction, other.x), ray.direction, weight, pdf);

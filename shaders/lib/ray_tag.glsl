@@ -7,7 +7,9 @@ const int RAY_VIEW = 131072;  // above the sample's number; viewer/kernels/recor
 int ray_tag(int sample_number, bool view) {
     int tag = 0;
 #ifdef HAVE_BLEND
+#ifndef HAVE_MOTION
     tag += 2 * (sample_number & 65535);
+#endif
 #endif
 #ifdef HAVE_CULLED
     tag += view ? RAY_VIEW : 0;

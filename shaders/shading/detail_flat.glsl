@@ -8,6 +8,11 @@ Detail detail_at(Hit hit) {
     Face face = fetch_faces(hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex p = fetch_vertices(corners.x), q = fetch_vertices(corners.y), r = fetch_vertices(corners.z);
+#ifdef HAVE_DEFORMING
+    vertex_at(moment_here, p);
+    vertex_at(moment_here, q);
+    vertex_at(moment_here, r);
+#endif
     Detail found = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
     if (found.tangent.w == 0.0) {
         vec3 ab = q.position - p.position, ac = r.position - p.position;
@@ -15,7 +20,11 @@ Detail detail_at(Hit hit) {
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
         found.tangent = tangent_along(normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
+#ifdef HAVE_MOVING_TANGENTS
+    if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
+#else
     if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
+#endif
     return found;
 }
 

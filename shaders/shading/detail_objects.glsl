@@ -7,9 +7,17 @@
 
 Detail detail_at(Hit hit) {
     Instance instance = fetch_instances(hit.instance);
+#ifdef HAVE_MOVING_INSTANCES
+    instance_at(moment_here, instance);
+#endif
     Face face = fetch_faces(instance.face + hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex p = fetch_vertices(corners.x), q = fetch_vertices(corners.y), r = fetch_vertices(corners.z);
+#ifdef HAVE_DEFORMING
+    vertex_at(moment_here, p);
+    vertex_at(moment_here, q);
+    vertex_at(moment_here, r);
+#endif
     Detail found = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
     found.tangent.xyz = to_world * found.tangent.xyz;
@@ -21,7 +29,11 @@ Detail detail_at(Hit hit) {
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
         found.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
+#ifdef HAVE_MOVING_TANGENTS
+    if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
+#else
     if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
+#endif
     return found;
 }
 

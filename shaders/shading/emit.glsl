@@ -159,6 +159,9 @@ bool light_emit(
     int quantum = light_quantum(choose);
     bool far = quantum < environment_levels;
     Light light = fetch_lights(far ? 0 : emitting_light(quantum));
+#ifdef HAVE_MOVING_LIGHTS
+    light_at(moment_here, light);
+#endif
     vec3 from = light.along, power = light.power;
     if (far) {
         float density;

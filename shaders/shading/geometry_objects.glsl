@@ -9,13 +9,30 @@
 #ifdef HAVE_SMOOTH
 #include "lib/smooth_lift.glsl"
 #endif
+#ifdef HAVE_MOTION
+#include "lib/moment.glsl"
+#endif
+#ifdef HAVE_DEFORMING
+#include "lib/moving_vertex.glsl"
+#endif
 
 Geometry geometry_at(Ray ray, Hit hit) {
     Instance instance = fetch_instances(hit.instance);
+#ifdef HAVE_MOTION
+    moment_here = moment_of(ray);
+#endif
+#ifdef HAVE_MOVING_INSTANCES
+    instance_at(moment_here, instance);
+#endif
     Face face = fetch_faces(instance.face + hit.triangle);
     Vertex a = fetch_vertices(face.corners.x);
     Vertex b = fetch_vertices(face.corners.y);
     Vertex c = fetch_vertices(face.corners.z);
+#ifdef HAVE_DEFORMING
+    vertex_at(moment_here, a);
+    vertex_at(moment_here, b);
+    vertex_at(moment_here, c);
+#endif
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
     // Its columns are rows of the map to the object's space: times a vector this is that map's transpose.

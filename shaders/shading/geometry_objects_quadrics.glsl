@@ -8,6 +8,12 @@
 
 Geometry geometry_at(Ray ray, Hit hit) {
     Instance instance = fetch_instances(hit.instance);
+#ifdef HAVE_MOTION
+    moment_here = moment_of(ray);
+#endif
+#ifdef HAVE_MOVING_INSTANCES
+    instance_at(moment_here, instance);
+#endif
     Face face = fetch_faces(instance.face + hit.triangle);
     Geometry at;
     if (face.corners.x < 0) {

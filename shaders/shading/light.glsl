@@ -9,6 +9,21 @@
 #ifdef HAVE_SHINING
 #include "interface/texture.glsl"
 #endif
+#ifdef HAVE_MOVING_LIGHTS
+#include "lib/moment.glsl"
+
+// A light where it is at a moment, linear between its keys.
+void light_at(int moment, inout Light light) {
+    if (light.keys < 0) return;
+    float share;
+    int key = light.keys + key_before(moment, light_segments, share);
+    LightKey first = fetch_light_keys(key), last = fetch_light_keys(key + 1);
+    light.at = first.at + share * (last.at - first.at);
+    light.along = first.along + share * (last.along - first.along);
+    light.across = first.across + share * (last.across - first.across);
+    if (light.kind == LIGHT_SPOT || light.kind == LIGHT_DIRECTIONAL) light.along = normalize(light.along);
+}
+#endif
 
 // Barycentric weights of the second and third corner: the square folded onto the triangle without a square root, which
 // keeps samples apart (Heitz, A Low-Distortion Map Between Triangle and Square, 2019).
@@ -128,7 +143,13 @@ bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out Lig
         return true;
     }
     if (light_levels == 0) return false;
+#ifdef HAVE_MOVING_LIGHTS
+    Light light = light_of(quantum);
+    light_at(moment_here, light);
+    return sample_chosen(light, position, u, found);
+#else
     return sample_chosen(light_of(quantum), position, u, found);
+#endif
 }
 
 float environment_pdf(vec3 direction, bool compensated) {

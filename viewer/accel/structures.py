@@ -17,7 +17,7 @@ from viewer.accel.bvh.build import Bvh
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.deform.refit import RefitTables
-from viewer.accel.repeats import without_repeats
+from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
 from viewer.scene.deform.mesh import DeformedMesh
@@ -50,11 +50,12 @@ class Recipe:
 @dataclass(frozen=True)
 class Primitives:
     """What a flat scene holds: corners (T, 3, 3) of triangles, some of them in the place of quadrics; ``culled`` (T,):
-    back faces invisible to the camera."""
+    back faces invisible to the camera; ``moving``: those that move while the shutter is open."""
 
     corners: NDArray[np.float32]
     placed: Sequence[PlacedQuadric] = ()
     culled: NDArray[np.bool_] | None = None
+    moving: Moving | None = None
 
 
 @dataclass
@@ -89,11 +90,11 @@ class Structure:
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its `made`. None
         for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the
-        same objects."""
-        if (self.levels == 2 and self.built is not other.built) or (self.name, self.levels) != (
-            other.name,
-            other.levels,
-        ):
+        same objects, and where both hold what moves while the shutter is open."""
+        if (self.name, self.levels) != (other.name, other.levels):
+            return []
+        swept = self.levels == 2 and self.built.swept and other.built.swept
+        if self.levels == 2 and self.built is not other.built and not swept:
             return []
         for traversal in other._made:
             if traversal not in self._made:
@@ -224,18 +225,22 @@ def brute_force(
 
 
 def _bounding(primitives: Primitives) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric, and a mask of those.
+    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and of what moves, and a mask of
+    those.
 
     Duplicate triangles are left out.
     """
-    bounds = without_repeats(primitives.corners, primitives.culled)
-    if not primitives.placed:
+    bounds = bounding(primitives.corners, primitives.moving, primitives.culled)
+    if not primitives.placed and primitives.moving is None:
         return bounds, None
-    numbers = [quadric.number for quadric in primitives.placed]
-    bounds = bounds.copy()
-    bounds[numbers] = quadrics.corners_of(quadrics.boxes(primitives.placed))
     boxed = np.zeros(len(bounds), bool)
-    boxed[numbers] = True
+    if primitives.moving is not None:
+        boxed[primitives.moving.numbers] = True
+    if primitives.placed:
+        numbers = [quadric.number for quadric in primitives.placed]
+        bounds = bounds.copy()
+        bounds[numbers] = quadrics.corners_of(quadrics.boxes(primitives.placed))
+        boxed[numbers] = True
     return bounds, boxed
 
 
@@ -256,6 +261,8 @@ def _tests(
         marks=marks,
         culled=primitives.culled,
     )
+    if primitives.moving is not None:
+        test = with_keys(test, primitives.moving, order)
     return quadrics.with_quadrics(test, quadrics.record(primitives.placed)) if primitives.placed else [test]
 
 
@@ -302,9 +309,12 @@ def _over_objects(
         marks=marks,
         culled=_in_order(sides, order),
     )
+    moving = two.objects.moving_in(order)
+    if moving is not None:
+        test = with_keys(test, moving)
     tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
     deforming = None
-    if bvhs and recipe.intersection != "planes" and recipe.rebuild != "build":
+    if bvhs and not two.swept and recipe.intersection != "planes" and recipe.rebuild != "build":
         deforming = _deforming(two, built, sides, before)
     first = 0 if deforming is None else len(deforming.numbers)  # of the others
 
@@ -368,16 +378,18 @@ Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 
 def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
+    first = 0 if two.swept else len(two.objects.deforming)
+    posed = [number < first for number in range(len(two.objects.corners))]
     built = [
         # Triangles that lie in one place now may not in another pose.
         bvh_build.build(
-            corners if number < len(two.objects.deforming) else without_repeats(corners, culled),
+            corners if follows else bounding(corners, moving, culled),
             recipe.build,
             leaf=bvh.MOST_IN_LEAF,
             progress=share,
         )
-        for number, ((corners, share), culled) in enumerate(
-            zip(_shares(two.objects.corners, progress), sides, strict=True)
+        for (corners, share), moving, culled, follows in zip(
+            _shares(two.objects.corners, progress), two.objects.moving, sides, posed, strict=True
         )
     ]
     return _of_bvhs(built)
@@ -396,10 +408,13 @@ def _grids(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | Non
     from viewer.accel.grid import objects as grid_objects
 
     built = []
-    parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, sides, strict=True)
-    for (corners, share), quadric, culled in parts:
+    parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True)
+    for (corners, share), quadric, moving, culled in parts:
         boxed = None if quadric is None else np.ones(1, bool)
-        built.append(grid_build.build(without_repeats(corners, culled), recipe.grid, boxed=boxed))
+        if moving is not None:
+            boxed = np.zeros(len(corners), bool)
+            boxed[moving.numbers] = True
+        built.append(grid_build.build(bounding(corners, moving, culled), recipe.grid, boxed=boxed))
         if share is not None:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
@@ -437,4 +452,5 @@ def automatic(scene: Scene) -> str:
         return f"{TWO_LEVEL}bvh"  # whose trees follow a pose
     distinct = sum(len(scene.meshes[mesh].triangles) for mesh in {instance.mesh for instance in scene.instances})
     flat = scene.triangle_count
-    return f"{TWO_LEVEL}bvh" if flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct else "bvh"
+    moves = any(instance.motion is not None for instance in scene.instances)  # boxes of objects are tighter
+    return f"{TWO_LEVEL}bvh" if moves or (flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct) else "bvh"

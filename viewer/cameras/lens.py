@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base.errors import ViewerError
 from viewer.cameras.pinhole import camera_uniforms
 from viewer.scene.camera import Camera
+from viewer.scene.exposure.keys import MOST_KEYS
 from viewer.stream.declare.kernel import Module
 
 # Pixel filters by name: their numbers in lib/filter.glsl.
@@ -17,7 +21,8 @@ SIGMA, CUT = 0.5, 1.5
 
 
 def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "box") -> dict[str, object]:
-    """The uniforms for a picture of ``size`` (width, height): the pinhole's, and those of lens and filter."""
+    """The uniforms for a picture of ``size`` (width, height): the pinhole's, those of lens and filter, and of a camera
+    that moves its keys."""
     right, up, _ = basis = camera.basis()
     return {
         **camera_uniforms(camera, size, basis),
@@ -25,12 +30,30 @@ def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "bo
         "camera_lens_up": tuple(map(float, up * camera.aperture)),
         "camera_nearness": 1.0 / camera.focus_distance if camera.aperture > 0 else 0.0,
         "camera_filter": FILTERS[pixel_filter],
+        **_keys(camera, size),
     }
+
+
+def _keys(camera: Camera, size: tuple[int, int]) -> dict[str, object]:
+    """The uniforms of the keys between which a camera moves. Raises ViewerError for more than `MOST_KEYS`."""
+    count = len(camera.motion)
+    if not count:
+        return {"camera_segments": 0}
+    if not 2 <= count <= MOST_KEYS:
+        raise ViewerError(f"camera '{camera.name}'", f"moves through {count} keys", f"2 to {MOST_KEYS} are known")
+    rows = []
+    for each in camera.motion:
+        axes = camera_uniforms(each, size)
+        rows.append((*axes["camera_origin"], 1.0 / each.focus_distance if camera.aperture > 0 else 0.0))
+        rows += [(*axes[f"camera_{name}"], 0.0) for name in ("forward", "right", "up")]
+    rows += [(0.0, 0.0, 0.0, 0.0)] * (4 * (MOST_KEYS - count))
+    return {"camera_segments": count - 1, "camera_keys": tuple(rows)}
 
 
 def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str = "box") -> Module:
     """The camera module, which serves ``camera_ray`` too; its uniforms are set again for every picture."""
-    values = lens_uniforms(camera, size, pixel_filter)
+    values = lens_uniforms(replace(camera, motion=()), size, pixel_filter)
+    del values["camera_segments"]
     types = {int: "int", float: "float"}
     return Module(
         "camera",
@@ -41,6 +64,13 @@ def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str 
             for name, value in values.items()
         },
     )
+
+
+def moving_lens(still: Module) -> Module:
+    """The camera module of a camera that may move while the shutter is open, by that of `thin_lens`."""
+    rows = 4 * MOST_KEYS
+    keys = {"camera_segments": ("int", 0), "camera_keys": (f"vec4[{rows}]", ((0.0, 0.0, 0.0, 0.0),) * rows)}
+    return replace(still, source="shading/thin_lens_moving.glsl", uniforms={**still.uniforms, **keys})
 
 
 def filter_offsets(pixel_filter: str, u: ArrayLike) -> NDArray[np.float64]:

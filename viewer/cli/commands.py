@@ -53,8 +53,7 @@ def render(arguments: Namespace) -> bool:
 
         loaded()
         scene = load_scene(arguments, progress)
-        if arguments.moment is not None:
-            scene = scene.posed(arguments.moment)
+        scene = at_moment(scene, arguments)
         times.append(perf_counter())
         progress(None, "building")
         renderer = Renderer(scene, **chosen_options(arguments, "renderer"), progress=progress)
@@ -223,6 +222,15 @@ def load_scene(arguments: Namespace, progress: Progress) -> Scene:
     return scene
 
 
+def at_moment(scene: Scene, arguments: Namespace) -> Scene:
+    """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
+    if arguments.moment is None:
+        return scene
+    from viewer.renderer.sequence import shown_at
+
+    return shown_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
+
+
 def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
     """The options of a scope as keywords."""
     return {name: getattr(arguments, name) for name in keywords(scope)}
@@ -281,7 +289,7 @@ def _frames(scene: Scene, arguments: Namespace, progress: Progress) -> Generator
     """The frames, by this process or by a cluster."""
     asked: dict[str, Any] = {
         "scene": scene,
-        **{name: getattr(arguments, name) for name in ("frames", "fps", "turntable")},
+        **{name: getattr(arguments, name) for name in ("frames", "fps", "turntable", "shutter", "motion_keys")},
         "render": chosen_options(arguments, "render") | {"stats": arguments.stats is not None},
         "progress": progress,
         **chosen_options(arguments, "renderer"),

@@ -24,6 +24,8 @@ def check_output(arguments: Namespace) -> None:
     from viewer.renderer.device.footprint import check_memory
 
     _check_cluster(arguments)
+    if "motion_keys" in arguments.typed and arguments.shutter is None:
+        raise ViewerError("--motion-keys", "needs --shutter", "such as --shutter 0,0.5")
     # As little as any program takes: the renderer, which knows more, looks again.
     check_memory(arguments.size, progressive=False, layers=arguments.layers)
     if arguments.frames is not None:
@@ -41,6 +43,8 @@ def check_output(arguments: Namespace) -> None:
         raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
     if arguments.turntable:
         raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
+    if arguments.shutter is not None and arguments.moment is None:
+        raise ViewerError("--shutter", "needs --moment or --frames", "such as --moment 1.5")
     if arguments.animation is not None and arguments.moment is None:
         raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
     if arguments.resume not in (None, AUTO) and not os.path.isfile(arguments.resume):

@@ -46,9 +46,11 @@ from viewer.renderer.device.rasterized import raster_sources
 from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
 from viewer.renderer.preview.presenter import presenter_sources
 from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.exposure.exposure import moving_camera
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
@@ -309,6 +311,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
     yield from _all_forms(renderer, photon_frame(traversal, dispersion=True), "dispersion")
     yield from _layered(device)
+    yield from _moving(device)
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
@@ -338,6 +341,38 @@ def _layered(device: Device) -> Iterator[tuple[str, Source]]:
         single: dict[str, Any] = {"program": "photon", "final_gather": 1, "machine": "singlepass"}
         renderer = Renderer(scene, accel="bvh", environment="sky", device=device, **single)
         yield from _single(renderer, renderer.program(), f"layers {mark}, final gather")
+
+
+def _moving(device: Device) -> Iterator[tuple[str, Source]]:
+    """Programs of scenes that move while the shutter is open."""
+    for accel, test in (("two-level-bvh", "watertight"), ("two-level-bvh", "moller-trumbore"), ("bvh", "watertight")):
+        scene = moving(quadrics=accel != "bvh")
+        renderer = Renderer(scene, accel=accel, intersection=test, environment="sky", device=device)
+        traversal, mark = LEVELS[renderer.structure.levels], f"moving, {accel}, {test}"
+        others = feature_buffers(traversal), photon_emission(), photon_frame(traversal), trace(traversal)
+        for program in (*(make(traversal, **make.arguments(moving=True)) for make in PICTURES.values()), *others):
+            yield from _single(renderer, program, mark)
+            if accel != "bvh" and test == "watertight" and program.name == "whitted":
+                yield from _all_forms(renderer, program, mark, every=False)
+
+
+def moving(quadrics: bool = False) -> Scene:
+    """A scene with `everything` in motion: instances, a mesh, lights and the camera; quadrics : a ball, too."""
+    scene = everything(layers=True)
+    motion = np.stack([np.eye(4), np.diag([2.0, 1.0, 1.0, 1.0])])
+    rest = with_normals(scene.meshes[0])
+    rest.tangents = np.tile(np.array([1, 0, 0, 1], np.float32), (3, 1))
+    leaning = np.eye(4)
+    leaning[1, 0] = 1.0
+    poses = MeshPose(joints=np.eye(4)[None]), MeshPose(joints=leaning[None])
+    joints, weights = np.zeros((3, 1), np.int32), np.ones((3, 1), np.float32)
+    bending = DeformedMesh(rest, Deformation(joints, weights), poses[0], poses)
+    scene.meshes = [rest, bending, *([Quadric.sphere()] if quadrics else [])]
+    scene.instances = [replace(each, motion=motion) for each in scene.instances]
+    scene.instances += [Instance(number, material=0, motion=motion) for number in range(1, len(scene.meshes))]
+    scene.lights = [replace(each, motion=(each, replace(each, position=(1, 0, 0)))) for each in scene.lights]
+    scene.cameras = [moving_camera([Camera((0, 0, place), (0, 0, 0)) for place in (4.0, 5.0)])]
+    return scene
 
 
 def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:

@@ -193,6 +193,8 @@ def render_frames(
     render: dict[str, Any] | None = None,
     progress: Report | None = None,
     *,
+    shutter: tuple[float, float] | str | None = None,
+    motion_keys: int | str = "auto",
     cluster: str = "local",
     mix_builds: bool = False,
     films: bool = False,
@@ -204,7 +206,8 @@ def render_frames(
     cluster, mix_builds : as of `render`. films : keep the frames' films, for .exr.
     """
     size = {name: value for name, value in (render or {}).items() if name == "size"}
-    motion = FrameSequence(scene, frames, fps, turntable, camera, given, **size)
+    exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
+    motion = FrameSequence(scene, frames, fps, turntable, camera, given, **size, **exposure)
     settings, environment = travelling(Settings(**given))
     if progress is not None:
         progress(None, "starting workers")

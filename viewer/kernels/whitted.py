@@ -6,8 +6,10 @@ in streams of their own, one for each level of a stack.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from viewer.kernels.paths import ARRIVING, AT_SURFACE
-from viewer.kernels.records import HIT, MEDIA, PATH, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, copying
 from viewer.stream.declare.record import Field, Record
 
@@ -50,6 +52,14 @@ BRANCH_REFLECTION = Kernel(
     exits=("ray", "end"),
     needs=("whitted_settings", "bsdf_branches"),
 )
+
+
+def of_moment(kernel: Kernel, moving: bool) -> Kernel:
+    """The kernel, of ``moving`` scenes with the pixel beside its own arguments: rays have the time of their path."""
+    if not moving:
+        return kernel
+    return replace(kernel, arguments=(IN("pixel", PIXEL), *kernel.arguments), needs=(*kernel.needs, "sample_1d"))
+
 
 PUSH_BRANCH = copying("push_branch", ("waiting", "level", BRANCH))
 POP_BRANCH = Kernel(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.lighting.path import SMOOTH
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
@@ -46,12 +47,19 @@ class SpecularSpheres:
         self._known: dict[tuple[int, bytes], tuple[Mesh, NDArray[np.float64]]] = {}
 
     def of(self, scene: Scene) -> NDArray[np.float32]:
-        """(S, 4) middle and radius, world space, S <= `MOST_SPHERES`: every specular triangle is within one of them."""
+        """(S, 4) middle and radius, world space, S <= `MOST_SPHERES`: every specular triangle is within one of them,
+        wherever it moves while the shutter is open."""
         specular = np.array([is_specular(material) for material in scene.materials], bool)
         before, self._known = self._known, {}
         placed: dict[tuple[int, int | None], list[NDArray[np.float64]]] = {}
+        moving: dict[tuple[int, int | None], list[NDArray[np.float64]]] = {}
         for instance in scene.instances if specular.any() else ():
-            placed.setdefault((instance.mesh, instance.material), []).append(instance.transform)
+            own_key = instance.mesh, instance.material
+            placed.setdefault(own_key, [])
+            if instance.motion is None:
+                placed[own_key].append(instance.transform)
+            else:
+                moving.setdefault(own_key, []).append(instance.motion)
         found = [np.zeros((0, 4))]
         for (number, material), transforms in placed.items():
             mesh = scene.meshes[number]
@@ -59,7 +67,10 @@ class SpecularSpheres:
             if own.any():
                 key = id(mesh), own.tobytes()
                 self._known[key] = before.get(key) or (mesh, _mesh_spheres(mesh, own))
-                found.append(_in_world(self._known[key][1], np.array(transforms)))
+                spheres = self._known[key][1]
+                found.append(_in_world(spheres, np.array(transforms).reshape(-1, 4, 4)))
+                for motion in moving.get((number, material), ()):  # what is within all keys' is, in between, within one
+                    found.append(np.array([(*middle, radius) for middle, radius in _swept(spheres, motion)]))
         every = np.concatenate(found)
         every = _split(every, _around_spheres, every[:, :3], MOST_SPHERES)
         every[:, 3] += MARGIN * np.abs(every).max(axis=1, initial=0.0)
@@ -77,13 +88,19 @@ def _in_world(spheres: NDArray[np.float64], transforms: NDArray[np.float64]) -> 
     return every[np.isfinite(every).all(axis=1)]
 
 
+def _swept(spheres: NDArray[np.float64], motion: NDArray[np.float64]) -> list[Sphere]:
+    """Around each of a mesh's spheres (S, 4) at all keys of an instance (K, 4, 4)."""
+    return [_around_spheres(_in_world(each[None], motion)) for each in spheres]
+
+
 def _mesh_spheres(mesh: Mesh, own: NDArray[np.bool_]) -> NDArray[np.float64]:
     """(S, 4) around the triangles that count, ``own`` (T,) or (1,), or around a quadric, object space."""
     if isinstance(mesh, Quadric):
         middle, radius = _around_quadric(mesh)
         return np.array([[*middle, radius]])
     triangles = mesh.triangles[np.broadcast_to(own, len(mesh.triangles))]
-    corners = mesh.positions[triangles].astype(np.float64)
+    poses = [mesh.posed(each) for each in mesh.motion] if isinstance(mesh, DeformedMesh) and mesh.motion else [mesh]
+    corners = np.concatenate([each.positions[triangles] for each in poses], axis=1).astype(np.float64)
     corners = corners[np.isfinite(corners).all(axis=(1, 2))]
     return _split(corners, _around_corners, corners.mean(axis=1), MESH_SPHERES)
 

@@ -10,7 +10,7 @@ import numpy as np
 from viewer.kernels.records import LIGHT_SAMPLE
 from viewer.lighting.ambient import Ambient, ambient
 from viewer.lighting.emitters import Emitters, emitters
-from viewer.lighting.lights import LIGHT, light_list
+from viewer.lighting.lights import RECORDS, light_list
 from viewer.scene.environment import DARKNESS
 from viewer.scene.light import Light
 from viewer.scene.scene import Scene
@@ -38,19 +38,22 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
     alone = light_list(nothing, lit).records[: len(lit)].copy()
     for record, light in zip(alone, lit, strict=True):
         record["power"] = light.intensity  # not over a probability: it is always asked
-    if near.record is not LIGHT:
-        rows = np.zeros(len(alone), near.record.dtype)
-        for name in LIGHT.dtype.names or ():
-            rows[name] = alone[name]
-        rows["texture"] = -1
-        alone = rows
-    records = np.concatenate([alone, near.records])
+    record = RECORDS[near.textured, len(near.keys) > 0 or any(light.motion for light in lit)]
+    records = np.zeros(len(alone) + len(near.records), record.dtype)
+    for name in {"texture", "keys"}.intersection(record.dtype.names or ()):
+        records[name] = -1
+    for rows, found in ((records[: len(lit)], alone), (records[len(lit) :], near.records)):
+        for name in found.dtype.names or ():
+            rows[name] = found[name]
+    if "keys" in (alone.dtype.names or ()):  # behind those of the triangles in the list of all lights
+        moves = np.flatnonzero(alone["keys"] >= 0)
+        records["keys"][moves] += near.keys.size
     counts = {"each_punctual": len(lit), "each_levels": near.levels}
     return Module(
         "each light",
         provides=("each_light_sample", "ambient_irradiance"),
         source="shading/light_each.glsl",
-        memories=(Table("each_lights", near.record, records),),
+        memories=(Table("each_lights", record, records),),
         uniforms={**{name: ("int", value) for name, value in counts.items()}, **_forms(around)},
         needs=("light_sample",),
         uses=(LIGHT_SAMPLE,),

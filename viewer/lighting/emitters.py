@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.lighting.shining import coordinates, shares
 from viewer.materials.look import shining
+from viewer.scene.exposure.exposure import at_keys, key_count
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
@@ -25,7 +26,8 @@ class Emitters(NamedTuple):
     nowhere. texture (L,), uvs (L, 3, 2), share (L,): the texture that shines there, -1: none, its coordinates at the
     corners, and its mean luminance over that of ``emission``; None where no texture shines. both (L,): whether both
     sides shine; None: nowhere. instance (L,), number (L,): whose triangle each is, and its number in the scene,
-    ascending; starts (I,): of each instance's first triangle; None: they are of no scene.
+    ascending; starts (I,): of each instance's first triangle; None: they are of no scene. keys (K, L, 3, 3): the
+    corners at the keys of an exposure, the first of them ``corners``; None: nothing moves.
     """
 
     corners: NDArray[np.float32]
@@ -39,14 +41,23 @@ class Emitters(NamedTuple):
     instance: NDArray[np.int32] | None = None
     number: NDArray[np.int64] | None = None
     starts: NDArray[np.int64] | None = None
+    keys: NDArray[np.float32] | None = None
 
 
 def emitters(scene: Scene) -> Emitters:
     """The triangles of all instances whose material shines, in scene order: those of `Scene.flatten`, for flat and
-    two-level scenes alike.
+    two-level scenes alike; with their keys where some move.
 
     Raises ViewerError for a quadric that shines and is no sphere in the world.
     """
+    found = _standing(scene)
+    if not len(found.corners) or key_count(scene) == 1:
+        return found
+    keys = np.stack([found.corners, *(_standing(each).corners for each in at_keys(scene)[1:])])
+    return found._replace(keys=keys) if (keys != keys[:1]).any() else found
+
+
+def _standing(scene: Scene) -> Emitters:
     emission = np.array([material.emission for material in scene.materials], np.float32).reshape(-1, 3)
     textured = shining(scene)
     spotted = np.array([material.emission_texture is not None for material in scene.materials], bool)

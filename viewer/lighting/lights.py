@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.accel.motion import KEYS, MOTION
 from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.kernels.records import FAR, HIT, LIGHT_CONTEXT, LIGHT_SAMPLE
@@ -67,6 +68,15 @@ LIGHT_TEXTURED = Record(
     Field("uv_across", "vec2", about="and along the second"),
 )
 
+# Of lists by whether textures of surfaces shine, and whether lights move.
+RECORDS = {
+    (textured, moving): Record("Light", *each.fields, KEYS) if moving else each
+    for textured, each in enumerate((LIGHT, LIGHT_TEXTURED))
+    for moving in (False, True)
+}
+LIGHT_KEY = Record("LightKey", *(field for field in LIGHT.fields if field.name in ("at", "along", "across")))
+MOVING = "MOVING_LIGHTS"  # feature of the scene
+
 
 class Sources(NamedTuple):
     """What a list's lights are. emitting : those that shine, in the list's order, before the punctual ones.
@@ -91,7 +101,8 @@ class LightList:
     records (N,) of `LIGHT`, N a power of two; the first ``count`` are lights. probability (count,) with which each is
     chosen. environment_levels of the 2^24 quanta are the environment's, ``levels`` those of each record.
     density (M,) float32, 1 / area: with which a point of a triangle of each material is chosen. Lights of no power are
-    left out, and ``warnings`` say so. sources : what the lights are, for a light tree.
+    left out, and ``warnings`` say so. sources : what the lights are, for a light tree. keys (M, K) of `LIGHT_KEY`: of
+    the M lights that move while the shutter is open; chances, and the light tree, are those of the first.
     """
 
     records: NDArray
@@ -102,6 +113,7 @@ class LightList:
     density: NDArray[np.float32]
     warnings: list[str] = field(default_factory=list)
     sources: Sources | None = field(default=None, repr=False)
+    keys: NDArray = field(default_factory=lambda: np.zeros((0, 1), LIGHT_KEY.dtype), repr=False)
 
     def uniforms(self) -> dict[str, int]:
         """How the random number is shared out."""
@@ -119,20 +131,25 @@ class LightList:
     @property
     def record(self) -> Record:
         """Of its rows."""
-        return LIGHT_TEXTURED if "texture" in (self.records.dtype.names or ()) else LIGHT
+        return RECORDS[self.textured, "keys" in (self.records.dtype.names or ())]
+
+    @property
+    def textured(self) -> bool:
+        """Whether textures of surfaces shine."""
+        return "texture" in (self.records.dtype.names or ())
 
     @property
     def lit(self) -> bool:
         """Whether there is a light beside the textures of surfaces: spots on a model light up no scene."""
         rows = self.records[: self.count]
-        return bool(len(rows)) and (self.record is LIGHT or bool((rows["texture"] < 0).any()))
+        return bool(len(rows)) and (not self.textured or bool((rows["texture"] < 0).any()))
 
     @property
     def several(self) -> bool:
         """Whether which light is chosen matters more than where on it. The two triangles of one lamp, the environment
         alone, and the textures of surfaces are sampled as well without candidates, and faster."""
         rows = self.records[: self.count]
-        lamps = rows if self.record is LIGHT else rows[rows["texture"] < 0]
+        lamps = rows[rows["texture"] < 0] if self.textured else rows
         return len(lamps) > 2 or (len(lamps) == 2 and bool((lamps["kind"] != KIND["triangle"]).any()))
 
     @property
@@ -154,19 +171,25 @@ class LightList:
             "LIGHT_POINTS": int(bool(kinds & {KIND["point"], KIND["spot"]})),
             "LIGHT_LARGEST": FAR,
         }
-        more = ("texture_color",) if self.record is LIGHT_TEXTURED else ()
-        doubled = {"BOTH_SIDES"} if (self.records["density"] < 0).any() else set()
+        more = ("texture_color",) if self.textured else ()
+        features = {"BOTH_SIDES"} if (self.records["density"] < 0).any() else set()
+        features |= {"SHINING"} if more else set()
+        memories, uniforms = [Table("lights", self.record, self.records)], self.uniforms()
+        if len(self.keys):
+            features |= {MOTION, MOVING}
+            memories.append(Table("light_keys", LIGHT_KEY, self.keys.ravel()))
+            uniforms["light_segments"] = self.keys.shape[1] - 1
         return Module(
             "lights",
             provides=("light_sample", "environment_pdf", "light_context", "light_choose", "emitter_pdf"),
             source="shading/light_by_power.glsl",
-            memories=(Table("lights", self.record, self.records),),
-            uniforms={name: ("int", value) for name, value in self.uniforms().items()},
+            memories=tuple(memories),
+            uniforms={name: ("int", value) for name, value in uniforms.items()},
             constants=constants,
             needs=("environment_radiance", "environment_sample", "environment_density", *more),
             module_state=Record(LIGHT_CONTEXT.name),
             uses=(LIGHT_SAMPLE, HIT),
-            features=frozenset({"SHINING", *doubled} if more else doubled),
+            features=frozenset(features),
         )
 
 
@@ -214,7 +237,8 @@ def light_list(
         by_material[material] = near_scale * math.pi * radiance
     density = np.minimum(by_material, FAR).astype(np.float32)
 
-    record = LIGHT if triangles.texture is None else LIGHT_TEXTURED
+    keys, moves = _keys(triangles, lit)
+    record = RECORDS[triangles.texture is not None, len(keys) > 0]
     records = np.zeros(slots, record.dtype)
     if triangles.texture is not None and triangles.uvs is not None:
         records["texture"] = -1
@@ -230,6 +254,9 @@ def light_list(
     table = alias.build(weights, slots, levels)
     probability = table.quanta / QUANTA
     records["threshold"], records["alias"] = table.threshold, table.alias
+    if len(keys):
+        records["keys"] = -1
+        records["keys"][: len(moves)][moves] = np.arange(len(keys)) * keys.shape[1]
     _describe(records, triangles, lit, probability)
     used = len(triangles.corners)
     if materials:
@@ -245,7 +272,7 @@ def light_list(
         lit,
         far_share,
     )
-    return LightList(records, count, probability, environment_levels, levels, density, warnings, sources)
+    return LightList(records, count, probability, environment_levels, levels, density, warnings, sources, keys)
 
 
 def light_density(scene: Scene, environment: Environment = DARKNESS) -> NDArray[np.float32]:
@@ -284,6 +311,8 @@ def _triangles(
         kept &= emitting.share > 0
     emission, material = np.asarray(emitting.emission)[kept], np.asarray(emitting.material)[kept]
     found = Emitters(corners[kept], emission, material, sphere[kept])
+    if emitting.keys is not None:
+        found = found._replace(keys=emitting.keys[:, kept])
     radiance = luminance(found.emission)
     if emitting.share is not None and emitting.texture is not None and emitting.uvs is not None:
         found = found._replace(texture=emitting.texture[kept], uvs=emitting.uvs[kept], share=emitting.share[kept])
@@ -318,27 +347,57 @@ def _share_of_environment(surrounding: float, others: float, step: int) -> int:
 def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], probability: NDArray) -> None:
     used = len(triangles.corners)
     records["kind"][:used] = KIND["triangle"]
-    corner = triangles.corners
-    records["at"][:used] = corner[:, 0]
-    records["along"][:used] = corner[:, 1] - corner[:, 0]
-    records["across"][:used] = corner[:, 2] - corner[:, 0]
-    sphere = np.flatnonzero(triangles.sphere) if triangles.sphere is not None else np.zeros(0, np.intp)
-    records["kind"][sphere], records["along"][sphere], records["across"][sphere] = (
-        KIND["sphere"],
-        corner[sphere, 1],
-        0.0,
-    )
+    if triangles.sphere is not None:
+        records["kind"][:used][triangles.sphere] = KIND["sphere"]
+    _place(records[:used], triangles.corners, triangles.sphere)
     with np.errstate(divide="ignore", invalid="ignore"):  # where a texture is dark no light is chosen
         power = np.minimum(triangles.emission / probability[:used, None], FAR)
     records["power"][:used] = np.where(probability[:used, None] > 0, power, 0.0)
     for number, light in enumerate(lit, used):
         records["kind"][number] = KIND[light.kind]
-        records["at"][number] = (0.0, 0.0, 0.0) if light.kind == "directional" else light.position
-        x, y, z = light.direction
-        records["along"][number] = (-x, -y, -z) if light.kind == "directional" else light.direction
-        if light.kind == "spot":
-            records["across"][number] = (*light.falloff, 0.0)
+        _place_light(records[number : number + 1], light)
         records["power"][number] = np.minimum(np.divide(light.intensity, probability[number]), FAR)
+
+
+def _place(rows: NDArray, corners: NDArray[np.float32], sphere: NDArray[np.bool_] | None) -> None:
+    """Where triangles and spheres are, in rows (L,) of `LIGHT` or `LIGHT_KEY`."""
+    rows["at"], rows["along"], rows["across"] = (
+        corners[:, 0],
+        corners[:, 1] - corners[:, 0],
+        corners[:, 2] - corners[:, 0],
+    )
+    if sphere is not None:
+        rows["along"][sphere], rows["across"][sphere] = corners[sphere, 1], 0.0
+
+
+def _place_light(row: NDArray, light: Light) -> None:
+    """Where a light without extent is, in a row (1,) of `LIGHT` or `LIGHT_KEY`."""
+    row["at"] = (0.0, 0.0, 0.0) if light.kind == "directional" else light.position
+    x, y, z = light.direction
+    row["along"] = (-x, -y, -z) if light.kind == "directional" else light.direction
+    if light.kind == "spot":
+        row["across"] = (*light.falloff, 0.0)
+
+
+def _keys(triangles: Emitters, lit: Sequence[Light]) -> tuple[NDArray, NDArray[np.bool_]]:
+    """The rows (M, K) of `LIGHT_KEY` of the lights that move, and which these are (N,)."""
+    used = len(triangles.corners)
+    moves = np.zeros(used + len(lit), bool)
+    moves[used:] = [bool(light.motion) for light in lit]
+    count = max((len(light.motion) for light in lit), default=0)
+    if triangles.keys is not None:
+        moves[:used] = (triangles.keys != triangles.keys[:1]).any(axis=(0, 2, 3))
+        count = len(triangles.keys)
+    if not moves.any():
+        return np.zeros((0, 1), LIGHT_KEY.dtype), moves
+    rows = np.zeros((len(moves), count), LIGHT_KEY.dtype)
+    for key in range(count):
+        if triangles.keys is not None:
+            _place(rows[:used, key], triangles.keys[key], triangles.sphere)
+        for number, light in enumerate(lit, used):
+            if light.motion:
+                _place_light(rows[number : number + 1, key], light.motion[key])
+    return rows[moves], moves
 
 
 def _names(names: Sequence[str] | Any) -> str:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel.motion import DEFORMING, KEYS, MOTION
 from viewer.kernels.records import FACE, GEOMETRY, HIT, RAY, VERTEX
 from viewer.scene.geometry.triangles import Triangles
 from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Record
+
+VERTEX_KEY = Record("VertexKey", *VERTEX.fields[:2])
 
 
 def vertex_table(triangles: Triangles) -> Table:
@@ -15,6 +23,28 @@ def vertex_table(triangles: Triangles) -> Table:
     vertices["position"], vertices["normal"] = triangles.positions, triangles.normals
     vertices["color"], vertices["uv"] = triangles.colors, triangles.uvs
     return Table("vertices", VERTEX, vertices)
+
+
+def with_vertex_keys(geometry: Module, keys: NDArray) -> Module:
+    """A geometry's module whose vertices move through ``keys`` (K, V) of `VERTEX_KEY`; itself where none does."""
+    moves = (keys != keys[:1]).any(axis=0)
+    if not moves.any():
+        return geometry
+    vertices = next(each for each in geometry.memories if each.name == "vertices")
+    assert isinstance(vertices, Table)
+    record = Record(VERTEX.name, *VERTEX.fields, KEYS)
+    rows = np.zeros(len(vertices.data), record.dtype)
+    for name in VERTEX.dtype.names or ():
+        rows[name] = vertices.data[name]
+    rows["keys"] = -1
+    rows["keys"][moves] = np.arange(np.count_nonzero(moves)) * len(keys)
+    memories = [Table("vertices", record, rows) if each is vertices else each for each in geometry.memories]
+    return replace(
+        geometry,
+        memories=(*memories, Table("vertex_keys", VERTEX_KEY, np.ascontiguousarray(keys[:, moves].T).ravel())),
+        uniforms={**geometry.uniforms, "vertex_segments": ("int", len(keys) - 1)},
+        features=geometry.features | {MOTION, DEFORMING},
+    )
 
 
 def face_table(triangles: Triangles) -> Table:
@@ -26,8 +56,19 @@ def face_table(triangles: Triangles) -> Table:
     return Table("faces", FACE, faces)
 
 
-def flat_geometry(triangles: Triangles) -> Module:
-    """``geometry_at`` for triangles in world space, and quadrics where there are some."""
+def flat_geometry(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Module:
+    """``geometry_at`` for triangles in world space, and quadrics where there are some. keys : the same at the keys of
+    an exposure."""
+    still = _flat_geometry(triangles)
+    if not keys:
+        return still
+    rows = np.zeros((len(keys), len(triangles.positions)), VERTEX_KEY.dtype)
+    for row, each in zip(rows, keys, strict=True):
+        row["position"], row["normal"] = each.positions, each.normals
+    return with_vertex_keys(still, rows)
+
+
+def _flat_geometry(triangles: Triangles) -> Module:
     if triangles.quadrics:
         return Module(
             "flat geometry",

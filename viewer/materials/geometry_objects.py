@@ -6,6 +6,7 @@ import numpy as np
 
 from viewer.accel.two_level.objects import Objects
 from viewer.kernels.records import FACE, GEOMETRY, HIT, RAY, VERTEX
+from viewer.materials.geometry import VERTEX_KEY, with_vertex_keys
 from viewer.stream.declare.kernel import Module, Table
 
 
@@ -30,7 +31,7 @@ def object_geometry(objects: Objects) -> Module:
             quadric += 1
             places["corners"] = -quadric
         vertex, face = vertex + len(rows), face + len(places)
-    return Module(
+    still = Module(
         "object geometry",
         provides=("geometry_at",),
         source=f"shading/geometry_objects{'_quadrics' if quadric else ''}.glsl",
@@ -38,3 +39,16 @@ def object_geometry(objects: Objects) -> Module:
         needs=("object_ray", "quadric_at") if quadric else ("object_ray",),
         uses=(RAY, HIT, GEOMETRY),
     )
+    count = max(map(len, objects.keys), default=0)
+    if not count:
+        return still
+    keys = np.zeros((count, len(vertices)), VERTEX_KEY.dtype)
+    keys["position"], keys["normal"] = vertices["position"], vertices["normal"]
+    vertex = 0
+    for mesh, scale, poses in zip(objects.meshes, objects.scales, objects.keys, strict=True):
+        for row, pose in zip(keys[:, vertex : vertex + len(mesh.positions)], poses, strict=False):
+            with np.errstate(over="ignore"):
+                row["position"] = pose.positions.astype(np.float64) * scale
+            row["normal"] = pose.normals
+        vertex += len(mesh.positions)
+    return with_vertex_keys(still, keys)

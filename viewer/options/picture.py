@@ -7,6 +7,7 @@ from viewer.options.declare import Affects, Option, of_part
 
 # Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
 FEW_SAMPLES, MOST_SAMPLES = 32, 65536
+MOST_KEYS = 33  # of an exposure
 
 WHOLE = of_part(
     "picture",
@@ -235,6 +236,33 @@ MOTION = of_part(
         values="a number of seconds from {low:g} to {high:g}",
         scope="command",
         default_text="the rest pose of the file",
+    ),
+    Option(
+        "shutter",
+        values.read_shutter,
+        None,
+        "motion blur: when the shutter opens and closes, as shares of a frame from its time on",
+        Affects.SCENE,
+        "OPEN,CLOSE",
+        values="two numbers from {low:g} to {high:g} such as 0,0.5, the first not after the last",
+        low=0,
+        high=1,
+        scope="call",
+        default_text="none",
+    ),
+    Option(
+        "motion_keys",
+        values.read_integer_or_auto,
+        "auto",
+        "times of the shutter at which what moves is placed, in between on straight lines; auto: as many as turns need",
+        Affects.SCENE,
+        "N|auto",
+        "",
+        2,
+        MOST_KEYS,
+        values="auto or a whole number from {low} to {high}",
+        scope="call",
+        needs="shutter",
     ),
     Option(
         "animation",

@@ -190,6 +190,20 @@ def read_frames(option: Option, value: Any) -> range | None:
     return range(frames[0], frames[-1] + 1)
 
 
+def read_shutter(option: Option, value: Any) -> tuple[float, float] | None:
+    """``"OPEN,CLOSE"``, or two numbers: shares of a frame."""
+    if value is None:
+        return None
+    parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    times = [_real(part) for part in parts]
+    if len(times) != 2:
+        raise wrong(option, value)
+    opens, closes = (_within(option, value, each) for each in times)
+    if closes < opens:
+        raise wrong(option, value, hint=f"it closes at {closes:g}, before it opens at {opens:g}")
+    return opens, closes
+
+
 def read_optional_name(option: Option, value: Any) -> str | int | None:
     """A name or a number; which ones there are, the scene knows."""
     if value is None or (isinstance(value, str) and value.strip()):

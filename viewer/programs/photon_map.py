@@ -154,6 +154,7 @@ def photon_map(
     nested: bool = False,
     apart: bool = False,
     together: bool = False,
+    moving: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
@@ -166,11 +167,11 @@ def photon_map(
     """
     if gather and together:
         indirect = _gather_as_call(kind, search, dispersion, volumes, apart)
-        return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested)
+        return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested, moving)
     indirect = radiance_estimate(kind, search, apart)
     if gather:
         indirect = final_gather(kind, search, dispersion, volumes, nested, apart)
-    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested)
+    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested, moving)
 
 
 register(

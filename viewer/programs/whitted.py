@@ -86,13 +86,15 @@ def whitted_trace(
     dispersion: bool = False,
     volumes: bool = False,
     nested: bool = False,
+    moving: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added.
 
     depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
     first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
     dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
-    some absorb light. nested : of these some overlap, or hold something.
+    some absorb light. nested : of these some overlap, or hold something. moving : rays have the times of their paths,
+    see `viewer.kernels.whitted.of_moment`.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
@@ -129,10 +131,10 @@ def whitted_trace(
             State(name, whitted.PUSH_BRANCH, {"done": rays.get("again", "reflect")}, {"level": stream})
             for name, stream in zip(push.values(), stack, strict=True)
         ),
-        State("reflect", whitted.BRANCH_REFLECTION, {"ray": follow, "end": "next"}),
+        State("reflect", whitted.of_moment(whitted.BRANCH_REFLECTION, moving), {"ray": follow, "end": "next"}),
         State("next", whitted.next_branch(levels), {**pop, "end": "finish"}),
         *(
-            State(name, whitted.POP_BRANCH, {"ray": follow}, {"level": stream})
+            State(name, whitted.of_moment(whitted.POP_BRANCH, moving), {"ray": follow}, {"level": stream})
             for name, stream in zip(pop.values(), stack, strict=True)
         ),
         State("finish", paths.FINISH, {"again": "begin", "done": DONE}),

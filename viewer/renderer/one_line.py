@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from viewer.options.table import check
+from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import NAMES, unknown_keyword
-from viewer.renderer.inputs.validate import SCENE_KEYWORDS
+from viewer.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 from viewer.renderer.sampling.picture import Picture
+from viewer.renderer.sequence import shown_at
 
 
-def render(scene: Any, **options: Any) -> Picture:
+def render(
+    scene: Any,
+    *,
+    moment: float | None = None,
+    shutter: tuple[float, float] | str | None = None,
+    motion_keys: int | str = "auto",
+    fps: float = 30.0,
+    **options: Any,
+) -> Picture:
     """A picture of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
 
     scene   : as of `viewer.formats.objects.take.scene_of`.
+    moment  : seconds of a scene's animation; None: the rest pose. shutter : when it opens and closes, as shares of a
+    frame of 1 / ``fps`` seconds that begins there (at 0 without a moment): motion is blurred. motion_keys : times of it
+    at which what moves is placed.
     options : those of `Renderer` and of `Renderer.render`, such as ``size=(640, 480), spp=64, environment="sky"``;
     ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. A camera is in the object's own coordinates.
 
@@ -25,6 +39,11 @@ def render(scene: Any, **options: Any) -> Picture:
     """
     for name in options.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
         raise unknown_keyword(name, "render", (*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS))
+    if moment is not None or shutter is not None:
+        given = scene_given(scene, options)
+        found = given.given if isinstance(given, Prepared) else given
+        times = check("moment", moment) or 0.0, check("fps", fps)
+        scene = shown_at(found, *times, check("shutter", shutter), check("motion_keys", motion_keys))
     drawn = {name: options.pop(name) for name in RENDER_KEYWORDS if name in options}
     renderer = Renderer(scene, **options)
     try:

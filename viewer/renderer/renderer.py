@@ -167,6 +167,8 @@ class Renderer:
         """Remarks on first hits, on what the driver does not do right, and on lights and environment, where the program
         has lighting."""
         found = [*self.first_hits.notes, *self.fallbacks]
+        if not self.progressive and (self.prepared.moving or self.camera.motion):
+            found.append(f"program {self.settings.program} shows the moment at which the shutter opens")
         return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
 
     @property

@@ -21,6 +21,8 @@ from viewer.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
 from viewer.scene.edits.classic_plane import on_plane
+from viewer.scene.exposure.exposure import exposed, moving_camera
+from viewer.scene.exposure.keys import enough_cameras
 from viewer.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
@@ -52,14 +54,18 @@ class FrameSequence:
         camera: Camera | str | None,
         options: Mapping[str, Any],
         size: tuple[int, int] | str = OPTIONS["size"].default,
+        shutter: tuple[float, float] | str | None = None,
+        motion_keys: int | str = "auto",
     ) -> None:
         """options : of the renderer, of which those of the scene shape it, see `staged`. size : of the frames.
+        shutter, motion_keys : of each frame, as options.
 
         Raises ViewerError where nothing would move.
         """
         if not turntable and scene.duration == 0:
             raise ViewerError(scene.name, "nothing moves in it", "--turntable turns the camera around it")
         self.frames, self.fps, self.camera = frames, fps, camera
+        self.shutter, self.motion_keys = check("shutter", shutter), check("motion_keys", motion_keys)
         self.staging = {name: options[name] for name in part("scene") if name in options}
         self.turned: NDArray[np.float64] | None = None  # the box that the camera goes around
         if turntable or (camera is None and not scene.cameras):
@@ -81,14 +87,30 @@ class FrameSequence:
         self, scene: Scene, k: int, renderer: Renderer | None, settings: Settings | None = None, **options: Any
     ) -> Renderer:
         """Show the k-th frame of a scene that is `staged`, by a renderer, or by a new one of these options."""
-        posed = scene.posed(self.frames[k] / self.fps)
+        posed = shown_at(scene, self.frames[k] / self.fps, self.fps, self.shutter, self.motion_keys)
         if renderer is None:
             renderer = Renderer(posed, settings, camera=self.camera, **options)
         else:
             renderer.update(posed, camera=self.camera)
         if self.turned is not None:
-            renderer.update(camera=turned(renderer.camera, self.turned, k / len(self.frames)))
+            renderer.update(camera=self._turned(renderer.camera, k))
         return renderer
+
+    def _turned(self, camera: Camera, k: int) -> Camera:
+        """The camera on its way around the scene, in the k-th frame."""
+        assert self.turned is not None
+        bounds, count = self.turned, len(self.frames)
+        if self.shutter is None or self.shutter[0] == self.shutter[1]:
+            return turned(camera, bounds, (k + (self.shutter or (0.0,))[0]) / count)
+        opens, closes = self.shutter
+
+        def cameras(keys: int) -> list[Camera]:
+            shares = np.linspace(opens, closes, keys).tolist()
+            at = zip(camera.at(keys), shares, strict=True)
+            return [turned(own, bounds, (k + share) / count) for own, share in at]
+
+        keys = self.motion_keys
+        return moving_camera(enough_cameras(cameras) if keys == "auto" else cameras(int(keys)))
 
     def frame(self, k: int, picture: Picture) -> Frame:
         """The k-th frame, with its picture."""
@@ -109,6 +131,8 @@ def render_frames(
     camera: Camera | str | None = None,
     render: dict[str, Any] | None = None,
     progress: Report | None = None,
+    shutter: tuple[float, float] | str | None = None,
+    motion_keys: int | str = "auto",
     **options: Any,
 ) -> Generator[Frame, None, None]:
     """Render the frames one by one; frame n shows the scene at n / fps seconds of its chosen animation.
@@ -117,6 +141,8 @@ def render_frames(
     turntable : the camera also goes around the scene's middle once in these frames, about +Y.
     render    : keywords of `Renderer.render`; the others are those of `Renderer`.
     progress  : called with the share of all frames that is done and a text.
+    shutter   : when it opens and closes, as shares of a frame; motion is blurred in between. motion_keys : times at
+    which what moves is placed, in between on straight lines.
 
     Raises ViewerError where nothing would move, and what `Renderer` raises.
     """
@@ -125,7 +151,8 @@ def render_frames(
     camera = taking.pop("camera")
     scene = shown.given if isinstance(shown, Prepared) else shown
     size = {name: value for name, value in (render or {}).items() if name == "size"}
-    motion = FrameSequence(scene, frames, fps, turntable, camera, taking, **size)
+    exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
+    motion = FrameSequence(scene, frames, fps, turntable, camera, taking, **size, **exposure)
     scene = motion.staged(scene)
     renderer: Renderer | None = None
     try:
@@ -178,6 +205,16 @@ def save_frames(
             return
         for frame in watched():
             frame.picture.save(frame_path(output, frame.number), at, tonemap)
+
+
+def shown_at(
+    scene: Scene, seconds: float, fps: float, shutter: tuple[float, float] | None, keys: int | str = "auto"
+) -> Scene:
+    """A scene at a time of its animation, or while the shutter of the frame that begins there is open. shutter :
+    shares of a frame; None: it is open for no time. keys : see `exposed`."""
+    if shutter is None:
+        return scene.posed(seconds)
+    return exposed(scene, seconds + shutter[0] / fps, seconds + shutter[1] / fps, keys)
 
 
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:

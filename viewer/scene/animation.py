@@ -392,12 +392,12 @@ def place_camera(camera: Camera, world: Float) -> Camera:
     if largest > 0:
         back = back / largest  # squares of huge and tiny numbers leave float64's range
         back = back / np.linalg.norm(back)
-    return replace(camera, origin=_vector(eye), target=_vector(eye - back), up=_vector(up))
+    return replace(camera, origin=_vector(eye), target=_vector(eye - back), up=_vector(up), motion=())
 
 
 def place_light(light: Light, world: Float) -> Light:
     """The light at a node, along the node's -Z (KHR_lights_punctual). Raises ViewerError as `Light` does."""
-    return replace(light, position=_vector(world[:3, 3]), direction=_vector(-world[:3, 2]))
+    return replace(light, position=_vector(world[:3, 3]), direction=_vector(-world[:3, 2]), motion=())
 
 
 def turntable(camera: Camera, bounds: ArrayLike, share: float) -> Camera:
@@ -418,7 +418,7 @@ def turntable(camera: Camera, bounds: ArrayLike, share: float) -> Camera:
     if share % 1.0 == 0.0:
         return camera
     origin, target = (turn @ (np.subtract(point, middle)) + middle for point in (camera.origin, camera.target))
-    return replace(camera, origin=_vector(origin), target=_vector(target), up=_vector(turn @ camera.up))
+    return replace(camera, origin=_vector(origin), target=_vector(target), up=_vector(turn @ camera.up), motion=())
 
 
 def _vector(values: Float) -> tuple[float, float, float]:

@@ -38,6 +38,8 @@ class Camera:
     fov            : vertical field of view, degrees, in (0, 180).
     aperture       : radius of the lens, scene units; 0 is a pinhole, with everything in focus.
     focus          : distance of the plane in focus along the view, scene units; None: the target's.
+    motion         : the cameras of an exposure at even times, the first with its view; positions and axes are linear
+                     in between. Empty: it stands still.
 
     Raises ViewerError when a number is not finite, origin and target coincide, up is zero, or fov, aperture or focus
     are out of range.
@@ -50,6 +52,7 @@ class Camera:
     name: str = "camera"
     aperture: float = 0.0
     focus: float | None = None
+    motion: tuple[Camera, ...] = ()
 
     def __post_init__(self) -> None:
         where = f"camera '{self.name}'"
@@ -161,7 +164,7 @@ class Camera:
 
     def with_fov(self, fov: float) -> Camera:
         """The same camera with another vertical field of view, degrees."""
-        return replace(self, fov=fov)
+        return replace(self, fov=fov, motion=tuple(each.with_fov(fov) for each in self.motion))
 
     def with_lens(self, aperture: float | None = None, focus: float | None = None) -> Camera:
         """The same camera with another aperture or focus distance, if given."""
@@ -169,7 +172,22 @@ class Camera:
             self,
             aperture=self.aperture if aperture is None else aperture,
             focus=self.focus if focus is None else focus,
+            motion=tuple(each.with_lens(aperture, focus) for each in self.motion),
         )
+
+    def at(self, count: int) -> list[Camera]:
+        """The camera at so many even times of its motion, without any; places and ways are linear between its keys."""
+        if not self.motion:
+            return [self] * count
+        found = []
+        for time in np.linspace(0.0, len(self.motion) - 1.0, count).tolist():
+            k = min(int(time), len(self.motion) - 2)
+            share, (before, after) = time - k, self.motion[k : k + 2]
+            origin, target, up = (
+                _join_vectors(getattr(before, name), getattr(after, name), share) for name in ("origin", "target", "up")
+            )
+            found.append(replace(before, origin=origin, target=target, up=up, motion=()))
+        return found
 
     @property
     def focus_distance(self) -> float:
@@ -261,6 +279,11 @@ def _vector(where: str, label: str, value: Sequence[float]) -> Vector:
 
 def _join(vector: Vector) -> str:
     return ",".join(repr(component) for component in vector)
+
+
+def _join_vectors(before: Vector, after: Vector, share: float) -> Vector:
+    x, y, z = ((1.0 - share) * a + share * b for a, b in zip(before, after, strict=True))
+    return x, y, z
 
 
 def _difference(a: Vector, b: Vector) -> Array:

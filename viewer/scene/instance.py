@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 @dataclass
 class Instance:
-    """A mesh placed in the world: ``world = transform @ (x, y, z, 1)``, 4 x 4 float64, row-major."""
+    """A mesh placed in the world: ``world = transform @ (x, y, z, 1)``, 4 x 4 float64, row-major.
+
+    motion : (K, 4, 4) float64, the transforms of an exposure at even times, the first its ``transform``; linear in
+    between. None: it stands still.
+    """
 
     mesh: int
     transform: NDArray[np.float64] = field(default_factory=lambda: np.eye(4))
     material: int | None = None  # overrides the mesh's own materials
     name: str = ""
+    motion: NDArray[np.float64] | None = field(default=None, metadata={"added": True})
 
 
 def transforms_of(instances: Sequence[Instance]) -> NDArray[np.float64]:

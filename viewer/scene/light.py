@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -41,6 +41,8 @@ class Light:
     intensity : RGB, W/sr; for a directional light W/m^2.
     inner, outer : of a spot, angles from the direction in radians, 0 <= inner < outer <= pi/2: full intensity within
     the inner one, none beyond the outer one, in between see `falloff`.
+    motion : the lights of an exposure at even times, the first with its place and direction; these are linear in
+    between. Empty: it stands still.
 
     Raises ViewerError for non-finite numbers, negative intensities, a zero direction, and angles out of range.
     """
@@ -52,6 +54,7 @@ class Light:
     intensity: Vector = (1.0, 1.0, 1.0)
     inner: float = 0.0
     outer: float = math.pi / 4
+    motion: tuple[Light, ...] = field(default=(), metadata={"added": True})
 
     def __post_init__(self) -> None:
         where = f"light '{self.name}'"

@@ -384,7 +384,7 @@ class Scene:
         """The scene at a time, by `pose`; shares with this one what does not move."""
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
-        instances = [replace(each, transform=matrix) for each, matrix in placed]
+        instances = [replace(each, transform=matrix, motion=None) for each, matrix in placed]
         scene = self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights)
         return scene.deformed(pose.meshes).with_looks(pose)
 

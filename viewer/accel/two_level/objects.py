@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel import quadrics
+from viewer.accel.motion import Moving
 from viewer.base.errors import ViewerError
 from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.exposure.exposure import at_keys
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.instance import transforms_of
@@ -45,6 +47,8 @@ class Objects:
     quadrics : O, an object's quadric in place of triangles, else None; its corners then bound its box.
     deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
     bound    : numbers of deforming meshes with an instance that is an object of its own, whose pose cannot be followed.
+    keys    : O, the meshes of an object that deforms while the shutter is open at its keys, the first as in ``meshes``;
+              of others none. moving : O, what of its triangles then moves, object space.
     """
 
     meshes: list[Mesh]
@@ -54,8 +58,24 @@ class Objects:
     of: NDArray[np.int32]
     own: NDArray[np.bool_]
     quadrics: list[PlacedQuadric | None]
+    keys: list[list[Mesh]]
+    moving: list[Moving | None]
     deforming: list[int] = field(default_factory=list)
     bound: frozenset[int] = frozenset()
+
+    def moving_in(self, order: Sequence[NDArray[np.int32]]) -> Moving | None:
+        """What moves in a table of one object after the other, of which ``order`` has each one's triangles."""
+        found, first = [], 0
+        for own, moving in zip(order, self.moving, strict=True):
+            if moving is not None:
+                row = np.full(1 + max(int(own.max(initial=0)), int(moving.numbers.max())), -1, np.int64)
+                row[moving.numbers] = np.arange(len(moving.numbers))
+                at = np.flatnonzero(row[own] >= 0)
+                found.append((at + first, moving.corners[:, row[own[at]]]))
+            first += len(own)
+        if not found:
+            return None
+        return Moving(np.concatenate([at for at, _ in found]), np.concatenate([each for _, each in found], axis=1))
 
     @property
     def triangles(self) -> int:
@@ -77,13 +97,16 @@ def objects_of(scene: Scene) -> Objects:
         name = scene.instances[number].name or f"instance {number}"
         raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "give finite numbers")
     linear = transforms[:, :3, :3]
-    own = bent(linear, inverses(linear))
+    own = bent(linear, inverses(linear)) | _bent_in_motion(scene)
+    at = at_keys(scene)
     found: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
     meshes: list[Mesh] = []
     corners: list[NDArray[np.float32]] = []
     scales: list[float] = []
     parts: list[NDArray[np.float64]] = []
     placed: list[PlacedQuadric | None] = []
+    keys: list[list[Mesh]] = []
+    moving: list[Moving | None] = []
     of = np.full(len(scene.instances), -1, np.int32)
     deforms = np.array([isinstance(scene.meshes[each.mesh], DeformedMesh) for each in scene.instances], bool)
     deforming: list[int] = []
@@ -91,42 +114,78 @@ def objects_of(scene: Scene) -> Objects:
         instance = scene.instances[number]
         key = (instance.mesh, number if own[number] else -1)
         if key not in found:
-            mesh = in_world(scene, instance) if own[number] else with_normals(scene.meshes[instance.mesh])
-            found[key] = _add(mesh, meshes, scales, corners, parts, placed)
-            if deforms[number] and not own[number] and found[key] >= 0:
-                deforming.append(instance.mesh)
+            given = scene.meshes[instance.mesh]
+            shapes = isinstance(given, DeformedMesh) and bool(given.motion)
+            shapes |= bool(own[number]) and instance.motion is not None
+            scenes = at if shapes else at[:1]
+            poses = [
+                in_world(each, each.instances[number]) if own[number] else with_normals(each.meshes[instance.mesh])
+                for each in scenes
+            ]
+            found[key] = _add(poses, meshes, scales, corners, parts, placed, moving)
+            if found[key] >= 0:
+                keys.append(poses if shapes else [])
+                if deforms[number] and not own[number]:
+                    deforming.append(instance.mesh)
         of[number] = found[key]
     covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
     bound = frozenset(scene.instances[number].mesh for number in np.flatnonzero(deforms & own).tolist())
-    return Objects(meshes, np.array(scales, np.float64), corners, covered, of, own, placed, deforming, bound)
+    scaled = np.array(scales, np.float64)
+    return Objects(meshes, scaled, corners, covered, of, own, placed, keys, moving, deforming, bound)
 
 
-def _add(mesh: Mesh, meshes: list[Mesh], scales: list[float], corners: list, parts: list, placed: list) -> int:
-    """The object's number, or -1 if it has nothing to hit."""
+def _bent_in_motion(scene: Scene) -> NDArray[np.bool_]:
+    """(I,): whether an instance that moves is `bent` at one of its keys, or halfway between two."""
+    found = np.zeros(len(scene.instances), bool)
+    for number, instance in enumerate(scene.instances):
+        if instance.motion is not None:
+            linear = np.concatenate([instance.motion, (instance.motion[1:] + instance.motion[:-1]) / 2])[:, :3, :3]
+            found[number] = bent(linear, inverses(linear)).any()
+    return found
+
+
+def _add(
+    poses: list[Mesh],
+    meshes: list[Mesh],
+    scales: list[float],
+    corners: list,
+    parts: list,
+    placed: list,
+    moving: list[Moving | None],
+) -> int:
+    """The object's number, or -1 if it has nothing to hit. poses : of its mesh at the keys, if it deforms."""
+    mesh = poses[0]
     quadric = mesh if isinstance(mesh, Quadric) else None
+    if quadric is not None and len(poses) > 1:
+        raise ViewerError(mesh.name, "a quadric that is flat, or distorted, while it moves", "use triangles")
     shape = mesh.positions[mesh.triangles] if quadric is None else mesh.positions[None]
-    sound = np.asarray(np.isfinite(shape).all(axis=(1, 2)))
+    shapes = [each.positions[mesh.triangles] for each in poses] if quadric is None else [shape]
+    sound = np.asarray(np.isfinite(shapes).all(axis=(0, 2, 3)))
     if isinstance(mesh, DeformedMesh):
-        sound &= (np.abs(np.where(np.isfinite(shape), shape, 0.0)) <= LARGEST_COORDINATE).all(axis=(1, 2))
-    if isinstance(mesh, DeformedMesh) and not sound.all():  # another pose may be finite
+        near = np.abs(np.where(np.isfinite(shapes), shapes, 0.0)) <= LARGEST_COORDINATE
+        sound &= near.all(axis=(0, 2, 3))
+    if isinstance(mesh, DeformedMesh) and len(poses) == 1 and not sound.all():  # another pose may be finite
         rest = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
         shape = shape.copy()
         shape[~sound], sound[:] = rest, True
+        shapes = [shape]
     if not sound.any():
         return -1
-    largest = float(np.abs(shape[sound]).max())
+    largest = max(float(np.abs(each[sound]).max()) for each in shapes)
     _, exponent = np.frexp(largest)
     scale = float(np.ldexp(1.0, -max(-100, min(100, int(exponent)))))
     placed.append(None)
     if quadric is None:
-        shape = (shape.astype(np.float64) * scale).astype(np.float32)
+        shapes = [(each.astype(np.float64) * scale).astype(np.float32) for each in shapes]
+        shape = shapes[0]
     else:
         placed[-1] = PlacedQuadric(0, quadric.shape, np.diag([scale, scale, scale, 1.0]) @ quadric.shape.transform)
         shape = quadrics.corners_of(quadrics.boxes([placed[-1]]))
     meshes.append(mesh)
     scales.append(scale)
     corners.append(shape)
-    parts.append(cover(shape[sound]))
+    moving.append(Moving.of(shapes) if len(shapes) > 1 else None)
+    parts.append(cover((shape if moving[-1] is None else np.concatenate(shapes, axis=1))[sound]))
     if placed[-1] is not None:
         parts[-1][:, 6] = np.minimum(parts[-1][:, 6], quadrics.radius(placed[-1]))
     return len(meshes) - 1
@@ -174,8 +233,9 @@ def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(1 + `PARTS`, 7): the cover of triangles (T, 3, 3), first one box, then halves of halves along the longest axis:
-    the centre of a box, half its edges, and the radius of a sphere around that centre."""
+    """(1 + `PARTS`, 7): the cover of triangles (T, 3, 3), or (T, 3 K, 3) of those at K keys, first one box, then halves
+    of halves along the longest axis: the centre of a box, half its edges, and the radius of a sphere around that
+    centre."""
     low, high = corners.min(axis=1).astype(np.float64), corners.max(axis=1).astype(np.float64)
     middle = low + high
     groups = whole = [np.arange(len(corners))]

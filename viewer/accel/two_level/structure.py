@@ -10,11 +10,12 @@ and P. Slusallek, "Distributed interactive ray tracing of dynamic scenes" (2003)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.accel.motion import KEYS, MOTION
 from viewer.accel.two_level.objects import (
     Objects,
     bent,
@@ -39,10 +40,21 @@ INSTANCE = Record(
     Field("material", "int", about="address of the material of all its triangles, -1: the faces' own"),
 )
 
+INSTANCE_MOVING = Record(INSTANCE.name, *INSTANCE.fields, KEYS)
+INSTANCE_KEY = Record(
+    "InstanceKey",
+    *rows_of("linear", "vec3", "the linear map to the world"),
+    Field("place", "vec3", "scene units", "world", "the object's origin"),
+)
+MOVING = "MOVING_INSTANCES"  # feature of the scene
+
 
 @dataclass
 class TwoLevel:
     """Instances of objects, and the structure over them.
+
+    An instance that moves while the shutter is open has its maps at the keys in a table of their own; boxes are those
+    over all of them, within which they stay as maps are linear in between.
 
     transforms : (I, 4, 4) float64, the instances' own. low, high : (I, 3) float32, their boxes in the world.
     mirrored   : (I,) bool, whether the flattened scene swaps corners of the instance's triangles.
@@ -64,7 +76,9 @@ class TwoLevel:
         Raises ViewerError for a coordinate beyond the range of float32 ray tracing.
         """
         objects, count = objects_of(scene), len(scene.instances)
-        table = Table("instances", INSTANCE, np.zeros(count, INSTANCE.dtype))
+        moving = [k for k, each in enumerate(scene.instances) if each.motion is not None and not objects.own[k]]
+        record = INSTANCE_MOVING if moving else INSTANCE
+        table = Table("instances", record, np.zeros(count, record.dtype))
         table.data["object"] = objects.of
         shown = objects.of >= 0
         table.data["face"][shown] = objects.first_faces[objects.of[shown]]
@@ -73,13 +87,52 @@ class TwoLevel:
         low, high = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
         made = cls(objects, TOPS[kind](count), table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
         ray = Module("instances", ("object_ray",), "accel/object_ray.glsl", memories=(table,), uses=(RAY,))
+        if moving:
+            motion = np.stack([scene.instances[k].motion for k in moving])  # type: ignore[misc]  # (M, K, 4, 4)
+            ray = made._moving(ray, np.array(moving, np.intp), motion)
         made.modules = [*made.top.modules, ray]
         transforms = transforms_of(scene.instances)
         standing = np.where(objects.own[:, None, None], np.eye(4), transforms)
         made._place(np.arange(count), standing, inverses(standing[:, :3, :3]))
+        if moving:
+            made._sweep(np.array(moving, np.intp), motion)
         made.transforms = transforms
         made.top.build(made.low, made.high)
         return made
+
+    @property
+    def swept(self) -> bool:
+        """Whether something moves while the shutter is open."""
+        moves = "keys" in (self.table.data.dtype.names or ())
+        return moves or any(each is not None for each in self.objects.moving)
+
+    def _moving(self, ray: Module, numbers: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
+        """The module ``ray`` with the maps (M, K, 4, 4) of instances of these numbers (M,) at their keys."""
+        count = motion.shape[1]
+        self.table.data["keys"] = -1
+        self.table.data["keys"][numbers] = np.arange(len(numbers)) * count
+        keys = np.zeros(motion.shape[:2], INSTANCE_KEY.dtype)
+        of = self.objects.of[numbers]
+        scale = np.where(of >= 0, self.objects.scales[np.maximum(of, 0)] if len(self.objects.scales) else 1.0, 1.0)
+        for row, axis in enumerate("xyz"):
+            keys[f"linear_{axis}"] = motion[:, :, row, :3] / scale[:, None, None]
+        keys["place"] = motion[:, :, :3, 3]
+        return replace(
+            ray,
+            memories=(*ray.memories, Table("instance_keys", INSTANCE_KEY, keys.ravel())),
+            uniforms={"instance_segments": ("int", count - 1)},
+            features=frozenset({MOTION, MOVING}),
+        )
+
+    def _sweep(self, numbers: NDArray[np.intp], motion: NDArray[np.float64]) -> None:
+        """Have the boxes of these instances (M,) cover all of their keys (M, K, 4, 4)."""
+        low, high = self.low[numbers], self.high[numbers]
+        for key in range(1, motion.shape[1]):
+            placed = motion[:, key]
+            self._place(numbers, placed, inverses(placed[:, :3, :3]))
+            low, high = np.minimum(low, self.low[numbers]), np.maximum(high, self.high[numbers])
+        self._place(numbers, motion[:, 0], inverses(motion[:, 0, :3, :3]))
+        self.low[numbers], self.high[numbers] = low, high
 
     def move(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Changes | None:
         """Move the instances of these numbers (N,) to (N, 4, 4) float64, and rebuild the top structure.
@@ -97,6 +150,8 @@ class TwoLevel:
         inverse = inverses(transforms[:, :3, :3])
         if self.objects.own[numbers].any() or bent(transforms[:, :3, :3], inverse).any():
             return None
+        if self.swept:
+            return None  # through their keys
         self._place(numbers, transforms, inverse)
         self.transforms[numbers] = transforms
         edges = np.flatnonzero(np.diff(numbers) != 1) + 1  # of runs of neighbours

@@ -304,8 +304,10 @@ def _feed(update: Callable[[bytes], None], part: Any) -> None:
     elif (record := _record(part.__class__)) is not None:
         name, labels = record
         update(name)
-        for label, field in labels:
+        for label, field, added in labels:
             value = getattr(part, field)
+            if added and (value is None or (type(value) is tuple and not value)):
+                continue  # as before there was such a field
             kind = type(value)
             if kind in _PLAIN:  # without a call each: a scene may have a million instances
                 update(b"%bvalue %b;" % (label, str(value).encode()))
@@ -338,11 +340,12 @@ def _feed(update: Callable[[bytes], None], part: Any) -> None:
 
 
 @cache
-def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str]]] | None:
-    """The name of a dataclass, and of its fields, as they are fed; None for other types."""
+def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str, bool]]] | None:
+    """The name of a dataclass, and of its fields, as they are fed, with whether they were ``added`` to it; None for
+    other types."""
     if not dataclasses.is_dataclass(kind):
         return None
-    fields = [(f"{each.name};".encode(), each.name) for each in dataclasses.fields(kind)]
+    fields = [(f"{each.name};".encode(), each.name, "added" in each.metadata) for each in dataclasses.fields(kind)]
     return f"record {kind.__name__};".encode(), fields
 
 

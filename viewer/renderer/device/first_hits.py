@@ -33,7 +33,7 @@ class FirstHits:
     reason    : why triangles cannot be rasterised; empty where they can.
     once      : all samples of a pixel share one eye ray; its hit is found once.
     unused    : options that have no effect on shared eye rays.
-    random    : they were to share it, and surfaces let part of the rays pass: every sample's hit is its own.
+    random    : why every sample's hit is its own though they were to share it; empty where they do.
     """
 
     requested: bool
@@ -42,7 +42,7 @@ class FirstHits:
     reason: str
     once: bool = False
     unused: tuple[str, ...] = ()
-    random: bool = False
+    random: str = ""
 
     @property
     def mode(self) -> str:
@@ -55,9 +55,7 @@ class FirstHits:
         vain = self.explicit and self.reason
         notes = [f"--first-hits raster: {self.reason}; first hits are found by rays"] if vain else []
         if self.random:
-            notes.append(
-                "--eye-rays shared: surfaces of mode BLEND pass rays at random; every sample finds its own hit"
-            )
+            notes.append(f"--eye-rays shared: {self.random}; every sample finds its own hit")
         if self.unused:
             notes.append(f"--eye-rays shared: through the pixels' centres, without any use of {', '.join(self.unused)}")
         return notes
@@ -71,7 +69,11 @@ def first_hits(settings: Settings, prepared: Prepared, camera: Camera, software:
         requested = not (software and int(prepared.starts[-1]) > MOST_IN_SOFTWARE)
     progressive = settings.picture_program.progressive
     once = settings.eye_rays == "shared" and progressive
-    random = once and prepared.look.blend
+    random = ""
+    if once:
+        blended = "surfaces of mode BLEND pass rays at random" if prepared.look.blend else ""
+        moves = prepared.moving or bool(camera.motion)
+        random = "the shutter is open for a while" if moves else blended
     camera, pixel_filter = eye(settings, camera)
     shared = settings.offsets == "sample" or (settings.offsets == "auto" and requested)
     alike = shared or pixel_filter == "point" or not progressive

@@ -280,7 +280,8 @@ class GpuScene:
         if prepared.structure.whole == "stack" and not self.device.array_stores:
             prepared.structure.without_stack()
         sampled = not {"film", "features", "path"}.isdisjoint((*program.inputs, *program.results))
-        modules = prepared.modules(stepwise, sampled, settings.sampler, prepared.light_tree(settings))
+        camera = prepared.camera_moves(settings)
+        modules = prepared.modules(stepwise, sampled, settings.sampler, prepared.light_tree(settings), camera)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()
 
@@ -308,7 +309,8 @@ class GpuScene:
         """The key of the machine for a program that ``what`` tells from others."""
         tree = self.prepared.light_tree(settings)
         sampler = settings.sampler if "film" in program.inputs else ""
-        return Key(what, shape, counting, settings.passes, sampler, tree and bool(sampler))
+        camera = self.prepared.camera_moves(settings)
+        return Key(what, shape, counting, settings.passes, sampler, tree and bool(sampler), camera)
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
@@ -366,4 +368,5 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         apart=prepared.wide,
         resampled=prepared.light_candidates(settings) > 1,
         together=single and settings.final_gather > 0,
+        moving=prepared.moving or prepared.camera_moves(settings),
     )

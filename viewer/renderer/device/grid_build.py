@@ -28,7 +28,7 @@ from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.memory import Memory
-from viewer.stream.gl.passes import Pass, pass_source, hot_pass_source
+from viewer.stream.gl.passes import Pass, hot_pass_source, pass_source
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Host, Job, Stage
 

@@ -64,7 +64,8 @@ def sizes(prepared: Prepared, settings: Settings, limits: Limits) -> Iterator[tu
 
 
 def _modules(prepared: Prepared, settings: Settings) -> list[Module]:
-    return prepared.modules(True, settings.picture_program.progressive, settings.sampler, prepared.light_tree(settings))
+    lit, tree = settings.picture_program.progressive, prepared.light_tree(settings)
+    return prepared.modules(True, lit, settings.sampler, tree, prepared.camera_moves(settings))
 
 
 def _hint(prepared: Prepared, word: str, most: int) -> str:

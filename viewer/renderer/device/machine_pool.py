@@ -34,7 +34,7 @@ class Key:
 
     what    : tells the programs apart. shape : of the streams, (width, height). counting : it keeps counters.
     passes  : how the program is cut into passes, see `Settings.passes`. sampler : its name, where it is linked.
-    light_tree : lights are chosen by one.
+    light_tree : lights are chosen by one. camera_moves : while the shutter is open.
     """
 
     what: tuple[Hashable, ...]
@@ -43,6 +43,7 @@ class Key:
     passes: tuple[str, ...]
     sampler: str = ""
     light_tree: bool = False
+    camera_moves: bool = False
 
 
 class MachinePool(Mapping[Key, Machine]):

@@ -45,6 +45,8 @@ def unsupported_reason(prepared: Prepared, camera: Camera, shared: bool) -> str:
 
     shared : whether all pixels of a sample have one offset from their centres.
     """
+    if prepared.moving or camera.motion:
+        return "the shutter is open for a while"
     if prepared.structure.levels != 1:
         return "instances are not drawn; take --accel bvh or --accel grid"
     if prepared.scene.quadric_count:

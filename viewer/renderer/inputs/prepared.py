@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel import structures
+from viewer.accel.motion import MOTION, Moving
 from viewer.accel.structures import Primitives, Recipe, Structure
-from viewer.cameras.lens import thin_lens
+from viewer.base.errors import ViewerError
+from viewer.cameras.lens import moving_lens, thin_lens
 from viewer.film.files.checkpoint import fingerprint
 from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
 from viewer.lighting.shining import NAME as SHINING
@@ -29,14 +31,17 @@ from viewer.materials.tables import appearance, with_tables
 from viewer.renderer.inputs.lighting import Lighting, scene_lighting
 from viewer.renderer.inputs.scene_diff import SceneChanges, scene_changes
 from viewer.renderer.inputs.settings import PREPARED, Settings
+from viewer.scene.camera import Camera
 from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.edits.culling import culled
 from viewer.scene.edits.mipmaps import reduced
 from viewer.scene.edits.movable import with_light_at
 from viewer.scene.edits.vertex_colors import decided_materials
+from viewer.scene.exposure.exposure import at_keys, key_count, motion_of, shapes_move
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
@@ -121,7 +126,7 @@ class Prepared:
         """Differs where anything does that the light in a picture depends on."""
         scene = self.scene
         looks = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
-        return fingerprint(scene.meshes, scene.instances, *looks)
+        return fingerprint(scene.meshes, scene.instances, *looks, *motion_of(scene))
 
     def triangle_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
         """Of hits (...) of record `HIT`, or their fields by name: the triangles' numbers in the scene, -1 for none.
@@ -152,16 +157,37 @@ class Prepared:
             weights[turned] = weights[turned, ::-1]
         return weights
 
+    @cached_property
+    def moving(self) -> bool:
+        """Whether something but a camera moves while the shutter is open."""
+        return key_count(self.scene) > 1
+
+    def camera_moves(self, settings: Settings) -> bool:
+        """Whether the camera of the settings may move."""
+        camera = settings.camera
+        return bool(camera.motion) if isinstance(camera, Camera) else any(each.motion for each in self.scene.cameras)
+
     def modules(
-        self, stepwise: bool = False, lit: bool = False, sampler: str = "sobol", tree: bool = False
+        self,
+        stepwise: bool = False,
+        lit: bool = False,
+        sampler: str = "sobol",
+        tree: bool = False,
+        camera_moves: bool = False,
     ) -> list[Module]:
         """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each.
 
         lit : with the scene's lights and environment, and random numbers by that ``sampler``; else before a plain
-        background. tree : lights are chosen by a light tree.
+        background. tree : lights are chosen by a light tree. camera_moves : while the shutter is open.
         """
         walk = asking(self.structure.modules(stepwise), self.look)
-        return [*walk, *self.shading, *self.lighting.modules(lit, sampler, self.structure.levels * tree)]
+        camera, *shading = self.shading
+        lighting = self.lighting.modules(lit, sampler, self.structure.levels * tree)
+        if camera_moves:
+            camera = moving_lens(camera)
+        if (camera_moves or self.moving) and lit:  # the sampler's module is in all that asks for the time of a path
+            lighting = [*lighting[:-1], replace(lighting[-1], features=lighting[-1].features | {MOTION})]
+        return [*walk, camera, *shading, *lighting]
 
     def scene_modules(self) -> list[Module]:
         """The modules with tables of this scene, its structure's aside; those of lights where they have been made."""
@@ -240,15 +266,17 @@ def adapted(
 ) -> Prepared:
     """Another scene or other lighting over the same structure."""
     flat = scene.flatten() if changes.attributes else None
-    geometry = before.shading[1] if flat is None else flat_geometry(flat)
+    geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
     materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
     looks = _looks(scene, materials, lighting, before, changes)
     look = scene_look(scene)
     details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
     if look.detailed and before.structure.levels == 2:
-        details = details or [object_details(before.structure.built.objects.meshes)]
+        objects = before.structure.built.objects
+        details = details or [object_details(objects.meshes, objects.keys)]
     elif look.detailed and (flat is not None or not details):
-        details = [flat_details(scene.flatten() if flat is None else flat)]
+        whole = scene.flatten() if flat is None else flat
+        details = [flat_details(whole, flat_keys(scene, whole))]
     shining = [module for module in before.shading if module.name == SHINING] if look.shining else []
     if look.shining and (not shining or flat is not None or changes.materials or changes.textures):
         shining = [shining_faces(scene, _face_meshes(scene, before.structure))]
@@ -284,15 +312,17 @@ def _prepared(
     flat = None
     if recipe.accel in structures.FLAT:
         flat = scene.flatten()
+        keys = flat_keys(scene, flat)
         sides = culled(flat.materials, scene.materials) if recipe.back_faces == "culled" else None
+        moving = Moving.of([each.positions[flat.triangles] for each in keys]) if keys else None
         earlier = before.structure if before is not None and before.recipe == recipe else None
-        primitives = Primitives(flat.corners(), flat.quadrics, sides)
+        primitives = Primitives(flat.corners(), flat.quadrics, sides, moving)
         structure = structures.FLAT[recipe.accel](primitives, recipe, progress, earlier)
-        geometry, details = flat_geometry(flat), partial(flat_details, flat)
+        geometry, details = flat_geometry(flat, keys), partial(flat_details, flat, keys)
     else:
         structure = structures.over_instances(scene, recipe, progress)
         geometry = object_geometry(structure.built.objects)
-        details = partial(object_details, structure.built.objects.meshes)
+        details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
     materials = decided_materials(scene)
     looks = _looks(scene, materials, lighting, before, changes)
     look = scene_look(scene)
@@ -301,6 +331,20 @@ def _prepared(
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
     starts = np.cumsum([0, *(len(scene.meshes[each.mesh].triangles) for each in scene.instances)], dtype=np.int64)
     return Prepared(given, scene, settings, structure, recipe, shading, lighting, materials, starts, flat)
+
+
+def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
+    """The triangles of a scene that moves at each of its keys, the first ``flat``; none of one that stands still.
+
+    Raises ViewerError for a quadric that moves.
+    """
+    if not shapes_move(scene):
+        return []
+    for instance in scene.instances:
+        if instance.motion is not None and isinstance(scene.meshes[instance.mesh], Quadric):
+            name = instance.name or scene.meshes[instance.mesh].name
+            raise ViewerError(f"{scene.name}: {name}", "a quadric that moves", "take --accel two-level-bvh")
+    return [flat, *(each.flatten() for each in at_keys(scene)[1:])]
 
 
 def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:

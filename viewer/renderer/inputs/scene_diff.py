@@ -77,7 +77,7 @@ class _Instances:
     """How two lists of instances differ."""
 
     def __init__(self, before: Sequence[Instance], after: Sequence[Instance]) -> None:
-        self.other, self.other_materials = len(before) != len(after), False
+        self.other, self.other_materials, self.swept = len(before) != len(after), False, False
         moved = []
         if before is not after and not self.other:
             changed = [k for k, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new]
@@ -85,10 +85,13 @@ class _Instances:
                 old, new = before[k], after[k]
                 self.other |= old.mesh != new.mesh
                 self.other_materials |= old.material != new.material
+                if old.motion is not None or new.motion is not None:
+                    self.swept |= old.motion is not new.motion
                 if old.transform is not new.transform and not np.array_equal(
                     old.transform, new.transform, equal_nan=True
                 ):
                     moved.append(k)
+        self.other |= self.swept  # what moves while the shutter is open has its keys in tables of the structure
         self.moved = np.array([] if self.other else moved, np.intp)
 
 

@@ -27,6 +27,7 @@ from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.photon_map.photon_cells import PhotonCells, map_settings
 from viewer.scene.camera import Camera
+from viewer.scene.exposure.exposure import bounds_in_motion
 from viewer.scene.scene import Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.stream import Stream
@@ -236,7 +237,7 @@ class PhotonMap:
     def _trace(self, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
         """The frames of photons, one below the other."""
         prepared, resources, size = self.scene.prepared, self.scene.resources, emission.frame
-        low, high = np.asarray(prepared.scene.bounds(), np.float64)
+        low, high = np.asarray(bounds_in_motion(prepared.scene), np.float64)
         middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-18)
         pixel = resources.stream("photon pixel", PIXEL, size)
         frame = {
@@ -304,7 +305,7 @@ def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[floa
 def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int, kinds: int) -> PhotonGrid:
     """For so many kinds of photons. Cells of a fortieth of the scene, or, of a progressive estimate, a little larger
     than its greatest radius; in steps, so that the map lasts while the camera moves a little."""
-    low, high = np.asarray(prepared.scene.bounds(), np.float64)
+    low, high = np.asarray(bounds_in_motion(prepared.scene), np.float64)
     widest = max(float((high - low).max()), 1e-18)
     if settings.estimate != "progressive":
         if settings.photon_grid is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.version import __version__
-from viewer.film.files.checkpoint import CONTENT, DRIVER
+from viewer.film.files.checkpoint import CONTENT, DRIVER, fingerprint
 from viewer.film.film import Film
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
@@ -17,6 +17,7 @@ from viewer.renderer.inputs.settings import VIEW
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture
 from viewer.scene.edits.culling import culls
+from viewer.scene.exposure.exposure import key_count
 from viewer.stream.machines.counters import Stats
 
 
@@ -51,6 +52,11 @@ def _samples(film: Film) -> int | str:
     return f"{film.count.mean(dtype=np.float64):.1f} ({fewest} to {most})"
 
 
+def _keys(renderer: RendererParts) -> int:
+    """Keys of what moves while the shutter is open; 1: nothing does."""
+    return max(key_count(renderer.prepared.scene), len(renderer.camera.motion))
+
+
 def sampling_facts(renderer: RendererParts) -> dict[str, str]:
     """The settings that samples depend on, as texts: all of the program that affect samples, but for the view."""
     settings = renderer.settings
@@ -82,6 +88,7 @@ def sample_settings(renderer: RendererParts) -> dict[str, str]:
         "camera": camera.text(),
         "fov": str(camera.fov),
         "lens": f"{camera.aperture} {camera.focus_distance}" if camera.aperture > 0 else "pinhole",
+        **({"camera motion": fingerprint(camera.motion)} if camera.motion else {}),
         **sampling_facts(renderer),
         "intersection": recipe.intersection + (f" {recipe.plane_slack}" if recipe.intersection == "planes" else ""),
         "levels": str(renderer.prepared.structure.levels),
@@ -103,6 +110,7 @@ def picture_facts(renderer: RendererParts) -> dict[str, Any]:
         "intersection": renderer.prepared.recipe.intersection,
         "camera": renderer.camera.text(),
         "fov": renderer.camera.fov,
+        **({"motion keys": keys} if (keys := _keys(renderer)) > 1 else {}),
         "renderer": renderer.device.name,
         DRIVER: renderer.device.driver,
         **(sampling_facts(renderer) if renderer.progressive else {}),

@@ -208,7 +208,8 @@ class Sampler:
         scene, settings = self.scene, plan.settings
         rectangles, shape = self._tiles(plan)
         program = feature_buffers(LEVELS[scene.structure.levels])
-        key = Key(("features",), shape, False, settings.passes, settings.sampler)
+        camera = scene.prepared.camera_moves(settings)
+        key = Key(("features",), shape, False, settings.passes, settings.sampler, camera_moves=camera)
         lens, pixel_filter = eye(settings, plan.camera)
         paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
         uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths}

@@ -17,17 +17,26 @@ from viewer.scene.mesh import Int, Mesh
 class DeformedMesh(Mesh):
     """A mesh in a pose. Topology and materials are those of ``rest``, which has normals.
 
+    motion : the poses of an exposure at even times, the first its ``pose``; vertices are linear in between. Empty: it
+    stands still.
+
     Raises ViewerError where rest, deformation and pose do not fit.
     """
 
-    def __init__(self, rest: Mesh, deformation: Deformation, pose: MeshPose) -> None:
-        _check(rest, deformation, pose)
-        self.rest, self.deformation, self.pose = rest, deformation, pose
+    def __init__(self, rest: Mesh, deformation: Deformation, pose: MeshPose, motion: tuple[MeshPose, ...] = ()) -> None:
+        for each in motion or (pose,):
+            _check(rest, deformation, each)
+        self.rest, self.deformation, self.pose, self.motion = rest, deformation, pose, motion
         self.triangles, self.materials, self.name = rest.triangles, rest.materials, rest.name
 
     def posed(self, pose: MeshPose) -> DeformedMesh:
         """The mesh in another pose; itself in the same one."""
-        return self if pose.same(self.pose) else DeformedMesh(self.rest, self.deformation, pose)
+        same = pose.same(self.pose) and not self.motion
+        return self if same else DeformedMesh(self.rest, self.deformation, pose)
+
+    def moving(self, motion: tuple[MeshPose, ...]) -> DeformedMesh:
+        """The mesh with the poses of an exposure."""
+        return DeformedMesh(self.rest, self.deformation, motion[0], motion)
 
     def follows(self, other: Mesh) -> bool:
         """Whether another mesh differs in its pose alone."""
@@ -35,7 +44,7 @@ class DeformedMesh(Mesh):
 
     def with_materials(self, materials: Int) -> DeformedMesh:
         """See `Mesh.with_materials`."""
-        return DeformedMesh(self.rest.with_materials(materials), self.deformation, self.pose)
+        return DeformedMesh(self.rest.with_materials(materials), self.deformation, self.pose, self.motion)
 
     @cached_property
     def _posed(self) -> Posed:

@@ -70,11 +70,11 @@ def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
         instances = list(scene.instances)
         moved = instances[light.number].transform.copy()
         moved[:3, 3] += np.subtract((x, y, z), light.position)
-        instances[light.number] = replace(instances[light.number], transform=moved)
+        instances[light.number] = replace(instances[light.number], transform=moved, motion=None)
         return replace(scene, instances=instances)
     lights = list(scene.lights)
     if light.kind == "directional":
-        lights[light.number] = replace(lights[light.number], direction=(-x, -y, -z))
+        lights[light.number] = replace(lights[light.number], direction=(-x, -y, -z), motion=())
     else:
-        lights[light.number] = replace(lights[light.number], position=(x, y, z))
+        lights[light.number] = replace(lights[light.number], position=(x, y, z), motion=())
     return replace(scene, lights=lights)

@@ -1,0 +1,94 @@
+"""Triangles that deform, or move in world space, while a shutter is open: their corners at the keys, and their boxes
+over all of them. Between two keys corners are linear, and so within the boxes of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel.quadrics import corners_of
+from viewer.accel.repeats import without_repeats
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import TRIANGLE
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+KEYS = Field("keys", "int", about="address of its first key; -1: it stands still")
+TRIANGLE_KEY = Record("TriangleKey", *TRIANGLE.fields[:3])
+MOTION, DEFORMING = "MOTION", "DEFORMING"  # features of the scene
+ROUNDING = 2.0**-21  # of corners: more than the errors of sum and product between two keys
+
+
+@dataclass(frozen=True)
+class Moving:
+    """Triangles of a table that move. numbers : (M,), ascending. corners : (K, M, 3, 3) float32, at each key."""
+
+    numbers: NDArray[np.intp]
+    corners: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, keys: Sequence[NDArray[np.float32]]) -> Moving | None:
+        """Those of corners (T, 3, 3) at each key that differ; None where none does."""
+        differs = np.zeros(len(keys[0]), bool)
+        for other in keys[1:]:
+            differs |= (keys[0] != other).any(axis=(1, 2))
+        numbers = np.flatnonzero(differs)
+        return cls(numbers, np.stack([key[numbers] for key in keys])) if len(numbers) else None
+
+    def boxes(self) -> NDArray[np.float32]:
+        """(M, 2, 3): lowest and highest corner over all keys; NaN where a corner is not finite."""
+        low, high = self.corners.min(axis=(0, 2)), self.corners.max(axis=(0, 2))
+        margin = np.float32(ROUNDING) * np.maximum(np.abs(low), np.abs(high))
+        return np.stack([low - margin, high + margin], axis=1)
+
+    def rows(self, order: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Addresses of the first keys of triangles in a table's order (N,), -1 of those that stand still."""
+        found = np.full(1 + max(int(order.max(initial=0)), int(self.numbers.max(initial=0))), -1, np.int32)
+        found[self.numbers] = np.arange(len(self.numbers)) * len(self.corners)
+        return found[order]
+
+
+def bounding(
+    corners: NDArray[np.float32], moving: Moving | None, culled: NDArray[np.bool_] | None = None
+) -> NDArray[np.float32]:
+    """Corners (T, 3, 3) for builders, without repeated triangles: of those that move, a triangle over their box.
+    culled : as of `without_repeats`."""
+    if moving is None:
+        return without_repeats(corners, culled)
+    still = corners.copy()
+    still[moving.numbers] = np.nan  # two that are equal at one time need not be so at others
+    bounds = without_repeats(still, culled)
+    bounds[moving.numbers] = corners_of(moving.boxes())
+    return bounds
+
+
+def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = None) -> Module:
+    """A triangle test of `viewer.accel.triangles` over triangles of which some move. order : of the table, of which
+    ``moving`` has the numbers; by default their own. Raises ViewerError for the test by planes."""
+    table, *others = test.memories
+    assert isinstance(table, Table)
+    if table.record.fields[:3] != TRIANGLE.fields[:3]:
+        raise ViewerError(
+            "--intersection planes", "takes no triangles that move while the shutter is open", "take watertight"
+        )
+    record = Record(table.record.name, *table.record.fields, KEYS)
+    rows = np.zeros(len(table.data), record.dtype)
+    for name in table.data.dtype.names or ():
+        rows[name] = table.data[name]
+    rows["keys"] = moving.rows(np.arange(len(rows)) if order is None else order)
+    keys = np.zeros(moving.corners.shape[:2][::-1], TRIANGLE_KEY.dtype)
+    for corner, name in enumerate("abc"):
+        keys[name] = moving.corners[:, :, corner].transpose(1, 0, 2)
+    return replace(
+        test,
+        memories=(
+            Table(table.name, record, rows, hot=table.hot),
+            Table("triangle_keys", TRIANGLE_KEY, keys.ravel()),
+            *others,
+        ),
+        uniforms={**test.uniforms, "triangle_segments": ("int", len(moving.corners) - 1)},
+        features=test.features | {MOTION, DEFORMING},
+    )

@@ -1,0 +1,115 @@
+"""A scene in motion while a shutter is open: the parts that move have their poses at even times, the keys, and are
+linear in between, as in Embree (I. Wald et al., "Embree: A Kernel Framework for Efficient CPU Ray Tracing", 2014)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.scene.animation import Pose
+from viewer.scene.camera import Camera
+from viewer.scene.deform.deformation import MeshPose
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.exposure.keys import enough_keys
+from viewer.scene.light import Light
+from viewer.scene.scene import Scene
+
+Placed = TypeVar("Placed", Camera, Light)
+
+
+def exposed(scene: Scene, opens: float, closes: float, keys: int | str = "auto") -> Scene:
+    """The scene while a shutter is open, from ``opens`` to ``closes``, seconds of its chosen animation.
+
+    keys : at so many even times, both ends among them; ``auto``: as many as straight lines between them need
+    (`viewer.scene.exposure.keys`). Parts that do not move have none; where nothing moves, and where both times are one,
+    this is the posed scene.
+    Raises ViewerError for a shutter that closes before it opens, and what `Scene.pose` raises.
+    """
+    if closes < opens:
+        raise ViewerError(scene.name, f"a shutter that opens at {opens:g} s and closes at {closes:g} s")
+    first = scene.posed(opens)
+    if closes == opens or scene.hierarchy is None or not scene.animations:
+        return first
+
+    def poses(count: int) -> list[Pose]:
+        return [scene.pose(seconds) for seconds in np.linspace(opens, closes, count).tolist()]
+
+    return moving(first, enough_keys(first, poses) if keys == "auto" else poses(int(keys)))
+
+
+def moving(scene: Scene, poses: Sequence[Pose]) -> Scene:
+    """The scene in the first of these poses, moving through the others at even times."""
+    placed = np.stack([pose.transforms for pose in poses], axis=1)  # (I, K, 4, 4)
+    moves = (placed != placed[:, :1]).any(axis=(1, 2, 3))
+    instances = [replace(each, motion=placed[k]) if moves[k] else each for k, each in enumerate(scene.instances)]
+    meshes = list(scene.meshes)
+    for number in poses[0].meshes:
+        mesh, own = meshes[number], tuple(pose.meshes[number] for pose in poses)
+        if isinstance(mesh, DeformedMesh) and not all(pose.same(own[0]) for pose in own):
+            meshes[number] = mesh.moving(own)
+    cameras = [_through(each) for each in zip(*(pose.cameras for pose in poses), strict=True)]
+    lights = [_through(each) for each in zip(*(pose.lights for pose in poses), strict=True)]
+    return scene.with_parts(instances=instances, meshes=meshes, cameras=cameras, lights=lights)
+
+
+def _through(keys: tuple[Placed, ...]) -> Placed:
+    """The first of the keys, moving through all of them, where they differ."""
+    return keys[0] if all(each == keys[0] for each in keys) else replace(keys[0], motion=keys)
+
+
+def moving_camera(keys: Sequence[Camera]) -> Camera:
+    """The first of the cameras, moving through all of them."""
+    return _through(tuple(keys))
+
+
+def key_count(scene: Scene) -> int:
+    """Keys of the instances, meshes and lights that move; 1: none does. Raises ValueError for parts with different
+    numbers of keys."""
+    counts = {len(each.motion) for each in scene.instances if each.motion is not None}
+    counts |= {len(each.motion) for each in scene.lights if each.motion}
+    counts |= {len(each.motion) for each in scene.meshes if isinstance(each, DeformedMesh) and each.motion}
+    if len(counts) > 1 or min(counts, default=2) < 2:
+        raise ValueError(f"parts of {scene.name} move through {sorted(counts)} keys")
+    return counts.pop() if counts else 1
+
+
+def shapes_move(scene: Scene) -> bool:
+    """Whether an instance moves, or a mesh."""
+    return any(each.motion is not None for each in scene.instances) or bool(motion_of(scene))
+
+
+def at_keys(scene: Scene) -> list[Scene]:
+    """The scene at each of its keys, without its cameras' motion; one scene where nothing else moves."""
+    count = key_count(scene)
+    return [scene] if count == 1 else [_at_key(scene, key) for key in range(count)]
+
+
+def _at_key(scene: Scene, key: int) -> Scene:
+    instances = [
+        each if each.motion is None else replace(each, transform=each.motion[key], motion=None)
+        for each in scene.instances
+    ]
+    meshes = [
+        mesh.posed(mesh.motion[key]) if isinstance(mesh, DeformedMesh) and mesh.motion else mesh
+        for mesh in scene.meshes
+    ]
+    lights = [each.motion[key] if each.motion else each for each in scene.lights]
+    return scene.with_parts(instances=instances, meshes=meshes, lights=lights)
+
+
+def motion_of(scene: Scene) -> list[tuple[MeshPose, ...]]:
+    """The poses through which its deforming meshes move."""
+    return [mesh.motion for mesh in scene.meshes if isinstance(mesh, DeformedMesh) and mesh.motion]
+
+
+def bounds_in_motion(scene: Scene) -> NDArray[np.float64]:
+    """(2, 3): the scene's bounds over all of its keys."""
+    if key_count(scene) == 1:
+        return scene.bounds()
+    boxes = np.array([each.bounds() for each in at_keys(scene)])
+    return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
