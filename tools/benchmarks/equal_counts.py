@@ -159,7 +159,8 @@ def model_table(name: str, data: dict[str, Any]) -> Table:
     columns = ("renderer", "pixels %", f"{BLOCK} x {BLOCK} %", "CPU s", "work: pixels", "blocks", "off %")
     note = (
         f"{data['size'][0]} x {data['size'][1]}, {data['samples']} samples, under lobes.hdr. Relative RMS noise "
-        "between a renderer's own pictures; work: its square times CPU seconds, beside that of the better of Cycles' patterns. "
+        "between a renderer's own pictures; work: its square times CPU seconds, beside that of the better of Cycles' "
+        "patterns. "
         f"off: of the mean of 20 x 20 blocks against the reference's of one scattering (if there is one under "
         f"these lights; else of Cycles), RMS; void beyond {100 * AGREE:g} %."
     )
