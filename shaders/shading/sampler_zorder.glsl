@@ -4,9 +4,12 @@
 // pixels of an aligned square of 2^m x 2^m a (0, m + n, 2)-net in base 4. They are those of a (0, 3)-sequence in base 4
 // whose first coordinate is the place in z-order: which ones are a pixel's is plain, and that paper's number of samples
 // need not be known.
-// Each pair has a z-order, an order of each pixel's numbers and scramblings of its own; blocks of 64 x 64 have others.
+// Each pair has a z-order, an order of each pixel's numbers and scramblings of its own; blocks of 64 x 64 have others. The
+// directions in which a path goes on at two surfaces, one after the other, share both orders and are even together:
+// what light scattered twice brings is a function of four numbers, most of whose variance none of the pairs has alone.
 // Pictures that follow each other, each with one sample, take the numbers that follow each other from sampler_first on.
-// Needs the uniforms int sampler_seed and sampler_first.
+// Needs the uniforms int sampler_seed and sampler_first, const int JOINT_FIRST (dimension of the first surface's
+// direction) and JOINT_APART (from one surface to the next).
 // Sources: lib/nets.glsl, lib/sobol.glsl.
 #include "interface/sampler.glsl"
 #include "lib/hash.glsl"
@@ -34,6 +37,10 @@ float sample_1d(ivec2 pixel, int number, int dimension) {
 }
 
 vec2 sample_2d(ivec2 pixel, int number, int dimension) {
-    uvec4 keys = zorder_keys(pixel, dimension, 2);
-    return unit_float(reverse_bits(owen_scramble(net_2d(zorder_index(pixel, number, keys)), keys.yz)));
+    uvec4 keys = zorder_keys(pixel, dimension, 2), order = keys;
+    bool second = dimension >= JOINT_FIRST && (dimension - JOINT_FIRST) % (2 * JOINT_APART) == JOINT_APART;
+    if (second) order = zorder_keys(pixel, dimension - JOINT_APART, 2);
+    uint index = zorder_index(pixel, number, order);
+    if (second) index = joint_index(index);
+    return unit_float(reverse_bits(owen_scramble(net_2d(index), keys.yz)));
 }

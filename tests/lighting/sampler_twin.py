@@ -119,8 +119,13 @@ def zorder_1d(pixel: ArrayLike, number: ArrayLike, dimension: ArrayLike, seed: A
 
 
 def zorder_2d(pixel: ArrayLike, number: ArrayLike, dimension: ArrayLike, seed: ArrayLike) -> NDArray[np.float32]:
-    keys = _keys(pixel, dimension, seed, 2, 64)
-    found = zip(net_2d(_zorder_index(pixel, number, keys)), keys[1:3], strict=True)
+    """Directions of every second surface, at dimensions 16, 32 ..., have the index of those of the surface before."""
+    own, before = (_keys(pixel, np.asarray(dimension) - back, seed, 2, 64) for back in (0, 8))
+    second = (np.asarray(dimension) >= 8) & (np.asarray(dimension) % 16 == 0)
+    index = np.where(
+        second, joint_index(_zorder_index(pixel, number, before)), _zorder_index(pixel, number, own)
+    ).astype(np.uint32)
+    found = zip(net_2d(index), own[1:3], strict=True)
     return np.stack([unit(reverse(scramble(word, key))) for word, key in found], axis=-1)
 
 
@@ -152,6 +157,14 @@ def net_2d(index: Words) -> tuple[Words, Words]:
         return out
 
     return coordinate(1, lambda i: 2 - i), coordinate(2, lambda i: i)
+
+
+def joint_index(index: Words) -> Words:
+    """Column by column; from bit 18 on the identity."""
+    place = (0x5E9, 0x2E6, 0x64C, 0x428, 0x670, 0x220, 0xDC0, 0x880, 0x700, 0x200, 0xC00, 0x800)
+    columns = (*place, 0x1000, 0x3000, 0x6000, 0xA000, 0x18000, 0x25000, *(1 << bit for bit in range(18, 32)))
+    terms = (np.where(index & np.uint32(1 << bit), np.uint32(column), 0) for bit, column in enumerate(columns))
+    return functools.reduce(np.bitwise_xor, terms).astype(np.uint32)
 
 
 def _zorder_index(pixel: ArrayLike, number: ArrayLike, keys: list[Words]) -> Words:

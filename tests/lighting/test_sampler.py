@@ -181,6 +181,23 @@ def test_pixels_have_nets_alone_and_together(samplers, m):
             assert sorted(np.floor(line.ravel() * line.size)) == list(range(line.size))
 
 
+def test_directions_of_two_surfaces_are_even_together(samplers):
+    """Of 8 x 8 pixels' 16 numbers, 4 in each of 4^4 boxes; pairs with orders of their own fall into them by chance."""
+    y, x = np.mgrid[:8, :8]
+    pixels = np.stack([x, y], -1).reshape(-1, 1, 2)
+
+    def of_boxes(one: int, other: int, seed: int) -> NDArray:
+        pair = [samplers["zorder"](2, pixels, np.arange(16), dimension, seed) for dimension in (one, other)]
+        boxes = np.floor(np.concatenate(pair, axis=-1).reshape(-1, 4) * 4).astype(int) @ [64, 16, 4, 1]
+        return np.bincount(boxes, minlength=256)
+
+    for seed in range(4):
+        for first in (8, 24, 40):  # the directions at a path's surfaces are 8 dimensions apart
+            assert set(of_boxes(first, first + 8, seed)) == {4}
+        # Poisson's variance is 4, known to 9 % of 255 degrees; half of it is five and a half times that away.
+        assert of_boxes(16, 24, seed).var() > 2 and of_boxes(8, 14, seed).var() > 2
+
+
 @pytest.mark.parametrize("m", [1, 4, 8])
 def test_every_elementary_interval_holds_one_point(samplers, m):
     """The first 2^m points of any pixel, pair and seed: one in each box of 2^-a x 2^-(m-a) (a (0, m, 2)-net)."""

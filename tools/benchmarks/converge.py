@@ -5,6 +5,8 @@ for errors see `errors`. Every seed gives the seconds and samples at which the e
 the seeds' median. The error of pixels takes many more samples, but a picture has enough pixels for a single seed, the
 first. Renderers take turns, seed by seed.
 
+Samplers at equal counts, and models of glTF: see `equal_counts`.
+
 Raystream is measured beside Mitsuba 3 and Cycles where they are installed, see `peers`. The average of all pictures of
 a renderer must agree with the reference, or its figures are void.
 """
@@ -22,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from . import plots
+from . import equal_counts, plots
 from .common import Options, Result, Table, cpus, facts, say
+from .equal_counts import MODELS, model_rows, sampler_rows
 from .errors import Reference, crossing, middle
 from .peers import Job, Missing, Process, Shot, write_arrays
 from .scenes import Absent, _file, shared
@@ -32,6 +35,9 @@ from .transport_scenes import SCENES as LOADED
 ABOUT = "path tracing: seconds until a picture is within a given error of its reference, beside other renderers"
 
 SCENES = {"cornell": ("cornell", "cornell_depth5_128"), "bunny": ("bunny_ground", "bunny_ground_depth5_256")}
+
+
+OF_SAMPLERS = "cornell"  # the scene that samplers are compared on
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,7 @@ RENDERERS = {
     "Raystream independent": ("peers_raystream", "multipass", "independent"),
     "Raystream singlepass, sobol": ("peers_raystream", "singlepass", "sobol"),
     "Mitsuba 3 scalar_rgb, independent": ("peers_mitsuba", "scalar_rgb", "independent"),
+    "Mitsuba 3 scalar_rgb, multijitter": ("peers_mitsuba", "scalar_rgb", "multijitter"),
     "Mitsuba 3 llvm_ad_rgb, independent": ("peers_mitsuba", "llvm_ad_rgb", "independent"),
     "Mitsuba 3 llvm_ad_rgb, multijitter": ("peers_mitsuba", "llvm_ad_rgb", "multijitter"),
     "Cycles": ("peers_cycles", "CPU", "TABULATED_SOBOL"),
@@ -88,7 +95,11 @@ class Climb:
     def at(self, limit: Limit) -> dict[str, float | None]:
         """Seconds, CPU seconds and samples per pixel from which the error stays within a limit."""
         errors = self.errors[limit.edge]
-        costs = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds, "samples": self.samples}
+        costs: dict[str, list[Any]] = {
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "samples": self.samples,
+        }
         return {name: crossing(each, errors, limit.error) for name, each in costs.items()}
 
     def within(self, limits: Sequence[Limit]) -> bool:
@@ -125,12 +136,20 @@ def run(options: Options) -> Result:
         "limits": {str(limit): {"edge": limit.edge, "error": limit.error} for limit in LIMITS},
         "missing": [],
         "scenes": {},
+        "samplers": [],
+        "models": {},
     }
     for name in ("cornell",) if options.quick else SCENES:
         try:
-            data["scenes"][name] = _scene(name, options, data["missing"])
+            data["scenes"][name] = found = _scene(name, options, data["missing"])
+            data["samplers"] += found.pop("samplers", [])
         except (Absent, Missing) as error:
             data["missing"].append(f"{name}: {error}")
+    for model in MODELS[:1] if options.quick else MODELS:
+        try:
+            data["models"][model] = model_rows(model, options, data["missing"])
+        except Absent as error:
+            data["missing"].append(f"{model}: {error}")
     data["missing"] = list(dict.fromkeys(data["missing"]))
     return Result(data, _tables(data), plots.drawn(_figure, data))
 
@@ -156,7 +175,7 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
     with ExitStack() as stack:
         arrays = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="raystream-bench-"))) / "scene.npz"
         write_arrays(arrays, scene)
-        base = {"scene": str(folder / f"{file}.glb"), "arrays": str(arrays), "size": reference.size}
+        base: dict[str, Any] = {"scene": str(folder / f"{file}.glb"), "arrays": str(arrays), "size": reference.size}
         base |= {"surfaces": out["surfaces"], "threads": cpus(), "device": options.device}
         processes = {}
         for title, (module, variant, sampler) in RENDERERS.items():
@@ -178,6 +197,8 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
                 except Missing as error:
                     missing.append(str(error))
                     del climbs[title]
+        if name == OF_SAMPLERS:
+            out["samplers"] = sampler_rows(base, reference, options.quick, missing)
         for title, several in climbs.items():
             out["renderers"][title] = _summary(processes[title], several, averages[title].agreement(reference))
     return out
@@ -218,7 +239,8 @@ def _summary(process: Process, climbs: list[Climb], agreement: dict[str, Any]) -
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
-    return [table for name, scene in data["scenes"].items() for table in _scene_tables(name, scene, data)]
+    scenes = [table for name, scene in data["scenes"].items() for table in _scene_tables(name, scene, data)]
+    return scenes + equal_counts.tables(data)
 
 
 def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tuple[Table, Table]:

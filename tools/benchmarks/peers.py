@@ -36,7 +36,8 @@ class Job:
 
     title : name if missing. module : of `benchmarks`, with a function ``make(job)``. variant, sampler : of the
     renderer, by its own names. scene : the file for Raystream. arrays : for the others, see `write_arrays`. size :
-    width and height, pixels. surfaces : of a path. device : for Raystream, see `Options`.
+    width and height, pixels. surfaces : of a path. device : for Raystream, see `Options`. view : of a model that peers
+    read from the scene's file themselves: ``origin``, ``target``, ``up``, ``fov_vertical``; ``environment``, a file.
     """
 
     title: str
@@ -49,6 +50,7 @@ class Job:
     surfaces: int
     threads: int
     device: int | None = None
+    view: dict[str, Any] | None = None
 
 
 class Peer(Protocol):

@@ -46,9 +46,14 @@ class Cycles:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         self.version = bpy.app.version_string
         scene = bpy.context.scene
-        with np.load(job.arrays) as arrays:
-            _add_mesh(scene, arrays)
-            _add_camera(scene, arrays)
+        if job.view is None:
+            with np.load(job.arrays) as arrays:
+                _add_mesh(scene, arrays)
+                _add_camera(scene, arrays)
+        else:
+            bpy.ops.import_scene.gltf(filepath=job.scene)
+            _add_camera(scene, _in_blender(job.view))
+            _add_environment(scene, job.view["environment"])
         _settings(scene, job)
         self._scene, self._size = scene, job.size
 
@@ -90,6 +95,9 @@ def _settings(scene: Any, job: Job) -> None:
     cycles.sample_clamp_direct = cycles.sample_clamp_indirect = cycles.blur_glossy = 0.0
     # Cycles counts bounces: 0 is light reflected by one surface.
     cycles.max_bounces = cycles.diffuse_bounces = job.surfaces - 1
+    if job.view is not None:  # as the references of models
+        cycles.glossy_bounces = cycles.transmission_bounces = cycles.max_bounces
+        render.film_transparent, cycles.transparent_max_bounces = False, 16
     if hasattr(cycles, "sampling_pattern"):
         cycles.sampling_pattern = job.sampler
 
@@ -115,6 +123,24 @@ def _add_camera(scene: Any, arrays: Any) -> None:
     camera.matrix_world = Matrix(place.tolist())
     scene.collection.objects.link(camera)
     scene.camera = camera
+
+
+def _in_blender(view: dict[str, Any]) -> dict[str, Any]:
+    """A camera's arrays, see `peers.write_arrays`: the importer turns +Y, which is up in glTF, to +Z."""
+    turned = {name: np.array([x, -z, y]) for name in ("origin", "target", "up") for x, y, z in [view[name]]}
+    return {**turned, "fov": view["fov_vertical"], "positions": np.array([turned["target"]])}
+
+
+def _add_environment(scene: Any, path: str) -> None:
+    """A picture all around; Blender and Raystream have it the same way round."""
+    import bpy
+
+    scene.world = bpy.data.worlds.new("world")
+    scene.world.use_nodes = True
+    tree = scene.world.node_tree
+    texture = tree.nodes.new("ShaderNodeTexEnvironment")
+    texture.image = bpy.data.images.load(path)
+    tree.links.new(texture.outputs["Color"], tree.nodes["Background"].inputs["Color"])
 
 
 def _add_mesh(scene: Any, arrays: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,11 @@ class Raystream:
         import viewer
 
         self.version, self._size = viewer.__version__, job.size
+        seen: dict[str, Any] = {}
+        if job.view is not None:
+            camera = viewer.Camera(*(job.view[name] for name in ("origin", "target", "up", "fov_vertical")))
+            seen = {"camera": camera, "environment": job.view["environment"], "pixel_filter": "box"}
+            seen["back_faces"] = "shown"
         self._renderer = viewer.Renderer(
             viewer.load(job.scene),
             program="path",
@@ -39,6 +45,7 @@ class Raystream:
             sampler=job.sampler,
             depth=job.surfaces,
             device=job.device,
+            **seen,
         )
         self._picture: NDArray[np.float32] | None = None
 

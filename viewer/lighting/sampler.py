@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.base import paths
 from viewer.base.errors import ViewerError
+from viewer.materials.dimensions import CAMERA, dimensions
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
@@ -63,8 +64,13 @@ def sobol() -> Module:
 
 
 def zorder() -> Module:
-    """Owen-scrambled points that neighbouring pixels share."""
-    return Module("z-order sampler", PROVIDES, "shading/sampler_zorder.glsl")
+    """Owen-scrambled points that neighbouring pixels share; directions of two surfaces in a row are even together."""
+    layout = dimensions()
+    joint: dict[str, int | float] = {
+        "JOINT_FIRST": CAMERA + layout["DIMENSION_WAY"],
+        "JOINT_APART": layout["DIMENSIONS_OF_SURFACE"],
+    }
+    return Module("z-order sampler", PROVIDES, "shading/sampler_zorder.glsl", constants=joint)
 
 
 def table() -> Module:
