@@ -197,7 +197,6 @@ class Executor:
             machine.choose(step.chosen)
             if step.fill is not None:
                 step.fill(machine)
-        with self._job_context(number):
             self.resources.settle()
         passes = machine.run(None if step.rays == machine.rays else step.rays)
         while True:

@@ -107,8 +107,8 @@ class Deformer:
         if trees.few < rows:
             elements = len(trees.leaves.data)
             for k, (boxes, block) in enumerate(levels(elements)):
-                values = {"count": elements, "block": block}
-                below = self._run(f"level {k}", forms.level_pass(), boxes, {"below": below}, **values)
+                level = f"level {k}", forms.level_pass(), boxes, {"below": below}
+                below = self._run(*level, count=elements, block=block)
                 pyramid[f"level_{k}"], elements = below, boxes
             many = forms.many_pass(deforming), nodes, {forms.LEAVES: leaves, **pyramid}
             target = self._run("many", *many, "inner", (trees.few, rows))
@@ -130,7 +130,7 @@ class Deformer:
         """
         last = form.modules[-1]
         tables = [memory.name for memory in last.memories]
-        key = name, form.output, *sorted(form.inputs), last.features, last.text, *tables
+        key = last.name, form.output, *sorted(form.inputs), last.features, last.text, *tables
         if key not in self._passes:
             self._passes[key] = TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
         target = self._stream(into or name, form.output, elements)
