@@ -22,11 +22,13 @@ NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the t
 class Deformer:
     """Keeps the memories of one structure's deforming objects in their poses; the context must be current.
 
-    What is drawn follows from tables alone: a moment's rows have the same bits whatever came before.
+    What is drawn follows from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
+    all vertices, of `VERTEX`.
     """
 
     def __init__(self, device: Device, resources: Resources, deforming: Deforming) -> None:
         self.device, self.resources, self.deforming = device, resources, deforming
+        self.posed: Stream | None = None
         self._rows = RowWriter(device, resources)
         self._passes: dict[tuple[Any, ...], TablePass] = {}
         self.streams: dict[str, Stream] = {}
@@ -66,12 +68,14 @@ class Deformer:
         """Write posed vertices to their tables; the stream of them, None where there are none."""
         deforming, poses = self.deforming, self.deforming.poses
         count = len(poses.rest.data)
+        self.posed = None
         if not count:
             return None
         posed = self._run("vertex", forms.vertex_pass(deforming, tables["vertices"]), count, {})
         if poses.faceted:
             posed = self._run("face normal", forms.face_normal_pass(deforming), count, {forms.POSED: posed})
         self._rows.write(posed, tables["vertices"], count)
+        self.posed = posed
         if "details" in tables:
             details = self._run("detail", forms.detail_pass(deforming, tables["details"]), count, {})
             self._rows.write(details, tables["details"], count)
@@ -157,5 +161,6 @@ class Deformer:
         for stream in self.streams.values():
             stream.release()
         self.streams.clear()
+        self.posed = None
         self._passes.clear()
         self._done.clear()
