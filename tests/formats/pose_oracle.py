@@ -25,10 +25,17 @@ class Oracle:
         self.binary = data[28 + length :]
         animations = self.json.get("animations", [])
         self.animation = animations[animation] if animations else {"channels": [], "samplers": []}
+        self._rows: dict[int, list[list[float]]] = {}
+        self._states: dict[float, list[dict[str, Any]]] = {}
         self.parent = {child: k for k, node in enumerate(self.json["nodes"]) for child in node.get("children", [])}
 
     def rows(self, number: int) -> list[list[float]]:
         """An accessor's elements; normalised ones as fractions; without sparse ones."""
+        if number not in self._rows:
+            self._rows[number] = self._read(number)
+        return self._rows[number]
+
+    def _read(self, number: int) -> list[list[float]]:
         about = self.json["accessors"][number]
         view = self.json["bufferViews"][about["bufferView"]]
         code, width = SIZES[about["componentType"]], WIDTHS[about["type"]]
@@ -45,7 +52,9 @@ class Oracle:
 
     def state(self, seconds: float) -> list[dict[str, Any]]:
         """Translation, rotation, scale and weights of every node."""
-        state = [dict(node) for node in self.json["nodes"]]
+        if seconds in self._states:
+            return self._states[seconds]
+        state = self._states[seconds] = [dict(node) for node in self.json["nodes"]]
         for channel in self.animation["channels"]:
             target = channel["target"]
             sampler = self.animation["samplers"][channel["sampler"]]

@@ -210,3 +210,13 @@ def test_ten_thousand_joints(tmp_path: Path) -> None:
     assert len(scene.meshes[0].pose.joints) == count
     low, high = scene.posed(0.0).bounds()  # where the joint that turns does not
     assert low[1] == pytest.approx(0.001) and high[1] == pytest.approx(2.002)
+
+
+def test_another_animation_leaves_nothing_of_the_one_before(tmp_path: Path) -> None:
+    doc = morphed(skinned=True)
+    doc.json["animations"].append({"samplers": [], "channels": []})
+    scene = load(doc.write(tmp_path))
+    moved = scene.posed(1.0)
+    assert np.abs(moved.meshes[0].positions - scene.meshes[0].positions).max() > 0.1
+    moved.play(1)
+    assert np.array_equal(moved.posed(0.5).meshes[0].positions, scene.meshes[0].positions)

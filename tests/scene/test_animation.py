@@ -215,6 +215,7 @@ def test_steps_are_met_by_the_frames_that_they_were_made_for(fps):
         ([0.0, 1.0], np.zeros((6, 3)), "scale", "CUBICSPLINE"),
         ([], np.zeros((0, 3)), "scale", "LINEAR"),
         ([0.0], np.zeros((1, 3)), "weight", "LINEAR"),
+        ([0.0], np.zeros((1, 3)), "", "LINEAR"),
         ([0.0], np.zeros((2, 3)), "weights", "LINEAR"),
         ([0.0], np.zeros((1, 3)), "scale", "CUBIC"),
     ],

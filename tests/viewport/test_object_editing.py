@@ -14,7 +14,7 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import Settings
-from viewer.scene.animation import Animation, Track
+from viewer.scene.animation import Animation, Pose, Track
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
@@ -483,7 +483,7 @@ class Animated(Stage):
             transforms = np.array([each.transform for each in scene.instances])
             transforms[1, 0, 3] = 2.0 + seconds
             bulb = replace(scene.lights[0], position=(seconds, 0, 0)) if self.lit else scene.lights[0]
-            return SimpleNamespace(transforms=transforms, lights=[bulb, *scene.lights[1:]])
+            return Pose(transforms, scene.cameras, [bulb, *scene.lights[1:]], {})
 
         self.pose = pose
 

@@ -58,8 +58,8 @@ class Track:
 
     def __post_init__(self) -> None:
         where = f"track of node {self.node}"
-        kind = self.path.partition("/")[0]
-        if kind and kind not in (*PATHS, *OTHER_PATHS):
+        pointer = self.path.startswith("/")
+        if not pointer and self.path.partition("/")[0] not in (*PATHS, *OTHER_PATHS):
             raise ViewerError(where, f"moves '{self.path}'", f"known: {', '.join((*PATHS, *OTHER_PATHS))}")
         if self.interpolation not in INTERPOLATIONS:
             raise ViewerError(where, f"interpolation '{self.interpolation}'", f"known: {', '.join(INTERPOLATIONS)}")
@@ -147,12 +147,6 @@ class Poser:
         )
         self.cameras = _on_moving_nodes(hierarchy.camera_nodes, moving)
         self.lights = _on_moving_nodes(hierarchy.light_nodes, moving)
-        weighted = {track.node for track in animation.tracks if track.path.startswith("weights")}
-        self._deformers = [
-            each
-            for each in hierarchy.deformers
-            if each.node in weighted or (each.skin is not None and moving[each.skin.joints].any())
-        ]
 
     def world(self, seconds: float) -> Float:
         """(N, 4, 4) float64: every node's transform to the world at a time; not finite on overflow."""
@@ -242,11 +236,12 @@ class Poser:
         return found
 
     def _poses(self, seconds: float, world: Float) -> dict[int, MeshPose]:
-        """The poses of moving meshes; those of one skin share its matrices."""
+        """The poses of deforming meshes, of all: another animation may have left them; those of one skin share its
+        matrices."""
         weights: dict[int, Float] = {}
         for batch in self._batches.get("weights", ()):
             weights.update(zip(batch.nodes.tolist(), batch.at(seconds), strict=True))
-        rest = {each.node: each.weights for each in self._deformers}
+        rest = {each.node: each.weights for each in self.hierarchy.deformers}
         for path in (path for path in self._batches if path.startswith("weights/")):
             number = int(path.partition("/")[2])
             for batch in self._batches[path]:
@@ -256,7 +251,7 @@ class Poser:
                         weights[node][number] = value
         skins: dict[int, Float] = {}
         found = {}
-        for each in self._deformers:
+        for each in self.hierarchy.deformers:
             if each.skin is None:
                 joints = np.zeros((0, 4, 4))
             else:
