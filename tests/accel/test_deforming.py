@@ -24,6 +24,11 @@ from viewer.accel.bvh import tree
 from viewer.accel.bvh.build import Bvh
 from viewer.accel.deform import rebuild
 from viewer.base.errors import ViewerError
+from viewer.film.device_film import Buffer
+from viewer.kernels.records import FEATURES
+from viewer.renderer.preview.gbuffer import GBuffer
+from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
+from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.sampling.rays import Hits
 from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.deform.deformation import MeshPose
@@ -474,3 +479,36 @@ def test_poses_on_opengl_33(device: Any) -> None:
 @pytest.mark.skipif(not os.environ.get(HELD), reason="run by test_poses_on_opengl_33, in a process of its own")
 def test_the_driver_is_held(device: Any) -> None:
     assert device.context.version_code == 330 and device.texture_barrier is None
+
+
+def test_what_is_drawn_is_in_its_pose(device: Any) -> None:
+    """The rasteriser's features of moving pictures, from vertices that stay on the device; none of a pose that is not
+    finite."""
+    base = complex_scene()
+    renderer = Renderer(base, device=device, program="path", machine="singlepass", environment="sky")
+    gbuffer = GBuffer(renderer)
+    gbuffer.fit(1 << 22)
+    assert gbuffer.suits
+    size, settings = (96, 72), of_motion(renderer.settings)
+    for seed in (1, 2, 3):
+        scene = deforming.posed(base, 10 * seed)
+        renderer.update(scene)
+        with device.current():
+            assert gbuffer.chosen() == (seed > 1)  # buffers are made where a scene stays, or moves in its pose
+            if seed == 1:
+                assert gbuffer.chosen()
+            drawn, cast = Buffer(device, FEATURES, size), Buffer(device, FEATURES, size)
+            gbuffer.draw(drawn, renderer.camera)
+        for _ in GBufferTracer(renderer).fill(cast, 1, renderer.camera, 1e9, settings):
+            pass
+        assert not any("_posed" in vars(mesh) for mesh in scene.meshes)
+        with device.current():
+            one, other = (each.blocks[0].stream.read() for each in (drawn, cast))
+        same = (one["triangle"] == other["triangle"]) & (one["instance"] == other["instance"])
+        assert same.mean() > 0.99 and (other["triangle"] >= 0).mean() > 0.05  # but for silhouettes
+        assert np.abs(one["depth"] - other["depth"])[same].max() < 1e-3
+        assert np.abs(one["normal"] - other["normal"])[same].max() < 1e-2
+    joints = np.full((5, 4, 4), np.inf)
+    renderer.update(base.deformed({1: MeshPose(joints, np.zeros(3))}))
+    assert not gbuffer.suits
+    gbuffer.release()

@@ -44,6 +44,7 @@ from viewer.renderer.device.deform_passes import deform_sources
 from viewer.renderer.device.grid_build import grid_sources
 from viewer.renderer.device.rasterized import raster_sources
 from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
+from viewer.renderer.preview.posed_motion import posed_motion_sources
 from viewer.renderer.preview.presenter import presenter_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
@@ -258,6 +259,8 @@ def _deforming(device: Device) -> Iterator[tuple[str, Source]]:
     assert deforming is not None
     for name, source in deform_sources(deforming, tables, renderer.resources):
         yield f"deform: {name}", source
+    for name, source in posed_motion_sources(renderer.prepared, renderer.resources):
+        yield f"posed motion: {name}", source
     for texels in (1, MOST_ATTACHMENTS):
         yield f"rows of {texels} texels", rows_source(texels)
 

@@ -98,6 +98,13 @@ class PoseTables:
         found = [self.rest, self.influences, self.joints, self.deltas, self.weights]
         return [*found, self.look, self.look_deltas, self.facets]
 
+    @property
+    def finite(self) -> bool:
+        """Whether all that poses bring is."""
+        given = [mesh.pose.positions for mesh in self.meshes if mesh.pose.positions is not None]
+        rows = [self.joints.data[f"row_{axis}"] for axis in "xyz"]
+        return all(bool(np.isfinite(each).all()) for each in (*rows, self.weights.data["weight"], *given))
+
     # -- poses -------------------------------------------------------------------------------------------------------
 
     def fits(self, number: int, mesh: DeformedMesh) -> bool:

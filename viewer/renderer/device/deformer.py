@@ -22,11 +22,13 @@ NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the t
 class Deformer:
     """Keeps the memories of one structure's deforming objects in their poses; the context must be current.
 
-    What is drawn follows from tables alone: a moment's rows have the same bits whatever came before.
+    What is drawn follows from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
+    all vertices, of `VERTEX`.
     """
 
     def __init__(self, device: Device, resources: Resources, deforming: Deforming) -> None:
         self.device, self.resources, self.deforming = device, resources, deforming
+        self.posed: Stream | None = None
         self._rows = RowWriter(device, resources)
         self._passes: dict[tuple[Any, ...], TablePass] = {}
         self.streams: dict[str, Stream] = {}
@@ -39,11 +41,6 @@ class Deformer:
         if held != self._done:
             self.refit(tables, self.pose(tables))
             self._done = held
-
-    @property
-    def posed(self) -> Stream | None:
-        """`VERTEX` of every deforming vertex, as it was posed last."""
-        return self.streams.get("face normal" if self.deforming.poses.faceted else "vertex")
 
     def follow(self, deforming: Deforming) -> None:
         """Serve the same objects with other trees."""
@@ -71,12 +68,14 @@ class Deformer:
         """Write posed vertices to their tables; the stream of them, None where there are none."""
         deforming, poses = self.deforming, self.deforming.poses
         count = len(poses.rest.data)
+        self.posed = None
         if not count:
             return None
         posed = self._run("vertex", forms.vertex_pass(deforming, tables["vertices"]), count, {})
         if poses.faceted:
             posed = self._run("face normal", forms.face_normal_pass(deforming), count, {forms.POSED: posed})
         self._rows.write(posed, tables["vertices"], count)
+        self.posed = posed
         if "details" in tables:
             details = self._run("detail", forms.detail_pass(deforming, tables["details"]), count, {})
             self._rows.write(details, tables["details"], count)
@@ -135,7 +134,7 @@ class Deformer:
         """
         last = form.modules[-1]
         tables = [memory.name for memory in last.memories]
-        key = name, form.output, *sorted(form.inputs), last.features, last.text, *tables
+        key = last.name, form.output, *sorted(form.inputs), last.features, last.text, *tables
         if key not in self._passes:
             self._passes[key] = TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
         target = self._stream(into or name, form.output, elements)
@@ -162,5 +161,6 @@ class Deformer:
         for stream in self.streams.values():
             stream.release()
         self.streams.clear()
+        self.posed = None
         self._passes.clear()
         self._done.clear()

@@ -37,8 +37,9 @@ class GBuffer:
         """Whether features are rasterised in this scene and window."""
         prepared = self.renderer.prepared
         triangles = int(prepared.starts[-1])
-        if prepared.structure.deforming is not None:
-            return False  # rays find poses where they are
+        deforming = prepared.structure.deforming
+        if deforming is not None and not deforming.poses.finite:
+            return False  # triangles with corners nowhere would reach through the picture
         return self.renderer.device.limits is None and rasterises(triangles, self._pixels)
 
     @property
@@ -99,7 +100,8 @@ class GBuffer:
 
     def _make(self) -> GBufferRaster:
         renderer = self.renderer
-        self._made = GBufferRaster(renderer.device, renderer.prepared, renderer.gpu_scene.resources, self._made)
+        scene = renderer.gpu_scene
+        self._made = GBufferRaster(renderer.device, renderer.prepared, scene.resources, self._made, scene.deformer)
         return self._made
 
     def release(self) -> None:

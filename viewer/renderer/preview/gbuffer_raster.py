@@ -19,8 +19,10 @@ from viewer.accel import quadrics
 from viewer.cameras.lens import lens_uniforms
 from viewer.kernels.records import FACE, FEATURES, HIT, RAY, VERTEX
 from viewer.programs import LEVELS, feature_buffers
+from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.scene.camera import Camera
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.culling import culls
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import PlacedQuadric, Quadric
@@ -78,7 +80,10 @@ def raster_meshes(prepared: Prepared) -> tuple[list[RasterMesh], NDArray[np.int6
         for (mesh, _), own in kinds.items():
             shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & ONE_SIDED
             own[:] = (own & TESTED) | shared
-    return [_raster_mesh(scene.meshes[mesh], kinds[mesh, material]) for mesh, material in found], of
+    deforming = prepared.structure.deforming
+    posed = set() if deforming is None else {*deforming.numbers}
+    shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in found]
+    return shapes, of
 
 
 def _kinds(scene: Scene, mesh: int, material: int | None, sides: NDArray, tested: NDArray) -> NDArray[np.uint8]:
@@ -90,7 +95,10 @@ def _kinds(scene: Scene, mesh: int, material: int | None, sides: NDArray, tested
     return (ONE_SIDED * sides[numbers] + TESTED * tested[numbers]).astype(np.uint8)
 
 
-def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8]) -> RasterMesh:
+def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMesh:
+    """posed : the device writes the positions."""
+    if posed and isinstance(mesh, DeformedMesh):
+        return RasterMesh(mesh.rest.positions, mesh.triangles, kinds)
     if not isinstance(mesh, Quadric):
         return RasterMesh(mesh.positions, mesh.triangles, kinds)
     (ends,) = quadrics.boxes([PlacedQuadric(0, mesh.shape, mesh.shape.transform)])
@@ -151,11 +159,17 @@ class _Bound:
 class GBufferRaster:
     """The pass over a scene; the context must be current in every call.
 
-    before : of another scene; what serves this one too is taken from it, and the rest released.
+    before : of another scene; what serves this one too is taken from it, and the rest released. deformer : of what
+    deforms in it, whose posed vertices are drawn.
     """
 
     def __init__(
-        self, device: Device, prepared: Prepared, resources: Resources, before: GBufferRaster | None = None
+        self,
+        device: Device,
+        prepared: Prepared,
+        resources: Resources,
+        before: GBufferRaster | None = None,
+        deformer: Deformer | None = None,
     ) -> None:
         self.device, self._prepared = device, ref(prepared)
         self.programs: dict[str, _Bound]
@@ -189,7 +203,24 @@ class GBufferRaster:
         else:
             extra[:, 0, 1] = prepared.starts[:-1]
         transforms = np.array([instance.transform for instance in scene.instances], np.float64).reshape(-1, 4, 4)
+        if deformer is not None:
+            resources.settle()
+            self._pose(prepared, of, transforms, deformer)
         self.meshes.place(of, transforms, extra)
+
+    def _pose(self, prepared: Prepared, of: NDArray, transforms: NDArray[np.float64], deformer: Deformer) -> None:
+        """Draw posed vertices, in their objects' spaces; transforms (I, 4, 4), changed: from there."""
+        objects, poses, known = prepared.structure.built.objects, deformer.deforming.poses, set[int]()
+        for place, (number, instance) in enumerate(zip(of.tolist(), prepared.scene.instances, strict=True)):
+            if instance.mesh not in deformer.deforming.numbers or deformer.posed is None:
+                continue
+            own = deformer.deforming.numbers.index(instance.mesh)
+            transforms[place, :3, :3] /= objects.scales[own]
+            if number not in known:
+                known.add(number)
+                middle, half = objects.parts[own, 0, :3], objects.parts[own, 0, 3:6]
+                self.meshes.groups.enclose(number, middle - half, middle + half)
+                self.meshes.write_positions(number, deformer.posed, int(poses.firsts[own]))
 
     @property
     def prepared(self) -> Prepared | None:

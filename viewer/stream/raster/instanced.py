@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
-from viewer.stream.gl.stream import float_texture
+from viewer.stream.gl.stream import Stream, float_texture
 from viewer.stream.pace import DrawSizes
 
 GROUP = 128  # triangles, at most, that are left out or drawn together
@@ -142,6 +142,13 @@ class MeshGroups:
         np.minimum.at(self.mesh_low, self.mesh, self.low)
         np.maximum.at(self.mesh_high, self.mesh, self.high)
 
+    def enclose(self, mesh: int, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+        """Have a mesh, and each group of it, within a box of its space: its positions are written on the device."""
+        own = self.mesh == mesh
+        if own.any():
+            self.low[own], self.high[own] = low, high
+            self.mesh_low[mesh], self.mesh_high[mesh] = low, high
+
 
 class InstancedMeshes:
     """Meshes on the device and their instances; the context must be current in every call but `place`.
@@ -171,6 +178,18 @@ class InstancedMeshes:
         self.draws: list[Draw] = []
         self._batches: NDArray[np.int64] | None = None  # of the groups that the index buffer holds
         self.place(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros((0, extra, 4)))
+
+    def write_positions(self, mesh: int, source: Stream, first: int) -> None:
+        """Take a mesh's positions from the first three components of a stream's elements, from number ``first`` on."""
+        at, left = int(self.groups.first_vertices[mesh]), len(self.groups.meshes[mesh].positions)
+        buffer, wide = self._buffers["position"][0], source.size[0]
+        while left:  # the rest of a row, whole rows, the beginning of one
+            row, column = divmod(first, wide)
+            rows = 1 if column else max(1, left // wide)
+            part = column, row, min(wide - column, left), rows
+            source.framebuffer.read_into(buffer, part, components=3, dtype="f4", write_offset=12 * at)
+            taken = part[2] * rows
+            first, at, left = first + taken, at + taken, left - taken
 
     def place(self, of: NDArray, transforms: NDArray, extra: NDArray) -> None:
         """Have these instances: (I,) meshes, (I, 4, 4) float64 to the world, (I, extra, 4) texels."""
