@@ -96,10 +96,11 @@ class Structure:
         swept = self.levels == 2 and self.built.swept and other.built.swept
         if self.levels == 2 and self.built is not other.built and not swept:
             return []
-        for traversal in other._made:
+        made = list(other._made)  # which another thread may add to
+        for traversal in made:
             if traversal not in self._made:
                 self._made[traversal] = self.make(traversal)
-        return [module for traversal in other._made for module in self._made[traversal]]
+        return [module for traversal in made for module in self._made[traversal]]
 
     def without_stack(self) -> None:
         """Use the traversal of `stepwise` in all passes, for drivers on which a stack fails."""
@@ -319,8 +320,9 @@ def _over_objects(
     first = 0 if deforming is None else len(deforming.numbers)  # of the others
 
     def again(trees: Trees) -> Structure:
+        assert deforming is not None
         others = _of_bvhs([*trees.bvhs, *built[first:]])
-        return _over_objects(recipe, two, sides, others, facts, ways, deforming)
+        return _over_objects(recipe, two, sides, others, facts, ways, replace(deforming, bvhs=trees))
 
     return Structure(
         recipe.accel,
@@ -343,8 +345,8 @@ def _over_objects(
 
 
 def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deforming | None) -> Deforming | None:
-    """What follows poses, its instances within boxes that are found without vertices from the first pose on; with other
-    trees than ``before``."""
+    """What follows poses, its instances within boxes that are found without vertices from the first pose on; or
+    ``before`` with tables of its trees."""
     objects = two.objects
     meshes = [mesh for mesh in objects.meshes[: len(objects.deforming)] if isinstance(mesh, DeformedMesh)]
     if not meshes or objects.bound:
@@ -354,7 +356,7 @@ def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deform
     faces = [mesh.triangles for mesh in meshes]
     trees = RefitTables(built[:count], faces, firsts, sides[:count], any(each is not None for each in sides))
     if before is not None:
-        return replace(before, trees=trees, bvhs=Trees.of(built[:count]))
+        return replace(before, trees=trees)
     found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
     if found is not None:
         two.top.often = True

@@ -111,6 +111,8 @@ class GpuScene:
         for a transformation that does not fit; then nothing has changed.
         """
         before, rows = self.prepared, None
+        if goal.structure.built is before.structure.built:  # prepared before the trees were built anew
+            goal = replace(goal, structure=before.structure)
         same = goal.structure is before.structure and before.structure.levels == 2
         if same and posed and self.device.limits is not None:
             goal, same = rebuilt(), False  # numbers of its formats are rounded on the host
@@ -242,10 +244,12 @@ class GpuScene:
     def reload(self) -> None:
         """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then
         stay."""
-        self.machines.reload()
-        self.raster.release()
+        with self.device.current():
+            passes = {} if self.deformer is None else self.deformer.compiled_anew()
+        self.machines.reload()  # the last that may fail
         if self.deformer is not None:
-            self.deformer.reload()
+            self.deformer.take(passes)
+        self.raster.release()
         with self.device.current():
             self._release_build()
         self._changed()
