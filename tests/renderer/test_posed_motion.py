@@ -129,7 +129,8 @@ def test_a_picture_without_a_pose_ends_what_is_known(renderer: Renderer) -> None
     """As of a scene in which nothing deforms: vertices from before it are those of another picture."""
     now, size = bent(renderer.scene, 0.1), SIZE
     with renderer.device.current():
-        motion, streams = PosedMotion(renderer.device), [Stream(renderer.device, each, size) for each in (LIT, FEATURES)]
+        motion = PosedMotion(renderer.device)
+        streams = [Stream(renderer.device, each, size) for each in (LIT, FEATURES)]
     flow(renderer, motion, now, bent(renderer.scene, 0.02))
     with renderer.device.current():
         motion.turn()
