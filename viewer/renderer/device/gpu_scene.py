@@ -111,7 +111,8 @@ class GpuScene:
         for a transformation that does not fit; then nothing has changed.
         """
         before, rows = self.prepared, None
-        if goal.structure.built is before.structure.built:  # prepared before the trees were built anew
+        if goal.structure is not before.structure and goal.structure.built is before.structure.built:
+            # prepared before the trees were built anew
             goal = replace(goal, structure=before.structure)
         same = goal.structure is before.structure and before.structure.levels == 2
         if same and posed and self.device.limits is not None:
