@@ -125,11 +125,13 @@ class Arena:
             self._free(*found[1:])
 
     def compact(self) -> None:
-        """Close the gaps by moving the remaining tables, where less than half of what is used is theirs; no program may
+        """Close the gaps by moving the remaining tables, where less than half of the texture is theirs; no program may
         still use their old places. In a buffer they move on the device: to pack and upload those of a million triangles
         anew takes seconds."""
-        places, old = list(self._places.values()), self.texture
-        if 2 * sum(room for *_, room in places) > self._end:
+        places = [(table, first, texels_of(table)) for table, first, _ in self._places.values()]  # no room to spare
+        old = self.texture
+        used = sum(texels for *_, texels in places)
+        if 2 * used > self._end and self._room <= max(LEAST, 2 * used):
             return
         if not places or not isinstance(old, BufferTexture):
             self.release()
