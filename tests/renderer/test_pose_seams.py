@@ -11,12 +11,14 @@ import deforming
 import numpy as np
 import pytest
 from motion import OPTIONS, SIZE, following
+from numpy.typing import NDArray
 
 from viewer import Renderer
 from viewer.accel.deform import rebuild
 from viewer.base import paths
 from viewer.base.errors import ShaderError
 from viewer.renderer.inputs.prepared import Prepared, prepare
+from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.exposure.exposure import exposed
 from viewer.scene.scene import Scene
 
@@ -159,3 +161,24 @@ def test_other_trees_keep_the_costs_that_they_are_compared_with() -> None:
     other = structure.again(rebuild.Trees(trees.bvhs, [4 * cost for cost in trees.costs]))
     assert other.deforming is not None
     assert other.deforming.bvhs.costs == [4 * cost for cost in trees.costs]
+
+
+class Shared:
+    """An array of another library, whose memory NumPy may look at."""
+
+    def __init__(self, values: NDArray[np.float32]) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.float32]:
+        return self.values.copy() if copy else self.values
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.view, Shared, list])
+def test_vertices_that_the_caller_changes_later_stay(kind: Any) -> None:
+    mesh = deforming.skinned_tube().rest
+    own = mesh.positions.copy()
+    made = with_vertices(mesh, kind(own))
+    before = made.positions.copy()
+    own += 1
+    fresh = with_vertices(mesh, before)
+    assert np.array_equal(made.pose.positions, before) and np.array_equal(fresh.positions, before)
