@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from viewer import Renderer
 from viewer.accel.deform import rebuild
 from viewer.base import paths
 from viewer.base.errors import ShaderError
+from viewer.base.interrupts import UNWAITED
 from viewer.renderer.inputs.prepared import Prepared, prepare
 from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.exposure.exposure import exposed
@@ -182,3 +184,24 @@ def test_vertices_that_the_caller_changes_later_stay(kind: Any) -> None:
     own += 1
     fresh = with_vertices(mesh, before)
     assert np.array_equal(made.pose.positions, before) and np.array_equal(fresh.positions, before)
+
+
+def test_a_process_may_end_while_trees_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where there is no memory for others, those that there are serve on."""
+    monkeypatch.setattr(rebuild, "LEAST_PAUSE", 0.0)
+    mesh, made = deforming.skinned_tube(joints=5, influences=1), threading.Event()
+    structure = prepare(deforming.scene(mesh)).structure
+    assert structure.deforming is not None
+
+    def fail(trees: rebuild.Trees) -> None:
+        made.wait(30)
+        raise MemoryError
+
+    rebuilder = rebuild.Rebuilder(structure.deforming.bvhs, np.ones(1), "sah", fail)
+    rebuilder.look([mesh.posed(deforming.random_pose(mesh, 4))])
+    try:
+        assert any(thread.name == UNWAITED for thread in threading.enumerate())
+    finally:
+        made.set()
+        rebuilder.wait()
+    assert rebuilder.take() is None
