@@ -9,6 +9,7 @@ from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.refit import WIDTH, levels
 from viewer.renderer.device import deform_passes as forms
 from viewer.renderer.inputs.prepared import Prepared
+from viewer.stream.compile.memories import tables_of
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
@@ -57,8 +58,7 @@ class Deformer:
 
     def tables(self, prepared: Prepared) -> dict[str, Table]:
         """The tables that hold what deforms, by name, of those that programs may read; they are then on the device."""
-        memories = (memory for module in prepared.made() for memory in module.memories)
-        found = {each.name: each for each in memories if isinstance(each, Table) and each.name in NAMES}
+        found = {name: table for name, table in tables_of(prepared.made()).items() if name in NAMES}
         for table in found.values():
             if table.hot:
                 self.resources.get(table)

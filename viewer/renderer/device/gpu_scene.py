@@ -29,7 +29,7 @@ from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import Table
+from viewer.stream.compile.memories import tables_of
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
@@ -168,12 +168,7 @@ class GpuScene:
         built = self.structure.built
         if not isinstance(built, DeviceGrid):
             return
-        triangles = next(
-            memory
-            for module in self.structure.modules()
-            for memory in module.memories
-            if isinstance(memory, Table) and memory.name == "triangles"
-        )
+        triangles = tables_of(self.structure.modules())["triangles"]
         with self.device.current():
             if self._grid_build is None or not self._grid_build.serves(triangles, self.resources):
                 self._release_build()

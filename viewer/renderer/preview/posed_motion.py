@@ -12,8 +12,9 @@ from viewer.kernels.records import FEATURES, VERTEX
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.scene.camera import Camera
+from viewer.stream.compile.memories import tables_of
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.resources import Resources
@@ -32,13 +33,8 @@ def posed_motion_sources(prepared: Prepared, resources: Resources) -> Iterator[t
 
 def _modules(prepared: Prepared) -> tuple[Module, ...]:
     """What the flow reads of a scene."""
-    tables = [
-        memory
-        for module in prepared.modules()
-        for memory in module.memories
-        if isinstance(memory, Table) and memory.name in ("faces", "instances")
-    ]
-    return (Module("flow", (), "film/denoise/flow.glsl", tuple(tables)),)
+    tables = tables_of(prepared.modules())
+    return (Module("flow", (), "film/denoise/flow.glsl", (tables["faces"], tables["instances"])),)
 
 
 class PosedMotion:
