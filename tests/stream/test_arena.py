@@ -322,6 +322,19 @@ def test_compacting_while_a_table_comes(arena, chunks, abandoned):
     holds(arena, kept, later, coming)
 
 
+def test_one_that_is_needed_while_it_comes_stays(arena, chunks):
+    """Programs know its place; that of the pieces is free again."""
+    coming, after = table(50, seed=1), table(50, seed=2)
+    adding = arena.add(coming)
+    next(adding)
+    place, number = arena.base(coming), arena.upload_number(coming)
+    for _ in adding:
+        pass
+    assert (arena.base(coming), arena.upload_number(coming)) == (place, number)
+    assert arena.base(after) == 0
+    holds(arena, coming, after)
+
+
 # -- what a driver allows ----------------------------------------------------------------------------------------------
 
 
