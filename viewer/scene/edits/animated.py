@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from viewer.base.errors import ViewerError
 from viewer.scene.instance import transforms_of
 from viewer.scene.scene import Scene
 
@@ -18,6 +19,25 @@ class AnimatedParts:
 
     def __init__(self) -> None:
         self._changed: dict[tuple[str, int], tuple[Any, Any]] = {}  # (list, number) -> as it was before, as posed
+
+    def at(self, scene: Scene, moment: float | None, animation: str | int | None) -> Scene:
+        """The scene at a moment in seconds (None: the first) of an animation by name or number (None: the chosen one).
+
+        Another animation begins at `rest`. Raises ViewerError for an unknown one, and where there is none.
+        """
+        if not scene.animations:
+            raise ViewerError(scene.name, "nothing moves in it")
+        if animation is not None:
+            scene = scene.with_parts()  # scenes are values
+            scene.play(animation)
+            scene = self.rest(scene)
+        return self.posed(scene, moment or 0.0)
+
+    def copy(self) -> AnimatedParts:
+        """Another one that knows the same."""
+        made = AnimatedParts()
+        made._changed = dict(self._changed)
+        return made
 
     def posed(self, scene: Scene, seconds: float) -> Scene:
         """The scene, edits and all, at a time of its animation; itself where nothing changes. See `Scene.pose`."""
