@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from motion import OPTIONS, SIZE, sliding
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ViewerError, ViewerWarning
+from viewer.renderer.one_line import render
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sequence import render_frames
 from viewer.scene.animation import Animation
 from viewer.scene.instance import Instance
 from viewer.scene.scene import Scene
@@ -74,3 +76,21 @@ def test_moments_of_another_scene(renderer: Renderer, scene: Scene) -> None:
         renderer.update(scene, moment=-1.0)
     renderer.update(scene, moment=0.25, depth=1)
     assert renderer.scene.instances[0].transform[0, 3] == 0.25
+
+
+def test_the_words_of_one_line(device: Any, scene: Scene) -> None:
+    """`render` and `render_frames` take the animation, too; a moment beyond its end, or of none, is told."""
+    about = {"size": SIZE, "spp": 1, "device": device, **OPTIONS}
+    rest = render(scene, **about).linear
+    np.testing.assert_array_equal(render(scene, moment=1.0, animation="stand", **about).linear, rest)
+    np.testing.assert_array_equal(render(scene, animation="motion", **about).linear, rest)
+    last = render(scene, moment=1.0, animation=0, **about).linear
+    assert (last != rest).any() and scene.animation == 0
+    with pytest.warns(ViewerWarning, match="the animation ends at 1 s, and is shown in its last pose"):
+        np.testing.assert_array_equal(render(scene, moment=2.0, **about).linear, last)
+    with pytest.raises(ViewerError, match="nothing moves in it"):
+        render("cornell", moment=1.0, **about)
+    how = {"render": {"size": SIZE, "spp": 1}, "device": device, "fps": 1, **OPTIONS}
+    for animation, expected in (("stand", rest), (0, last)):
+        (frame,) = render_frames(scene, range(1, 2), animation=animation, **how)
+        np.testing.assert_array_equal(frame.picture.linear, expected)

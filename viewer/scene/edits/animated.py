@@ -14,6 +14,15 @@ from viewer.scene.scene import Scene
 PARTS = ("instances", "meshes", "cameras", "lights", "materials", "textures")  # lists of a scene that a pose changes
 
 
+def playing(scene: Scene, animation: str | int | None) -> Scene:
+    """The scene with an animation chosen as by `Scene.play`; itself for None. Raises ViewerError for an unknown one."""
+    if animation is None:
+        return scene
+    chosen = scene.with_parts()  # scenes are values
+    chosen.play(animation)
+    return chosen
+
+
 class AnimatedParts:
     """The parts of a scene that its animation has changed since `rest`."""
 
@@ -28,9 +37,7 @@ class AnimatedParts:
         if not scene.animations:
             raise ViewerError(scene.name, "nothing moves in it")
         if animation is not None:
-            scene = scene.with_parts()  # scenes are values
-            scene.play(animation)
-            scene = self.rest(scene)
+            scene = self.rest(playing(scene, animation))
         return self.posed(scene, moment or 0.0)
 
     def copy(self) -> AnimatedParts:
