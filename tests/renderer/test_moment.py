@@ -88,6 +88,8 @@ def test_the_words_of_one_line(device: Any, scene: Scene) -> None:
     assert (last != rest).any() and scene.animation == 0
     with pytest.warns(ViewerWarning, match="the animation ends at 1 s, and is shown in its last pose"):
         np.testing.assert_array_equal(render(scene, moment=2.0, **about).linear, last)
+    with pytest.raises(ViewerError, match=r"'moment': belongs to Renderer\.update, not to Renderer"):
+        Renderer(scene, moment=1.0, device=device)
     with pytest.raises(ViewerError, match="nothing moves in it"):
         render("cornell", moment=1.0, **about)
     how = {"render": {"size": SIZE, "spp": 1}, "device": device, "fps": 1, **OPTIONS}
