@@ -192,6 +192,13 @@ def test_wrong_usage_is_told_in_one_line(arguments, line, tmp_path, monkeypatch,
     assert os.listdir() == []
 
 
+def test_a_moment_where_nothing_moves(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(("render", "cornell", "-o", "a.png", "--moment", "1")) == 2
+    assert "cornell: nothing moves in it (render it without a moment)" in error_line(capsys)
+    assert os.listdir() == []
+
+
 def test_a_missing_library_is_told_in_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)

@@ -545,6 +545,44 @@ def test_the_next_animation_begins_at_its_first_moment(animated: Animated) -> No
     assert editing.animation == "walk" == editing.animations[0]
 
 
+def test_another_animation_begins_at_rest(animated: Animated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one before leaves nothing behind; what was moved by hand stays, in its variant, wherever it was moved."""
+    editing, walk = animated.editing, animated.pose
+
+    def pose(scene: Scene, seconds: float) -> Pose:
+        still = Pose(np.array([each.transform for each in scene.instances]), scene.cameras, scene.lights, {})
+        if scene.animation == 1:
+            return still
+        return walk(scene, seconds)._replace(materials={0: Material(metallic=seconds / 2)})
+
+    monkeypatch.setattr(Scene, "pose", pose)
+    animated.first.animations = [SimpleNamespace(duration=2.0, name=name) for name in ("walk", "stand")]  # type: ignore
+    animated.first.variants = {"dark": {0: 0}}
+    editing.seek(0.5)
+    editing.update(0.0)
+    editing.seek(1.0)
+    editing.update(0.0)
+    editing.grab()
+    animated.move(120, 40)  # the pair, and not what walks
+    editing.show_variant("dark")
+    assert animated.places()[0] == (2.0, 1.0, 0.0) and animated.places()[1] == (3.0, 0.0, 0.0)
+    editing.next_animation()
+    assert editing.update(0.0) and not editing.grabbing
+    assert animated.places() == [(2.0, 1.0, 0.0), HOME[1], (2.0, 1.0, 0.0), HOME[3]]
+    assert animated.scene.materials == animated.first.materials and animated.scene.lights == animated.first.lights
+    assert animated.scene.variant == "dark" and animated.scene.instances[1].material == 0
+    assert len(animated.updates) == 5, "at once, without a picture between the two"
+    editing.next_animation()
+    editing.update(0.0)
+    editing.seek(1.0)
+    editing.update(0.0)
+    animated.view.cursor, animated.hit.instance[0] = (100.0, 50.0), 1
+    editing.grab()
+    animated.move(110, 50)  # what walks, while it rests
+    editing.next_animation()
+    assert editing.update(0.0) and animated.places()[1] == (4.0, 0.0, 0.0)
+
+
 def test_another_scene_begins_at_rest(animated: Animated) -> None:
     editing = animated.editing
     editing.play()

@@ -226,9 +226,9 @@ def at_moment(scene: Scene, arguments: Namespace) -> Scene:
     """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
     if arguments.moment is None:
         return scene
-    from viewer.renderer.sequence import shown_at
+    from viewer.renderer.sequence import at_moment as scene_at
 
-    return shown_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
+    return scene_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
 
 
 def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:

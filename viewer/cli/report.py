@@ -249,7 +249,9 @@ def _deforming(scene: Scene) -> dict[str, int]:
 
 
 def _deforming_text(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+    one = {"meshes": "mesh", "skins": "skin", "joints": "joint", "morph_targets": "morph target"}
+    words = {name: name.replace("_", " ") if counts[name] != 1 else one[name] for name in counts}
+    return ", ".join(f"{count:,} {words[name]}" for name, count in counts.items() if count)
 
 
 def _material(material: Mapping[str, Any]) -> str:

@@ -10,13 +10,15 @@ from viewer.renderer.inputs.settings import NAMES, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 from viewer.renderer.sampling.picture import Picture
-from viewer.renderer.sequence import shown_at
+from viewer.renderer.sequence import at_moment
+from viewer.scene.edits.animated import playing
 
 
 def render(
     scene: Any,
     *,
     moment: float | None = None,
+    animation: str | int | None = None,
     shutter: tuple[float, float] | str | None = None,
     motion_keys: int | str = "auto",
     fps: float = 30.0,
@@ -25,9 +27,10 @@ def render(
     """A picture of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
 
     scene   : as of `viewer.formats.objects.take.scene_of`.
-    moment  : seconds of a scene's animation; None: the rest pose. shutter : when it opens and closes, as shares of a
-    frame of 1 / ``fps`` seconds that begins there (at 0 without a moment): motion is blurred. motion_keys : times of it
-    at which what moves is placed.
+    moment  : seconds of a scene's animation; None: the rest pose. animation : which one, by name or number, or ``all``
+    (at 0 seconds without a moment); None: the one that is chosen in the scene.
+    shutter : when it opens and closes, as shares of a frame of 1 / ``fps`` seconds that begins there (at 0 without a
+    moment): motion is blurred. motion_keys : times of it at which what moves is placed.
     options : those of `Renderer` and of `Renderer.render`, such as ``size=(640, 480), spp=64, environment="sky"``;
     ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. A camera is in the object's own coordinates.
 
@@ -39,11 +42,11 @@ def render(
     """
     for name in options.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
         raise unknown_keyword(name, "render", (*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS))
-    if moment is not None or shutter is not None:
+    if moment is not None or animation is not None or shutter is not None:
         given = scene_given(scene, options)
-        found = given.given if isinstance(given, Prepared) else given
-        times = check("moment", moment) or 0.0, check("fps", fps)
-        scene = shown_at(found, *times, check("shutter", shutter), check("motion_keys", motion_keys))
+        found = playing(given.given if isinstance(given, Prepared) else given, animation)
+        times = check("moment", moment), check("fps", fps)
+        scene = at_moment(found, *times, check("shutter", shutter), check("motion_keys", motion_keys))
     drawn = {name: options.pop(name) for name in RENDER_KEYWORDS if name in options}
     renderer = Renderer(scene, **options)
     try:

@@ -46,6 +46,7 @@ from viewer.renderer.sampling.rays import Hits, pack_rays
 from viewer.renderer.sampling.sampler import Sampler
 from viewer.scene.camera import Camera
 from viewer.scene.deform.arrays import with_vertices
+from viewer.scene.edits.animated import AnimatedParts
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.scene import Scene
 from viewer.stream.compile.link import LinkedProgram
@@ -103,6 +104,7 @@ class Renderer:
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
         found = device if isinstance(device, Device) else _shared_device(chosen)
+        self._animated = AnimatedParts()
         self.lock = FairLock(found.check)  # the same for all devices that `revive` may open
         self._own(GpuScene(found, prepared))
         warn(chosen.unused(options))
@@ -184,6 +186,8 @@ class Renderer:
         scene: Any = None,
         settings: Settings | None = None,
         *,
+        moment: float | None = None,
+        animation: str | int | None = None,
         progress: Report | None = None,
         **changes: Any,
     ) -> Affects:
@@ -194,15 +198,25 @@ class Renderer:
                    that keep number and kinds, materials that keep their kinds, and a picture around the scene that
                    turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker thread.
         settings : in place of those there are. changes : options by name, over them.
+        moment   : seconds of the scene's animation, whose pose is shown; what it does not move stays as it is.
+        animation : another one by name or number, or ``all``; at its first moment without ``moment``, and with all that
+                   it does not move at rest.
 
         Compares new values with old ones and redoes what they affect; returns the deepest. Pictures under way are to be
-        abandoned. Raises ViewerError for an unknown option, a value out of range and a scene that does not fit; then
-        nothing has changed.
+        abandoned. Raises ViewerError for an unknown option or animation, a value out of range and a scene that does not
+        fit; then nothing has changed.
         """
         self.revive()
         settings = settings_given(settings)
         if scene is not None:
             scene = scene_given(scene, changes, (settings or self.settings).max_texture)
+        animated = self._animated
+        if moment is not None or animation is not None:
+            animated = animated.copy()
+            if scene is None:  # which light, ground and glass have become part of
+                changes = {"light": (), "classic": False, **changes}
+            shown = self.scene if scene is None else scene.given if isinstance(scene, Prepared) else scene
+            scene = animated.at(shown, options.check("moment", moment), animation)
         chosen = _chosen(self.settings, scene, settings, changes)
         differences = self.settings.differences(chosen)
         fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
@@ -240,7 +254,9 @@ class Renderer:
             goal = goal or prepare(given, chosen, progress, near)
             check_limits(goal, chosen)
         self.gpu_scene.show(goal, edit.moved, lambda: prepare(given, chosen, progress, before), edit.posed)
-        self.settings, self.camera = chosen, camera
+        self.settings, self.camera, self._animated = chosen, camera, animated
+        if not edit.same:
+            animated.forget()
         return max(deepest, Affects.SCENE) if edit.differs else deepest
 
     @exclusive

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError, ViewerWarning
+from viewer.base.errors import ViewerError, ViewerWarning, warn
 from viewer.film.files.movie import frame_path, is_movie, write_movie
 from viewer.options.table import OPTIONS, check, part
 from viewer.renderer.inputs.prepared import Prepared
@@ -20,6 +20,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
+from viewer.scene.edits.animated import playing
 from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.exposure.exposure import exposed, moving_camera
 from viewer.scene.exposure.keys import enough_cameras
@@ -133,6 +134,7 @@ def render_frames(
     progress: Report | None = None,
     shutter: tuple[float, float] | str | None = None,
     motion_keys: int | str = "auto",
+    animation: str | int | None = None,
     **options: Any,
 ) -> Generator[Frame, None, None]:
     """Render the frames one by one; frame n shows the scene at n / fps seconds of its chosen animation.
@@ -143,13 +145,14 @@ def render_frames(
     progress  : called with the share of all frames that is done and a text.
     shutter   : when it opens and closes, as shares of a frame; motion is blurred in between. motion_keys : times at
     which what moves is placed, in between on straight lines.
+    animation : which of the scene's plays, by name or number, or ``all``; None: the one that is chosen in the scene.
 
     Raises ViewerError where nothing would move, and what `Renderer` raises.
     """
     taking = {**options, "camera": camera}
     shown = scene_given(scene, taking)
     camera = taking.pop("camera")
-    scene = shown.given if isinstance(shown, Prepared) else shown
+    scene = playing(shown.given if isinstance(shown, Prepared) else shown, animation)
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
     motion = FrameSequence(scene, frames, fps, turntable, camera, taking, **size, **exposure)
@@ -215,6 +218,18 @@ def shown_at(
     if shutter is None:
         return scene.posed(seconds)
     return exposed(scene, seconds + shutter[0] / fps, seconds + shutter[1] / fps, keys)
+
+
+def at_moment(
+    scene: Scene, moment: float | None, fps: float, shutter: tuple[float, float] | None, keys: int | str = "auto"
+) -> Scene:
+    """A scene for one picture: as of `shown_at`, at 0 seconds where ``moment`` is None. Warns of a moment beyond the
+    animation's end. Raises ViewerError for a moment where nothing moves."""
+    if moment is not None and not scene.animations:
+        raise ViewerError(scene.name, "nothing moves in it", "render it without a moment")
+    if moment is not None and moment > scene.duration:
+        warn([f"the animation ends at {scene.duration:g} s, and is shown in its last pose"])
+    return shown_at(scene, moment or 0.0, fps, shutter, keys)
 
 
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:

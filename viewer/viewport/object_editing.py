@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from viewer.base.errors import ViewerError
+from viewer.scene.edits.animated import AnimatedParts
 from viewer.scene.edits.movable import Movable
 from viewer.scene.scene import Scene
 from viewer.viewport.animation_player import AnimationPlayer
@@ -45,6 +46,8 @@ class ObjectEditing:
         self.view, self.scene_loader, self.debug_views, self.markers = view, scene_loader, debug_views, markers
         self.player = AnimationPlayer()
         self.turning = False
+        self._animated_parts = AnimatedParts()
+        self._chosen = False  # another animation has been, and is not shown yet
         self._held: _Held | None = None
         self._dragging = False  # as long as a button is down
         self._moved = False  # the grab has, and nobody has seen it yet
@@ -95,10 +98,13 @@ class ObjectEditing:
 
     def choose_animation(self, animation: int | str) -> None:
         """Show an animation from its first moment on, by its name or number among `animations`, or ``all`` at once.
+        What the one before has changed is at rest again.
 
         Raises ViewerError for an unknown one, and where nothing moves.
         """
         self._animated().play(animation)
+        self.drop()
+        self._chosen = True
         self.seek(0.0)
         self._tell_animation()
 
@@ -318,6 +324,8 @@ class ObjectEditing:
         self.markers.forget()
         if not same:
             self.player.restart()
+            self._animated_parts.forget()
+            self._chosen = False
         elif then is not None:
             self.view.attempt(then)
 
@@ -362,16 +370,9 @@ class ObjectEditing:
 
     def _pose(self) -> None:
         """The animation's scene at its time."""
-        scene = self._scene
-        pose = scene.pose(self.player.take())
-        moved = [k for k, each in enumerate(scene.instances) if not np.array_equal(each.transform, pose.transforms[k])]
-        if moved:
-            scene = scene.moved(np.array(moved), pose.transforms[moved])
-        scene = scene.deformed(pose.meshes).with_looks(pose)
-        if pose.lights != scene.lights:
-            scene = self.markers.of_pose(scene, pose.lights)
-        if pose.cameras != scene.cameras:
-            scene = scene.with_parts(cameras=pose.cameras)
+        chosen, self._chosen = self._chosen, False
+        scene = self._animated_parts.rest(self._scene) if chosen else self._scene
+        scene = self._animated_parts.posed(scene, self.player.take())
         if scene is not self._scene:
             self._show(scene)
 

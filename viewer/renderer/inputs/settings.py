@@ -26,6 +26,7 @@ PREPARED = tuple(name for name in options.part("structure", "scene", "light") if
 HOMES = {
     **dict.fromkeys((*options.keywords("render"), "stats"), "Renderer.render"),
     **dict.fromkeys(options.keywords("save"), "Picture.save"),
+    **dict.fromkeys(("moment", "animation"), "Renderer.update"),
 }
 
 

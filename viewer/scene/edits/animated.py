@@ -1,0 +1,86 @@
+"""An animation in a scene that is edited as well: what it changes, and how the scene was before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.scene.instance import transforms_of
+from viewer.scene.scene import Scene
+
+PARTS = ("instances", "meshes", "cameras", "lights", "materials", "textures")  # lists of a scene that a pose changes
+
+
+def playing(scene: Scene, animation: str | int | None) -> Scene:
+    """The scene with an animation chosen as by `Scene.play`; itself for None. Raises ViewerError for an unknown one."""
+    if animation is None:
+        return scene
+    chosen = scene.with_parts()  # scenes are values
+    chosen.play(animation)
+    return chosen
+
+
+class AnimatedParts:
+    """The parts of a scene that its animation has changed since `rest`."""
+
+    def __init__(self) -> None:
+        self._changed: dict[tuple[str, int], tuple[Any, Any]] = {}  # (list, number) -> as it was before, as posed
+
+    def at(self, scene: Scene, moment: float | None, animation: str | int | None) -> Scene:
+        """The scene at a moment in seconds (None: the first) of an animation by name or number (None: the chosen one).
+
+        Another animation begins at `rest`. Raises ViewerError for an unknown one, and where there is none.
+        """
+        if not scene.animations:
+            raise ViewerError(scene.name, "nothing moves in it")
+        if animation is not None:
+            scene = self.rest(playing(scene, animation))
+        return self.posed(scene, moment or 0.0)
+
+    def copy(self) -> AnimatedParts:
+        """Another one that knows the same."""
+        made = AnimatedParts()
+        made._changed = dict(self._changed)
+        return made
+
+    def posed(self, scene: Scene, seconds: float) -> Scene:
+        """The scene, edits and all, at a time of its animation; itself where nothing changes. See `Scene.pose`."""
+        pose = scene.pose(seconds)
+        differ = (transforms_of(scene.instances) != pose.transforms).any(axis=(1, 2))
+        moved = np.flatnonzero(differ)
+        found = scene.moved(moved, pose.transforms[moved]) if len(moved) else scene
+        found = found.deformed(pose.meshes).with_looks(pose)
+        if pose.lights != scene.lights:
+            found = found.with_parts(lights=pose.lights)
+        if pose.cameras != scene.cameras:
+            found = found.with_parts(cameras=pose.cameras)
+        for name in PARTS:
+            before, after = getattr(scene, name), getattr(found, name)
+            for number, (old, new) in enumerate(zip(before, after, strict=True) if before is not after else ()):
+                if old is not new:
+                    first, last = self._changed.get((name, number), (None, None))
+                    self._changed[name, number] = (first if last is not None and _same(old, last) else old), new
+        return found
+
+    def rest(self, scene: Scene) -> Scene:
+        """The scene as it was before its animation; what has been changed otherwise since then stays."""
+        lists: dict[str, list] = {}
+        for (name, number), (first, last) in self._changed.items():
+            held = lists.setdefault(name, list(getattr(scene, name)))
+            if number < len(held) and _same(held[number], last):
+                # Another material variant may have come meanwhile.
+                held[number] = replace(held[number], transform=first.transform) if name == "instances" else first
+        self._changed.clear()
+        return scene.with_parts(**lists) if lists else scene
+
+    def forget(self) -> None:
+        """Another scene comes."""
+        self._changed.clear()
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether a part is as another: an instance where it stands at the same place."""
+    return a is b or (hasattr(a, "transform") and hasattr(b, "transform") and np.array_equal(a.transform, b.transform))
