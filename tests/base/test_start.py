@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
+import ntpath
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from viewer.base.start import modules
+from viewer.base.start import bytecode, modules
 
 ROOT = Path(__file__).resolve().parents[2]
 # Prints the modules below a folder that are compiled from their source, and a value of one of them.
@@ -68,6 +70,16 @@ def test_damaged_bytecode_is_as_good_as_none(sources: Path, tmp_path: Path) -> N
         path.write_bytes(content)
     assert compiled(sources, cache).endswith("'/outside.py'] 1")
     assert compiled(sources, cache) == "[] 1"
+
+
+def test_folders_on_other_drives_are_none_of_its_business(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path_hooks", [])
+    bytecode.keep("C:\\raystream\\viewer")
+    (hook,) = sys.path_hooks
+    monkeypatch.setattr(bytecode, "os", SimpleNamespace(path=ntpath))
+    for other in ("D:\\elsewhere", "C:\\raystream", "C:\\raystream\\viewer2"):
+        with pytest.raises(ImportError, match="not below"):
+            hook(other)
 
 
 def test_one_copy_s_bytecode_is_not_another_s(sources: Path, tmp_path: Path) -> None:

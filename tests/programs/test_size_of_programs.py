@@ -50,7 +50,7 @@ def _moved(along: float) -> NDArray[np.float64]:
     [
         ("path", {}, 3950),
         ("path", {"dispersion": True}, 4650),
-        ("whitted", {}, 3250),
+        ("whitted", {}, 3260),
         ("photon", {"apart": True}, 3900),
         ("photon", {"apart": True, "gather": True}, 7300),
         ("photon", {"apart": True, "gather": True, "together": True}, 4950),

@@ -125,6 +125,24 @@ def test_one_pose_has_no_flow_and_an_infinite_one_no_past(renderer: Renderer) ->
         motion.release()
 
 
+def test_a_picture_without_a_pose_ends_what_is_known(renderer: Renderer) -> None:
+    """As of a scene in which nothing deforms: vertices from before it are those of another picture."""
+    now, size = bent(renderer.scene, 0.1), SIZE
+    with renderer.device.current():
+        motion = PosedMotion(renderer.device)
+        streams = [Stream(renderer.device, each, size) for each in (LIT, FEATURES)]
+    flow(renderer, motion, now, bent(renderer.scene, 0.02))
+    with renderer.device.current():
+        motion.turn()
+        motion.turn()
+        motion.keep(renderer.gpu_scene)
+        assert motion.flow(renderer.gpu_scene, *streams, CAMERA) is None
+        motion.turn()
+        motion.keep(renderer.gpu_scene)
+        assert motion.flow(renderer.gpu_scene, *streams, CAMERA) is not None
+        motion.release()
+
+
 def ages(scenes: list[Scene], size: tuple[int, int] = SIZE) -> tuple[NDArray, NDArray]:
     """Of the light of the last of these pictures, samples that stand for a pixel, and the instances that are seen."""
     renderer = Renderer(scenes[0], program="path", machine="singlepass", denoise="auto")

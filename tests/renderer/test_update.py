@@ -15,6 +15,7 @@ from pictures import of_two_kinds
 import viewer
 from viewer import Renderer, Scene
 from viewer.accel import structures
+from viewer.accel.two_level import build as two_level
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.base.errors import keywords as in_python
@@ -54,7 +55,7 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for name, build in list(structures.FLAT.items()):
         monkeypatch.setitem(structures.FLAT, name, noting(name, build))  # type: ignore[arg-type]
-    monkeypatch.setattr(structures, "over_instances", noting("two-level", structures.over_instances))
+    monkeypatch.setattr(two_level, "over_instances", noting("two-level", two_level.over_instances))
     return made
 
 

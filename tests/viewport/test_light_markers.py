@@ -160,3 +160,11 @@ def test_moved_lights(scene: Scene, markers: LightMarkers) -> None:
     assert moved.lights[:2] == scene.lights[:2] and moved.meshes == scene.meshes
     assert LightMarkers.of_pose(scene, []).lights == [] and len(scene.lights) == 3
     assert bulb.kind == "point"
+
+
+def test_a_light_that_is_moved_stands_still(markers: LightMarkers, scene: Scene) -> None:
+    """Of an exposure: its keys are those of another place."""
+    scene.lights = [replace(each, motion=(each, each)) for each in scene.lights]
+    for number, light in enumerate(markers.listed()):
+        moved = LightMarkers.moved(scene, light, (7.0, 8.0, 9.0))
+        assert [bool(each.motion) for each in moved.lights] == [k != number for k in range(3)]

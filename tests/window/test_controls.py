@@ -292,6 +292,7 @@ def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.
     class Scene:
         duration, animation = 4.0, 0
         animations = tuple(type("Animation", (), {"name": name}) for name in ("walk", "run"))
+        playing = None
 
         def play(self, number: int) -> None:
             self.animation = number

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 import viewer
 from viewer.accel import structures
-from viewer.accel.structures import Recipe, Structure
+from viewer.accel.structures import Primitives, Recipe, Structure
+from viewer.accel.two_level.build import over_instances
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
 from viewer.renderer.sampling.rays import pack_rays
@@ -211,7 +212,7 @@ def _builds(
     def build(which: str) -> None:
         recipe = wanted[which][0]
         flat = structures.FLAT.get(recipe.accel)
-        made[which] = flat(corners, recipe) if flat else structures.over_instances(scene, recipe)
+        made[which] = flat(Primitives(corners), recipe) if flat else over_instances(scene, recipe)
 
     timings = interleave({which: lambda which=which: build(which) for which in wanted}, 1)
     return made, {which: timings[which].to_json() | dict(made[which].statistics) for which in wanted}

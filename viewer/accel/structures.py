@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +15,12 @@ from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.rebuild import Trees
-from viewer.accel.deform.refit import RefitTables
 from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.culling import culled_of_objects
 from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
-
-if TYPE_CHECKING:
-    from viewer.accel.two_level.structure import TwoLevel
 
 Progress = Callable[[float, str], None]
 
@@ -96,10 +89,11 @@ class Structure:
         swept = self.levels == 2 and self.built.swept and other.built.swept
         if self.levels == 2 and self.built is not other.built and not swept:
             return []
-        for traversal in other._made:
+        made = list(other._made)  # which another thread may add to
+        for traversal in made:
             if traversal not in self._made:
                 self._made[traversal] = self.make(traversal)
-        return [module for traversal in other._made for module in self._made[traversal]]
+        return [module for traversal in made for module in self._made[traversal]]
 
     def without_stack(self) -> None:
         """Use the traversal of `stepwise` in all passes, for drivers on which a stack fails."""
@@ -264,176 +258,6 @@ def _tests(
     if primitives.moving is not None:
         test = with_keys(test, primitives.moving, order)
     return quadrics.with_quadrics(test, quadrics.record(primitives.placed)) if primitives.placed else [test]
-
-
-def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = None) -> Structure:
-    """Two levels: a structure over each distinct mesh, and one over the instances of all."""
-    from viewer.accel.two_level.structure import TwoLevel
-
-    inner = recipe.accel.removeprefix(TWO_LEVEL)
-    top = inner if recipe.top == "auto" else recipe.top
-    whole, stepwise = (
-        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_CHOICES)
-    )
-    two = TwoLevel.of(scene, top)
-    sides: Sides = [None] * len(two.objects.meshes)
-    if recipe.back_faces == "culled":
-        sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)
-    made = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
-    return _over_objects(recipe, two, sides, made, {"top": top}, (whole, stepwise))
-
-
-def _over_objects(
-    recipe: Recipe,
-    two: TwoLevel,
-    sides: Sides,
-    made: Made,
-    facts: dict[str, str],
-    ways: tuple[str, str],
-    before: Deforming | None = None,
-) -> Structure:
-    """Two levels over structures that are ``made``. ways : the traversals. before : with other trees."""
-    (make, built, order), (whole, stepwise), bvhs = made, ways, recipe.accel == f"{TWO_LEVEL}bvh"
-    corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
-    placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
-    marks = None
-    if placed:
-        count = iter(range(len(placed)))
-        marked = [-1 if quadric is None else next(count) for quadric in two.objects.quadrics]
-        marks = np.repeat(np.array(marked, np.int32), [len(o) for o in order])
-    test = triangles.module(
-        recipe.intersection,
-        np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
-        slack=recipe.plane_slack,
-        numbers=np.concatenate(order) if order else np.zeros(0, np.int32),
-        marks=marks,
-        culled=_in_order(sides, order),
-    )
-    moving = two.objects.moving_in(order)
-    if moving is not None:
-        test = with_keys(test, moving)
-    tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
-    deforming = None
-    if bvhs and not two.swept and recipe.intersection != "planes" and recipe.rebuild != "build":
-        deforming = _deforming(two, built, sides, before)
-    first = 0 if deforming is None else len(deforming.numbers)  # of the others
-
-    def again(trees: Trees) -> Structure:
-        others = _of_bvhs([*trees.bvhs, *built[first:]])
-        return _over_objects(recipe, two, sides, others, facts, ways, deforming)
-
-    return Structure(
-        recipe.accel,
-        two,
-        whole,
-        stepwise,
-        lambda traversal: [make(traversal), *tests, *two.modules],
-        levels=2,
-        facts={**facts, **({"build": recipe.build} if bvhs else {}), "traversal": whole},
-        statistics={
-            "objects": len(built),
-            "instances": int(np.count_nonzero(two.objects.of >= 0)),
-            "triangles": two.objects.triangles,
-            "seconds": float(sum(each.statistics["seconds"] for each in built)),
-            **two.top.statistics,
-        },
-        deforming=deforming,
-        again=None if deforming is None else again,
-    )
-
-
-def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deforming | None) -> Deforming | None:
-    """What follows poses, its instances within boxes that are found without vertices from the first pose on; with other
-    trees than ``before``."""
-    objects = two.objects
-    meshes = [mesh for mesh in objects.meshes[: len(objects.deforming)] if isinstance(mesh, DeformedMesh)]
-    if not meshes or objects.bound:
-        return None
-    count = len(meshes)
-    firsts = np.cumsum([0, *(len(mesh.rest.positions) for mesh in meshes)])[:-1]
-    faces = [mesh.triangles for mesh in meshes]
-    trees = RefitTables(built[:count], faces, firsts, sides[:count], any(each is not None for each in sides))
-    if before is not None:
-        return replace(before, trees=trees, bvhs=Trees.of(built[:count]))
-    found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
-    if found is not None:
-        two.top.often = True
-        boxes = (cover.of(mesh.pose) for cover, mesh in zip(found.covers, meshes, strict=True))
-        two.cover(dict(enumerate(boxes)))
-    return found
-
-
-Sides = list[NDArray[np.bool_] | None]
-
-
-def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_] | None:
-    """``culled`` in the order of the triangles' table, one object after the other."""
-    if all(each is None for each in sides):
-        return None
-    return np.concatenate([np.zeros(len(o), bool) if s is None else s[o] for s, o in zip(sides, order, strict=True)])
-
-
-Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
-
-
-def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
-    """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
-    first = 0 if two.swept else len(two.objects.deforming)
-    posed = [number < first for number in range(len(two.objects.corners))]
-    built = [
-        # Triangles that lie in one place now may not in another pose.
-        bvh_build.build(
-            corners if follows else bounding(corners, moving, culled),
-            recipe.build,
-            leaf=bvh.MOST_IN_LEAF,
-            progress=share,
-        )
-        for (corners, share), moving, culled, follows in zip(
-            _shares(two.objects.corners, progress), two.objects.moving, sides, posed, strict=True
-        )
-    ]
-    return _of_bvhs(built)
-
-
-def _of_bvhs(built: list[Bvh]) -> Made:
-    """The same of hierarchies that have been built."""
-    # An empty scene still has an object, which no instance uses.
-    held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
-    return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
-
-
-def _grids(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
-    """The same for grids."""
-    from viewer.accel.grid import build as grid_build
-    from viewer.accel.grid import objects as grid_objects
-
-    built = []
-    parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True)
-    for (corners, share), quadric, moving, culled in parts:
-        boxed = None if quadric is None else np.ones(1, bool)
-        if moving is not None:
-            boxed = np.zeros(len(corners), bool)
-            boxed[moving.numbers] = True
-        built.append(grid_build.build(bounding(corners, moving, culled), recipe.grid, boxed=boxed))
-        if share is not None:
-            share(1.0, "building the grids")
-    held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
-    order = [np.arange(len(corners), dtype=np.int32) for corners in two.objects.corners]
-    return lambda traversal: grid_objects.module(held), built, order
-
-
-def _shares(
-    parts: Sequence[NDArray[np.float32]], progress: Progress | None
-) -> Iterator[tuple[NDArray[np.float32], Progress | None]]:
-    """Each part, with its own share of the progress."""
-    total, before = max(1, sum(map(len, parts))), 0
-    for part in parts:
-        yield part, None if progress is None else partial(_share, progress, before / total, len(part) / total)
-        before += len(part)
-
-
-def _share(progress: Progress, before: float, of: float, share: float, text: str) -> None:
-    progress(before + of * share, text)
 
 
 ON_DEVICE = "device-grid"  # of `Recipe.rebuild`: grids are built on the device

@@ -62,8 +62,8 @@ from viewer.scene.texture import Image, Texture
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS
+from viewer.stream.compile.memories import tables_of
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.copy import FORMS
 from viewer.stream.gl.copy import copy_source as rectangle_source
@@ -253,8 +253,7 @@ def _deforming(device: Device) -> Iterator[tuple[str, Source]]:
     image = Image(np.full((2, 2, 4), 128, np.uint8))
     scene = replace(plain, meshes=[mesh], materials=[layered()], textures=[Texture(image)])
     renderer = Renderer(scene, device=device)
-    found = [module for stepwise in (False, True) for module in renderer.prepared.modules(stepwise)]
-    tables = {memory.name: memory for module in found for memory in module.memories if isinstance(memory, Table)}
+    tables = tables_of([*renderer.prepared.modules(False), *renderer.prepared.modules(True)])
     deforming = renderer.structure.deforming
     assert deforming is not None
     for name, source in deform_sources(deforming, tables, renderer.resources):

@@ -23,9 +23,6 @@ class NamedStreams:
             held = self._held[name] = Stream(self.device, record, size)
         return held
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._held
-
     def __getitem__(self, name: str) -> Stream:
         return self._held[name]
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.edits.movable import Movable, movable_lights
+from viewer.scene.edits.movable import Movable, movable_lights, placed_light
 from viewer.scene.light import Light
 from viewer.scene.scene import Scene
 from viewer.viewport.studies.wires import project_points
@@ -106,8 +105,7 @@ class LightMarkers:
         """The scene with a light without extent elsewhere."""
         x, y, z = map(float, position)
         lights = list(scene.lights)
-        change = {"direction": (-x, -y, -z)} if light.kind == "directional" else {"position": (x, y, z)}
-        lights[light.number] = replace(lights[light.number], **change)  # type: ignore[arg-type]
+        lights[light.number] = placed_light(lights[light.number], (x, y, z))
         return LightMarkers.of_pose(scene, lights)
 
     @staticmethod

@@ -48,10 +48,11 @@ class Deforming:
         return cls(list(numbers), PoseTables(meshes, scales), trees, covers, Trees.of(bvhs))
 
     def fits(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> bool:
-        """Whether these meshes of a scene, in other poses, are deforming objects with room for them, or no objects."""
+        """Whether these meshes of a scene, in other poses, are deforming objects with room for them, or no objects; one
+        that moves while the shutter is open has tables of keys, which are not here."""
         for number in posed:
             mesh = meshes[number]
-            if not isinstance(mesh, DeformedMesh):
+            if not isinstance(mesh, DeformedMesh) or mesh.motion:
                 return False
             if number in self.numbers and not self.poses.fits(self.numbers.index(number), mesh):
                 return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -20,6 +21,8 @@ from viewer.accel.bvh import layout
 from viewer.accel.bvh.build import SMALL, Bvh
 from viewer.accel.bvh.splits import CACHED, FAR_TEST, TEST, TRAVERSAL
 from viewer.accel.bvh.tree import MOST_IN_LEAF
+from viewer.base.errors import ViewerError
+from viewer.base.interrupts import UNWAITED
 from viewer.base.jit import run
 from viewer.scene.deform.mesh import DeformedMesh
 
@@ -111,7 +114,7 @@ class Rebuilder(Generic[Made]):
             return
         # Copies: nobody else is to have the vertices because of this.
         own = [DeformedMesh(mesh.rest, mesh.deformation, mesh.pose) for mesh in meshes]
-        self._thread = threading.Thread(target=self._run, args=(own,), name="rebuild", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(own,), name=UNWAITED, daemon=True)
         self._thread.start()
 
     def take(self) -> Made | None:
@@ -130,13 +133,14 @@ class Rebuilder(Generic[Made]):
 
     def _run(self, meshes: Sequence[DeformedMesh]) -> None:
         start = time.perf_counter()
-        with np.errstate(all="ignore"):
-            corners = [
-                mesh.positions[mesh.triangles] * np.float32(scale)
-                for mesh, scale in zip(meshes, self._scales.tolist(), strict=True)
-            ]
-        found = self._trees.better(corners, self._method)
-        if found is not None:
-            self._found = self._make(found)
+        with suppress(ViewerError, MemoryError):  # the trees that there are serve on
+            with np.errstate(all="ignore"):
+                corners = [
+                    mesh.positions[mesh.triangles] * np.float32(scale)
+                    for mesh, scale in zip(meshes, self._scales.tolist(), strict=True)
+                ]
+            found = self._trees.better(corners, self._method)
+            if found is not None:
+                self._found = self._make(found)
         now = time.perf_counter()
         self._due = now + max(LEAST_PAUSE, PAUSES * (now - start))

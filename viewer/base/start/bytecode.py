@@ -49,7 +49,7 @@ def keep(folder: str) -> None:
     hook = FileFinder.path_hook((_Loader, [".py"]))
 
     def below(path: str) -> Any:
-        if os.path.commonpath((folder, os.path.abspath(path))) != folder:
+        if not os.path.join(os.path.abspath(path), "").startswith(os.path.join(folder, "")):
             raise ImportError(f"{path}: not below {folder}", path=path)
         return hook(path)
 

@@ -9,6 +9,7 @@ from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.refit import WIDTH, levels
 from viewer.renderer.device import deform_passes as forms
 from viewer.renderer.inputs.prepared import Prepared
+from viewer.stream.compile.memories import tables_of
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
@@ -17,6 +18,8 @@ from viewer.stream.gl.rows import RowWriter, TablePass
 from viewer.stream.gl.stream import Stream
 
 NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
+
+Passes = dict[tuple[Any, ...], tuple[forms.PassForm, TablePass]]
 
 
 class Deformer:
@@ -30,7 +33,7 @@ class Deformer:
         self.device, self.resources, self.deforming = device, resources, deforming
         self.posed: Stream | None = None
         self._rows = RowWriter(device, resources)
-        self._passes: dict[tuple[Any, ...], TablePass] = {}
+        self._passes: Passes = {}
         self.streams: dict[str, Stream] = {}
         self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
 
@@ -55,8 +58,7 @@ class Deformer:
 
     def tables(self, prepared: Prepared) -> dict[str, Table]:
         """The tables that hold what deforms, by name, of those that programs may read; they are then on the device."""
-        memories = (memory for module in prepared.made() for memory in module.memories)
-        found = {each.name: each for each in memories if isinstance(each, Table) and each.name in NAMES}
+        found = {name: table for name, table in tables_of(prepared.made()).items() if name in NAMES}
         for table in found.values():
             if table.hot:
                 self.resources.get(table)
@@ -136,10 +138,14 @@ class Deformer:
         tables = [memory.name for memory in last.memories]
         key = last.name, form.output, *sorted(form.inputs), last.features, last.text, *tables
         if key not in self._passes:
-            self._passes[key] = TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
+            self._passes[key] = form, self._compiled(form)
         target = self._stream(into or name, form.output, elements)
-        self._passes[key].draw_rows(inputs, target, rows or (0, target.size[1]), **{"count": elements, **uniforms})
+        drawn = self._passes[key][1]
+        drawn.draw_rows(inputs, target, rows or (0, target.size[1]), **{"count": elements, **uniforms})
         return target
+
+    def _compiled(self, form: forms.PassForm) -> TablePass:
+        return TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
 
     def _stream(self, name: str, record: Record, count: int) -> Stream:
         size = WIDTH, -(-count // WIDTH)
@@ -150,9 +156,14 @@ class Deformer:
             held = self.streams[name] = Stream(self.device, record, size)
         return held
 
-    def reload(self) -> None:
-        """Compile the passes anew, when they are needed next."""
-        self._passes.clear()
+    def compiled_anew(self) -> Passes:
+        """The passes that it has, from their files. Raises ShaderError."""
+        return {key: (form, self._compiled(form)) for key, (form, _) in self._passes.items()}
+
+    def take(self, passes: Passes) -> None:
+        """Compute poses by these passes from now on."""
+        self._passes = passes
+        self._done.clear()
 
     def release(self) -> None:
         """Free streams, and the memories that passes alone read."""

@@ -29,7 +29,7 @@ from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import Table
+from viewer.stream.compile.memories import tables_of
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
@@ -111,6 +111,9 @@ class GpuScene:
         for a transformation that does not fit; then nothing has changed.
         """
         before, rows = self.prepared, None
+        if goal.structure is not before.structure and goal.structure.built is before.structure.built:
+            # prepared before the trees were built anew
+            goal = replace(goal, structure=before.structure)
         same = goal.structure is before.structure and before.structure.levels == 2
         if same and posed and self.device.limits is not None:
             goal, same = rebuilt(), False  # numbers of its formats are rounded on the host
@@ -165,12 +168,7 @@ class GpuScene:
         built = self.structure.built
         if not isinstance(built, DeviceGrid):
             return
-        triangles = next(
-            memory
-            for module in self.structure.modules()
-            for memory in module.memories
-            if isinstance(memory, Table) and memory.name == "triangles"
-        )
+        triangles = tables_of(self.structure.modules())["triangles"]
         with self.device.current():
             if self._grid_build is None or not self._grid_build.serves(triangles, self.resources):
                 self._release_build()
@@ -242,10 +240,12 @@ class GpuScene:
     def reload(self) -> None:
         """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then
         stay."""
-        self.machines.reload()
-        self.raster.release()
+        with self.device.current():
+            passes = {} if self.deformer is None else self.deformer.compiled_anew()
+        self.machines.reload()  # the last that may fail
         if self.deformer is not None:
-            self.deformer.reload()
+            self.deformer.take(passes)
+        self.raster.release()
         with self.device.current():
             self._release_build()
         self._changed()

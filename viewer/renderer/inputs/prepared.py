@@ -320,7 +320,9 @@ def _prepared(
         structure = structures.FLAT[recipe.accel](primitives, recipe, progress, earlier)
         geometry, details = flat_geometry(flat, keys), partial(flat_details, flat, keys)
     else:
-        structure = structures.over_instances(scene, recipe, progress)
+        from viewer.accel.two_level.build import over_instances
+
+        structure = over_instances(scene, recipe, progress)
         geometry = object_geometry(structure.built.objects)
         details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
     materials = decided_materials(scene)

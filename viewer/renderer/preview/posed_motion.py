@@ -12,8 +12,9 @@ from viewer.kernels.records import FEATURES, VERTEX
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.scene.camera import Camera
+from viewer.stream.compile.memories import tables_of
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.resources import Resources
@@ -32,13 +33,8 @@ def posed_motion_sources(prepared: Prepared, resources: Resources) -> Iterator[t
 
 def _modules(prepared: Prepared) -> tuple[Module, ...]:
     """What the flow reads of a scene."""
-    tables = [
-        memory
-        for module in prepared.modules()
-        for memory in module.memories
-        if isinstance(memory, Table) and memory.name in ("faces", "instances")
-    ]
-    return (Module("flow", (), "film/denoise/flow.glsl", tuple(tables)),)
+    tables = tables_of(prepared.modules())
+    return (Module("flow", (), "film/denoise/flow.glsl", (tables["faces"], tables["instances"])),)
 
 
 class PosedMotion:
@@ -49,12 +45,12 @@ class PosedMotion:
         self._keep: Pass | None = None  # made where objects deform
         self._flow: tuple[tuple[int, ...], TablePass] | None = None  # by the memories that it reads
         self._past, self._now = NamedStreams(device), NamedStreams(device)
-        self._kept = False  # the vertices of the picture that is being made
+        self._kept = self._known = False  # the vertices of the picture that is being made, and of the one before
 
     def turn(self) -> None:
         """What was kept last is the pose before the next one."""
         self._past, self._now = self._now, self._past
-        self._kept = False
+        self._known, self._kept = self._kept, False
 
     def keep(self, scene: GpuScene) -> None:
         """Keep the vertices of the pose on show, where objects deform; rays of the picture have been traced."""
@@ -67,7 +63,7 @@ class PosedMotion:
 
     def flow(self, scene: GpuScene, lit: Stream, features: Stream, camera: Camera) -> Stream | None:
         """A stream of `FLOW` of a picture's pixels, seen by ``camera``; None where the pose before is not known."""
-        if not self._kept or "points" not in self._past or self._past["points"].size != self._now["points"].size:
+        if not (self._kept and self._known) or self._past["points"].size != self._now["points"].size:
             return None
         made = self._now.get("flow", FLOW, lit.size)
         streams = {"lit": lit, "features": features, "now": self._now["points"], "past": self._past["points"]}
@@ -88,4 +84,4 @@ class PosedMotion:
         """Free the streams."""
         self._past.release()
         self._now.release()
-        self._kept = False
+        self._kept = self._known = False

@@ -52,10 +52,10 @@ def with_vertices(mesh: Mesh, positions: ArrayLike, normals: ArrayLike | None = 
 
 
 def _split(name: str, what: str, values: ArrayLike, own: Deformation, count: int) -> Float:
-    """(V, 3) float32 of the vertices at rest."""
+    """(V, 3) float32 of the vertices at rest, a copy."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            array = np.ascontiguousarray(values, np.float32)
+            array = np.array(values, np.float32, order="C")  # the caller's may change
     except (TypeError, ValueError, OverflowError) as error:
         raise ViewerError(name, f"{what} are not numbers ({error})", "give (V, 3)") from None
     given = count if own.source is None else int(own.source.max(initial=-1)) + 1
@@ -63,7 +63,7 @@ def _split(name: str, what: str, values: ArrayLike, own: Deformation, count: int
         return array[own.source]
     if array.shape != (count, 3):
         raise ViewerError(name, f"{what} have shape {array.shape}", f"expected ({given}, 3)")
-    return array.copy() if array is values else array
+    return array
 
 
 def _smooth(positions: Float, rest: Mesh, own: Deformation) -> Float:

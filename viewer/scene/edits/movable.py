@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.scene.light import Vector
+from viewer.scene.light import Light, Vector
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
@@ -73,8 +73,14 @@ def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
         instances[light.number] = replace(instances[light.number], transform=moved, motion=None)
         return replace(scene, instances=instances)
     lights = list(scene.lights)
-    if light.kind == "directional":
-        lights[light.number] = replace(lights[light.number], direction=(-x, -y, -z), motion=())
-    else:
-        lights[light.number] = replace(lights[light.number], position=(x, y, z), motion=())
+    lights[light.number] = placed_light(lights[light.number], (x, y, z))
     return replace(scene, lights=lights)
+
+
+def placed_light(light: Light, position: Vector) -> Light:
+    """A light without extent elsewhere, where it stands still; of a directional one the position is the direction to
+    it."""
+    x, y, z = position
+    if light.kind == "directional":
+        return replace(light, direction=(-x, -y, -z), motion=())
+    return replace(light, position=(x, y, z), motion=())

@@ -63,6 +63,11 @@ def base_name(table: Table) -> str:
     return f"arena_base_{table.name}"
 
 
+def tables_of(modules: Iterable[Module]) -> dict[str, Table]:
+    """The tables of these modules by name; modules that share a table have the same one."""
+    return {each.name: each for module in modules for each in module.memories if isinstance(each, Table)}
+
+
 def cold_tables(modules: Iterable[Module]) -> list[Table]:
     """The tables of modules that lie in the arena."""
     return [m for module in modules for m in module.memories if isinstance(m, Table) and not m.hot]

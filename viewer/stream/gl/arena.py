@@ -60,7 +60,10 @@ class Arena:
 
     def add(self, table: Table) -> Iterator[float]:
         """Upload a table in pieces of a few milliseconds; yields the share done. May be abandoned: the place counts
-        only once complete. Raises DeviceError where the texture would exceed the driver's limit."""
+        only once complete. One that is brought here meanwhile stays. Raises DeviceError where the texture would exceed
+        the driver's limit."""
+        if table in self:
+            return
         texels, count = texels_of(table), len(table.data)
         first, age = self._place(texels), self._age
         try:
@@ -76,11 +79,13 @@ class Arena:
             if self._age == age:
                 self._free(first, texels)
             raise
-        if self._age == age:
+        if self._age != age:  # all places have changed meanwhile
+            yield from self.add(table)
+        elif table in self:
+            self._free(first, texels)
+        else:
             self._places[id(table)] = table, first, texels
             self._numbers[id(table)] = next(UPLOADS)
-        else:  # all places have changed meanwhile
-            yield from self.add(table)
 
     def upload_number(self, table: Table) -> int:
         """See `Resources.upload_number`."""
@@ -120,11 +125,13 @@ class Arena:
             self._free(*found[1:])
 
     def compact(self) -> None:
-        """Close the gaps by moving the remaining tables, where less than half of what is used is theirs; no program may
+        """Close the gaps by moving the remaining tables, where less than half of the texture is theirs; no program may
         still use their old places. In a buffer they move on the device: to pack and upload those of a million triangles
         anew takes seconds."""
-        places, old = list(self._places.values()), self.texture
-        if 2 * sum(room for *_, room in places) > self._end:
+        places = [(table, first, texels_of(table)) for table, first, _ in self._places.values()]  # no room to spare
+        old = self.texture
+        used = sum(texels for *_, texels in places)
+        if 2 * used > self._end and self._room <= max(LEAST, 2 * used):
             return
         if not places or not isinstance(old, BufferTexture):
             self.release()

@@ -103,17 +103,21 @@ class Resources:
         total, before = sum(len(source.data) for source in missing), 0
         self.arena.reserve(sum(texels_of(each) for each in missing if isinstance(each, Table) and not each.hot))
         for source in missing:
-            memory: Memory | None = None
-            if isinstance(source, Table) and not source.hot:
-                pieces = self.arena.add(source)
-            else:
-                memory = Memory(self.device, source, filled=False)
-                pieces = memory.fill()
+            pieces = self.arena.add(source) if isinstance(source, Table) and not source.hot else self._fill(source)
             for share in pieces:
                 yield (before + share * len(source.data)) / max(1, total)
-            if memory is not None:
-                self._memories[id(source)] = memory
             before += len(source.data)
+
+    def _fill(self, source: Source) -> Iterator[float]:
+        """Upload a memory in pieces; yields the share done. One that is brought here meanwhile stays."""
+        if self._held(source):
+            return
+        memory = Memory(self.device, source, filled=False)
+        yield from memory.fill()
+        if self._held(source):
+            memory.release()
+        else:
+            self._memories[id(source)] = memory
 
     def update(self, source: Table, first: int, last: int) -> None:
         """Upload rows first .. last - 1 of a table, changed in place, if it is on the device."""
