@@ -96,3 +96,10 @@ def test_the_words_of_one_line(device: Any, scene: Scene) -> None:
     for animation, expected in (("stand", rest), (0, last)):
         (frame,) = render_frames(scene, range(1, 2), animation=animation, **how)
         np.testing.assert_array_equal(frame.picture.linear, expected)
+
+
+def test_a_grid_that_is_not_built_on_the_device_is_told(device: Any, scene: Scene) -> None:
+    for accel, told in (("grid", []), ("bvh", ["--rebuild device-grid serves --accel grid alone, and not bvh"])):
+        made = Renderer(scene, device=device, accel=accel, rebuild="device-grid", **OPTIONS)
+        assert [note for note in made.notes if "device-grid" in note] == told
+        made.release()

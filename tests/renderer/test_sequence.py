@@ -199,6 +199,13 @@ def test_a_moment_where_nothing_moves(tmp_path, monkeypatch, capsys):
     assert os.listdir() == []
 
 
+def test_a_moment_beyond_the_end_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    asked = ("--moment", "9", "--size", "8x8", "--spp", "1", "--program", "cast")
+    assert cli.main(("render", "balls", "-o", "a.png", *asked)) == 0
+    assert "note: the animation ends at 4 s, and is shown in its last pose" in capsys.readouterr().err
+
+
 def test_a_missing_library_is_told_in_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)

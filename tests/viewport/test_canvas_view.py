@@ -265,7 +265,8 @@ def test_a_moment_of_the_animation(device: Any) -> None:
         view.handle(event("key_down", key="ArrowRight", modifiers=("Shift",)))
         assert player.seconds == pytest.approx(9 / 30)
         with pytest.raises(viewer.ViewerError, match="no animation 'dance'"):
-            view.update(animation="dance")
+            view.update(animation="dance", spp=3)
+        assert view.value("spp") != 3
     finally:
         view.release()
 

@@ -53,7 +53,7 @@ def render(arguments: Namespace) -> bool:
 
         loaded()
         scene = load_scene(arguments, progress)
-        scene = at_moment(scene, arguments)
+        scene = at_moment(scene, arguments, progress)
         times.append(perf_counter())
         progress(None, "building")
         renderer = Renderer(scene, **chosen_options(arguments, "renderer"), progress=progress)
@@ -222,13 +222,14 @@ def load_scene(arguments: Namespace, progress: Progress) -> Scene:
     return scene
 
 
-def at_moment(scene: Scene, arguments: Namespace) -> Scene:
+def at_moment(scene: Scene, arguments: Namespace, progress: Progress) -> Scene:
     """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
     if arguments.moment is None:
         return scene
-    from viewer.renderer.sequence import at_moment as scene_at
+    from viewer.renderer.sequence import moment_remarks, shown_at
 
-    return scene_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
+    tell(moment_remarks(scene, arguments.moment), arguments, progress)
+    return shown_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
 
 
 def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progr
     check("layers", arguments.layers, (*LAYERS, *SERIES))
     arguments.output, arguments.quiet = outputs.STANDARD_OUTPUT, asked.quiet or asked.json
     scene = commands.load_scene(arguments, progress)
-    scene = commands.at_moment(scene, arguments)
+    scene = commands.at_moment(scene, arguments, progress)
     renderer = Renderer(scene, **commands.chosen_options(arguments, "renderer"), progress=progress)
     commands.tell([*renderer.notes, *commands.fill_darkness(renderer, arguments)], arguments, progress)
     picture = renderer.render(**commands.chosen_options(arguments, "render"), progress=progress)

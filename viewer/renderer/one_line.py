@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from viewer.base.errors import warn
 from viewer.options.table import check
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import NAMES, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 from viewer.renderer.sampling.picture import Picture
-from viewer.renderer.sequence import at_moment
+from viewer.renderer.sequence import moment_remarks, shown_at
 from viewer.scene.edits.animated import playing
 
 
@@ -45,8 +46,9 @@ def render(
     if moment is not None or animation is not None or shutter is not None:
         given = scene_given(scene, options)
         found = playing(given.given if isinstance(given, Prepared) else given, animation)
-        times = check("moment", moment), check("fps", fps)
-        scene = at_moment(found, *times, check("shutter", shutter), check("motion_keys", motion_keys))
+        warn(moment_remarks(found, check("moment", moment)))
+        times = check("moment", moment) or 0.0, check("fps", fps)
+        scene = shown_at(found, *times, check("shutter", shutter), check("motion_keys", motion_keys))
     drawn = {name: options.pop(name) for name in RENDER_KEYWORDS if name in options}
     renderer = Renderer(scene, **options)
     try:

@@ -11,7 +11,7 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viewer.accel.structures import Structure
+from viewer.accel.structures import ON_DEVICE, Structure
 from viewer.base.errors import ViewerError, warn
 from viewer.base.lock import FairLock, exclusive
 from viewer.base.textfile import is_stream
@@ -166,11 +166,13 @@ class Renderer:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on first hits, on what the driver does not do right, and on lights and environment, where the program
-        has lighting."""
+        """Remarks on first hits, on what the driver does not do right, on a structure that is not built as asked for,
+        and on lights and environment, where the program has lighting."""
         found = [*self.first_hits.notes, *self.fallbacks]
         if not self.progressive and (self.prepared.moving or self.camera.motion):
             found.append(f"program {self.settings.program} shows the moment at which the shutter opens")
+        if self.settings.rebuild == ON_DEVICE and self.structure.name != "grid":
+            found.append(f"--rebuild {ON_DEVICE} serves --accel grid alone, and not {self.structure.name}")
         return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
 
     @property

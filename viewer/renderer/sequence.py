@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError, ViewerWarning, warn
+from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.film.files.movie import frame_path, is_movie, write_movie
 from viewer.options.table import OPTIONS, check, part
 from viewer.renderer.inputs.prepared import Prepared
@@ -220,16 +220,14 @@ def shown_at(
     return exposed(scene, seconds + shutter[0] / fps, seconds + shutter[1] / fps, keys)
 
 
-def at_moment(
-    scene: Scene, moment: float | None, fps: float, shutter: tuple[float, float] | None, keys: int | str = "auto"
-) -> Scene:
-    """A scene for one picture: as of `shown_at`, at 0 seconds where ``moment`` is None. Warns of a moment beyond the
-    animation's end. Raises ViewerError for a moment where nothing moves."""
-    if moment is not None and not scene.animations:
+def moment_remarks(scene: Scene, moment: float | None) -> list[str]:
+    """A remark on a moment beyond the end of the animation. Raises ViewerError for a moment where nothing moves."""
+    if moment is None:
+        return []
+    if not scene.animations:
         raise ViewerError(scene.name, "nothing moves in it", "render it without a moment")
-    if moment is not None and moment > scene.duration:
-        warn([f"the animation ends at {scene.duration:g} s, and is shown in its last pose"])
-    return shown_at(scene, moment or 0.0, fps, shutter, keys)
+    ends = f"the animation ends at {scene.duration:g} s, and is shown in its last pose"
+    return [ends] if moment > scene.duration else []
 
 
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:

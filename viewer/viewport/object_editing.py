@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.scene.edits.animated import AnimatedParts
+from viewer.scene.edits.animated import AnimatedParts, playing
 from viewer.scene.edits.movable import Movable
 from viewer.scene.scene import Scene
 from viewer.viewport.animation_player import AnimationPlayer
@@ -108,6 +108,10 @@ class ObjectEditing:
         self.seek(0.0)
         self._tell_animation()
 
+    def check_animation(self, animation: int | str | None) -> None:
+        """Raises ViewerError where nothing moves, and for an animation that is unknown."""
+        playing(self._animated(), animation)
+
     @property
     def animations(self) -> list[str]:
         """The scene's animations by name."""
@@ -118,8 +122,8 @@ class ObjectEditing:
     def animation(self) -> str:
         """The name of the chosen one; empty without any."""
         scene = self.view.scene
-        playing = None if scene is None else scene.playing
-        return "" if playing is None else playing.name
+        chosen = None if scene is None else scene.playing
+        return "" if chosen is None else chosen.name
 
     def toggle_loop(self) -> None:
         """Whether the animation begins again behind its end."""

@@ -251,6 +251,8 @@ class CanvasView:
         own = _checked({name: changes.pop(name) for name in OWN if name in changes})
         self.scene_loader.requested.replace(**changes)
         with self._current():
+            if any(own.get(name) is not None for name in MOTION):
+                self.context.editing.check_animation(own.get("animation"))
             if changes:
                 self.scene_loader.change(**changes)
             self._apply(own)
