@@ -4,10 +4,7 @@ fresh builds and Embree."""
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import deforming
@@ -17,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from test_two_level import assert_as_flat
 
-from tests.stream.test_opengl33 import ENVIRONMENT, HELD
+from tests.held import HELD, run_held
 from viewer import Renderer, Scene
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree
@@ -457,23 +454,7 @@ def test_the_sources_of_other_scenes_know_nothing_of_it(device: object) -> None:
 
 def test_poses_on_opengl_33(device: Any) -> None:
     """Without a texture barrier, without buffer textures' extensions: the tests of vertices, boxes and hits."""
-    if "Mesa" not in str(device.info["GL_VERSION"]):
-        pytest.skip(f"{device.name} is not a driver of Mesa, and cannot be held to OpenGL 3.3")
-    if os.environ.get(HELD):
-        pytest.skip("this is the held run")
-    here = Path(__file__)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--golden", "off", str(here)]
-        + ["-k", "reference or (builder and stack) or fresh or held"],
-        cwd=here.parents[2],
-        env={**os.environ, **ENVIRONMENT, HELD: "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
-    assert "failed" not in done.stdout and "passed" in done.stdout
+    run_held(device, [__file__], "reference or (builder and stack) or fresh or held", "--golden", "off")
 
 
 @pytest.mark.skipif(not os.environ.get(HELD), reason="run by test_poses_on_opengl_33, in a process of its own")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from soups import KINDS, read_ply, soup
 
-from tests.stream.test_opengl33 import ENVIRONMENT, HELD
+from tests.held import run_held
 from viewer.accel import triangles
 from viewer.accel.grid import on_device, overlap
 from viewer.accel.grid.build import ROUNDING, build
@@ -196,18 +193,4 @@ def test_limits(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:
 
 
 def test_the_same_on_opengl_33(device: Any) -> None:
-    if "Mesa" not in str(device.info["GL_VERSION"]):
-        pytest.skip(f"{device.name} is not a driver of Mesa, and cannot be held to OpenGL 3.3")
-    if os.environ.get(HELD):
-        pytest.skip("this is the held run")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "host_s and 7 or left_out"],
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, **ENVIRONMENT, HELD: "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
-    assert "passed" in done.stdout
+    run_held(device, [__file__], "host_s and 7 or left_out")
