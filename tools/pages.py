@@ -1,0 +1,129 @@
+"""Writes what is generated in the pages: ``python tools/pages.py [--check]``.
+
+A page's generated part stands between ``<!-- made: NAME -->`` and ``<!-- /made -->``: the table of options, the list of
+keys, the figures of ``tools/figures.toml`` with their numbers out of the results' JSON, and the list of these files.
+``--check`` writes nothing; exit code 1 where a page would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "tools" / "results"
+FIGURES = ROOT / "tools" / "figures.toml"
+_PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- /made -->)", re.DOTALL)
+
+
+def options() -> str:
+    """The table of options."""
+    from viewer.cli.main import options_table
+
+    return options_table()
+
+
+def keys() -> str:
+    """The list of keys."""
+    from viewer.viewport.controls.keymap import markdown_table
+
+    return markdown_table()
+
+
+def figures() -> str:
+    """The figures that have a results file: a heading and a table for each topic, in the order of the first of each."""
+    topics: dict[str, list[str]] = {}
+    for entry in tomllib.loads(FIGURES.read_text(encoding="utf-8"))["figure"]:
+        values = [_shown(entry["file"], cell) for cell in entry["cells"]]
+        row = f"| {entry['text'].format(*values)} | {_where(entry['file'])} |"
+        topics.setdefault(entry["topic"], []).append(row)
+    head = ["| figure | machine, date |", "|---|---|"]
+    return "\n\n".join("\n".join([f"### {topic}", "", *head, *rows]) for topic, rows in topics.items())
+
+
+def files() -> str:
+    """The results files, with subject, command, machine and date."""
+    rows = ["| subject | command | machine, date |", "|---|---|---|"]
+    for path in sorted(RESULTS.glob("*/*.json"), key=lambda path: (path.stem, path.parent.name)):
+        name = path.relative_to(RESULTS).as_posix()
+        about = _read(name).get("about", "the share of a render outside of OpenGL")
+        rows.append(f"| {about} | `python tools/bench.py {path.stem}` | {_where(name)} |")
+    return "\n".join(rows)
+
+
+PARTS: dict[str, Callable[[], str]] = {"options": options, "keys": keys, "figures": figures, "files": files}
+PAGES = ("viewer/options/README.md", "viewer/window/README.md", "tools/results/README.md")
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    return found
+
+
+def _where(name: str) -> str:
+    """Machine and date of a results file, as a link to it."""
+    facts = _read(name)["facts"]
+    cpu = " ".join(re.sub(r"\((R|TM)\)|Processor", "", facts["cpu"]).split()).replace(" @", ",")
+    return f"[{cpu}, {facts['date'][:10]}]({name})"
+
+
+def _rows(table: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """A table's rows by name: the first cell, or the first two where several rows share it (the later ones leave it
+    empty)."""
+    first, before = "", None
+    names = [str(row[0]) for row in table["rows"]]
+    for row in table["rows"]:
+        before = first
+        first = str(row[0]) or before
+        shared = "" in names or names.count(first) > 1
+        yield f"{first} | {row[1]}" if shared else first, row
+
+
+def _shown(name: str, cell: list[Any]) -> str:
+    """A number of a results file. cell : beginning of a table's title, row, column, format, factor (by default 1).
+
+    Raises LookupError where there is none of that name.
+    """
+    title, row, column, form, factor = [*cell, 1][:5]
+    tables = [table for table in _read(name)["tables"] if table["title"].startswith(title)]
+    for table in tables:
+        for known, values in _rows(table):
+            if known == row and column in table["columns"]:
+                value = values[table["columns"].index(column)]
+                return str(value).split(" (")[0] if isinstance(value, str) else format(value * factor, form)
+    raise LookupError(f"{name}: no cell '{title}', '{row}', '{column}'")
+
+
+def made(text: str) -> str:
+    """A page with its generated parts as they should be."""
+    return _PART.sub(lambda found: f"{found[1]}{PARTS[found[2]]()}\n{found[3]}", text)
+
+
+def main() -> int:
+    """Write or check every page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    check, changed = parser.parse_args().check, False
+    for name in PAGES:
+        path = ROOT / name
+        before = path.read_text(encoding="utf-8")
+        after = made(before)
+        if after != before:
+            changed = True
+            print(name)
+            if not check:
+                path.write_text(after, encoding="utf-8")
+    return int(check and changed)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    sys.exit(main())
