@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,7 +52,7 @@ def figures() -> str:
 def files() -> str:
     """The results files, with subject, command, machine and date."""
     rows = ["| subject | command | machine, date |", "|---|---|---|"]
-    for path in sorted(RESULTS.glob("*/*.json"), key=lambda path: (path.stem, path.parent.name)):
+    for path in sorted(RESULTS.rglob("*.json"), key=lambda path: (path.stem, path.parent.name)):
         name = path.relative_to(RESULTS).as_posix()
         about = _read(name).get("about", "the share of a render outside of OpenGL")
         rows.append(f"| {about} | `python tools/bench.py {path.stem}` | {_where(name)} |")
@@ -76,30 +77,42 @@ def _where(name: str) -> str:
 
 
 def _rows(table: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """A table's rows by name: the first cell, or the first two where several rows share it (the later ones leave it
-    empty)."""
-    first, before = "", None
-    names = [str(row[0]) for row in table["rows"]]
+    """A table's rows by name: the first cell, or the first two where several rows share it, or leave it empty."""
+    names, first = [str(row[0]) for row in table["rows"]], ""
     for row in table["rows"]:
-        before = first
-        first = str(row[0]) or before
-        shared = "" in names or names.count(first) > 1
-        yield f"{first} | {row[1]}" if shared else first, row
+        first = str(row[0]) or first
+        yield f"{first} | {row[1]}" if "" in names or names.count(first) > 1 else first, row
+
+
+def _values(name: str, title: str, known: Callable[[str], bool], column: str) -> list[Any]:
+    """The cells of a column, of the rows whose name is ``known``; of tables whose title begins so.
+
+    Raises LookupError where there is none.
+    """
+    found = [
+        values[table["columns"].index(column)]
+        for table in _read(name)["tables"]
+        if table["title"].startswith(title) and column in table["columns"]
+        for row, values in _rows(table)
+        if known(row)
+    ]
+    if not found:
+        raise LookupError(f"{name}: no cell of column '{column}' in table '{title}'")
+    return found
 
 
 def _shown(name: str, cell: list[Any]) -> str:
-    """A number of a results file. cell : beginning of a table's title, row, column, format, factor (by default 1).
-
-    Raises LookupError where there is none of that name.
-    """
+    """A number of a results file, see the head of figures.toml."""
+    if cell[0] == "ratio":
+        _, title, row, other, column, form = cell
+        top, below = (_values(name, title, each.__eq__, column)[0] for each in (row, other))
+        return format(top / below, form)
+    if cell[0] == "median":
+        _, title, end, column, form = cell
+        return format(median(_values(name, title, lambda row: row.endswith(end), column)), form)
     title, row, column, form, factor = [*cell, 1][:5]
-    tables = [table for table in _read(name)["tables"] if table["title"].startswith(title)]
-    for table in tables:
-        for known, values in _rows(table):
-            if known == row and column in table["columns"]:
-                value = values[table["columns"].index(column)]
-                return str(value).split(" (")[0] if isinstance(value, str) else format(value * factor, form)
-    raise LookupError(f"{name}: no cell '{title}', '{row}', '{column}'")
+    value = _values(name, title, row.__eq__, column)[0]
+    return value.split(" (")[0] if isinstance(value, str) else format(value * factor, form).replace("%", " %")
 
 
 def made(text: str) -> str:
