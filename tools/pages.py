@@ -39,23 +39,28 @@ def keys() -> str:
 
 
 def figures() -> str:
-    """The figures that have a results file: a heading and a table for each topic, in the order of the first of each."""
+    """The figures that have a results file, by topic, in the order of the first of each; a topic's row is an anchor."""
     topics: dict[str, list[str]] = {}
     for entry in tomllib.loads(FIGURES.read_text(encoding="utf-8"))["figure"]:
         values = [_shown(entry["file"], cell) for cell in entry["cells"]]
         row = f"| {entry['text'].format(*values)} | {_where(entry['file'])} |"
         topics.setdefault(entry["topic"], []).append(row)
-    head = ["| figure | machine, date |", "|---|---|"]
-    return "\n\n".join("\n".join([f"### {topic}", "", *head, *rows]) for topic, rows in topics.items())
+    rows = ["| figure | machine, date |", "|---|---|"]
+    for topic, found in topics.items():
+        anchor = re.sub(r"[^a-z ]", "", topic.lower()).replace(" ", "-")
+        rows += [f'| <a id="{anchor}"></a>**{topic}** | |', *found]
+    return "\n".join(rows)
 
 
 def files() -> str:
-    """The results files, with subject, command, machine and date."""
-    rows = ["| subject | command | machine, date |", "|---|---|---|"]
-    for path in sorted(RESULTS.rglob("*.json"), key=lambda path: (path.stem, path.parent.name)):
-        name = path.relative_to(RESULTS).as_posix()
-        about = _read(name).get("about", "the share of a render outside of OpenGL")
-        rows.append(f"| {about} | `python tools/bench.py {path.stem}` | {_where(name)} |")
+    """The results files by benchmark, with subject, machine and date."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(RESULTS.rglob("*.json")):
+        found.setdefault(path.stem, []).append(path.relative_to(RESULTS).as_posix())
+    rows = ["| `python tools/bench.py` | subject | machine, date |", "|---|---|---|"]
+    for name, paths in sorted(found.items()):
+        about = next((text for each in paths if (text := _read(each).get("about"))), "the host outside of OpenGL")
+        rows.append(f"| `{name}` | {about} | {'; '.join(map(_where, paths))} |")
     return "\n".join(rows)
 
 
