@@ -157,6 +157,12 @@ def test_every_generated_part_stands_on_a_page() -> None:
     assert sorted(found) == sorted(pages.PARTS)
 
 
+def test_every_benchmark_is_listed() -> None:
+    text = (ROOT / "tools" / "README.md").read_text(encoding="utf-8")
+    table = text.partition("| subject | names |")[2].partition("\n\n")[0]
+    assert sorted(re.findall(r"`([\w-]+)`", table)) == sorted(NAMES)
+
+
 def test_a_cell_that_is_not_there() -> None:
     with pytest.raises(LookupError, match=r"accel\.json: no cell of column 'weight' in table 'builds'"):
         pages._shown("llvmpipe-amd-epyc-2-cpus/accel.json", ["builds", "bunny: bvh, stack", "weight", ".0f"])

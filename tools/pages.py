@@ -112,9 +112,11 @@ def _shown(name: str, cell: list[Any]) -> str:
         _, title, row, other, column, form = cell
         top, below = (_values(name, title, each.__eq__, column)[0] for each in (row, other))
         return format(top / below, form)
-    if cell[0] == "median":
-        _, title, end, column, form = cell
-        return format(median(_values(name, title, lambda row: row.endswith(end), column)), form)
+    if cell[0] in ("median", "most"):
+        of, title, end, column, form = cell
+        return format(
+            {"median": median, "most": max}[of](_values(name, title, lambda row: row.endswith(end), column)), form
+        )
     title, row, column, form, factor = [*cell, 1][:5]
     value = _values(name, title, row.__eq__, column)[0]
     return value.split(" (")[0] if isinstance(value, str) else format(value * factor, form).replace("%", " %")
