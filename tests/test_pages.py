@@ -140,9 +140,9 @@ def test_sentences_are_found() -> None:
 
 
 def test_the_readme_has_three_measured_figures_each_with_its_file() -> None:
-    lines = prose(README.read_text(encoding="utf-8")).splitlines()
-    found = [line for line in lines if _FIGURE.search(line)]
-    assert len(found) == 3 and all(re.search(r"\]\(tools/results/\S+\.json\)", line) for line in found)
+    text = README.read_text(encoding="utf-8")
+    assert not _FIGURE.findall(prose(text))
+    assert len(re.findall(r"^- \[.*\]\(tools/results/\S+\.json\)$", pages.made(text), re.MULTILINE)) == 3
 
 
 @pytest.mark.parametrize("page", pages.PAGES)

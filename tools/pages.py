@@ -41,15 +41,19 @@ def keys() -> str:
 def figures() -> str:
     """The figures that have a results file, by topic, in the order of the first of each; a topic's row is an anchor."""
     topics: dict[str, list[str]] = {}
-    for entry in tomllib.loads(FIGURES.read_text(encoding="utf-8"))["figure"]:
-        values = [_shown(entry["file"], cell) for cell in entry["cells"]]
-        row = f"| {entry['text'].format(*values)} | {_where(entry['file'])} |"
+    for entry in _entries("figure"):
+        row = f"| {_filled(entry)} | {_where(entry['file'])} |"
         topics.setdefault(entry["topic"], []).append(row)
     rows = ["| figure | machine, date |", "|---|---|"]
     for topic, found in topics.items():
         anchor = re.sub(r"[^a-z ]", "", topic.lower()).replace(" ", "-")
         rows += [f'| <a id="{anchor}"></a>**{topic}** | |', *found]
     return "\n".join(rows)
+
+
+def speed() -> str:
+    """The few figures of the README, each a link to its file."""
+    return "\n".join(f"- [{_filled(entry)}](tools/results/{entry['file']})" for entry in _entries("speed"))
 
 
 def files() -> str:
@@ -64,8 +68,21 @@ def files() -> str:
     return "\n".join(rows)
 
 
-PARTS: dict[str, Callable[[], str]] = {"options": options, "keys": keys, "figures": figures, "files": files}
-PAGES = ("viewer/options/README.md", "viewer/window/README.md", "tools/results/README.md")
+PARTS: dict[str, Callable[[], str]] = {
+    **{"options": options, "keys": keys, "figures": figures, "speed": speed, "files": files}
+}
+PAGES = ("README.md", "viewer/options/README.md", "viewer/window/README.md", "tools/results/README.md")
+
+
+def _entries(kind: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads(FIGURES.read_text(encoding="utf-8"))[kind]
+    return found
+
+
+def _filled(entry: dict[str, Any]) -> str:
+    """The text of an entry with its numbers."""
+    text: str = entry["text"]
+    return text.format(*(_shown(entry["file"], cell) for cell in entry["cells"]))
 
 
 @cache
