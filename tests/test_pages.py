@@ -152,6 +152,28 @@ def test_tables_are_as_generated(page: str) -> None:
     assert "<!-- made: " in text and pages.made(text) == text
 
 
+def test_the_tool_writes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    for page in pages.PAGES:
+        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / page).write_text("# A page\n", encoding="utf-8")
+    keys = tmp_path / "viewer" / "window" / "README.md"
+    keys.write_text("before\n<!-- made: keys -->\nold\n<!-- /made -->\nbehind\n", encoding="utf-8")
+    assert pages.main(["--check"]) == 1 and "old" in keys.read_text(encoding="utf-8")
+    assert pages.main([]) == 0 and pages.main(["--check"]) == 0
+    assert capsys.readouterr().out == "viewer/window/README.md\n" * 2
+    made = keys.read_text(encoding="utf-8")
+    assert made == f"before\n<!-- made: keys -->\n{pages.keys()}\n<!-- /made -->\nbehind\n"
+
+
+def test_features_of_shaders_are_there() -> None:
+    text = (ROOT / "shaders" / "README.md").read_text(encoding="utf-8")
+    table = text.partition("| feature |")[2].partition("\n\n")[0]
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "shaders").rglob("*.glsl"))
+    named = re.findall(r"`([A-Z_]+)`", table)
+    assert len(named) >= 20 and all(re.search(rf"^#if.*\bHAVE_{each}\b", sources, re.MULTILINE) for each in named)
+
+
 def test_every_generated_part_stands_on_a_page() -> None:
     found = [each for path in PAGES for each in re.findall(r"<!-- made: (\w+) -->", path.read_text(encoding="utf-8"))]
     assert sorted(found) == sorted(pages.PARTS)

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -144,11 +144,11 @@ def made(text: str) -> str:
     return _PART.sub(lambda found: f"{found[1]}{PARTS[found[2]]()}\n{found[3]}", text)
 
 
-def main() -> int:
-    """Write or check every page."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write or check every page; 1 where one differs and is only checked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
-    check, changed = parser.parse_args().check, False
+    check, changed = parser.parse_args(argv).check, False
     for name in PAGES:
         path = ROOT / name
         before = path.read_text(encoding="utf-8")
