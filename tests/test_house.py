@@ -402,20 +402,13 @@ def test_scripts_are_well_formed(script):
     subprocess.run([str(BASH), "-n", str(ROOT / script)], check=True)
 
 
-def test_readme_s_table_of_options_is_the_program_s():
-    from viewer.cli.main import options_table
-
-    readme = ROOT / "README.md"
-    assert options_table() in readme.read_text()
-
-
 def files_below(folder):
     """The files of a folder, as paths from there."""
     return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
 
 
 def test_what_a_wheel_has():
-    """The package, and of shaders and assets what it reads: the README's pictures would be three quarters of it."""
+    """The package, and of shaders and assets what it reads: the pages' pictures would be three quarters of it."""
     wheel = project()["tool"]["hatch"]["build"]["targets"]["wheel"]
     put = {}
     for source, where in wheel["force-include"].items():

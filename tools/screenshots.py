@@ -1,4 +1,4 @@
-"""The README's pictures of the window: ``python tools/screenshots.py [NAME ...] [--out DIR]``.
+"""The pages' pictures of the window: ``python tools/screenshots.py [NAME ...] [--out DIR]``.
 
 ``window.png``: the built-in teapotahedron, path traced under its lamp. ``panels.png``: a box with its panels, its lamp
 selected. ``inspector.png``: a frame half way through its passes and the boxes that one ray visits. ``photons.png``: the

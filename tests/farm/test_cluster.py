@@ -45,7 +45,7 @@ def test_processes_that_die_again_and_again_are_all_replaced() -> None:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_a_scheduler_behind_tls(tmp_path: Path) -> None:
-    """By the environment that the README shows; without a certificate nobody is let in."""
+    """By the environment that the farm's page shows; without a certificate nobody is let in."""
     certificate, key = str(tmp_path / "me.pem"), str(tmp_path / "me.key")
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=raystream", "-days", "1"]
     subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)

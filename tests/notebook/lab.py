@@ -1,4 +1,4 @@
-"""A real JupyterLab, and a browser on it; ``python -m tests.notebook.lab OUT.png`` takes the README's picture."""
+"""A real JupyterLab, and a browser on it; ``python -m tests.notebook.lab OUT.png`` takes the picture of its page."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ GOOD = 12  # samples of a pixel: denoised they look as the converged picture doe
 
 
 def main(out: str) -> None:
-    """Take the README's picture."""
+    """Take the picture of the notebook's page."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, lab(Path(folder), PICTURE, (900, 660)) as opened:

@@ -1,4 +1,4 @@
-"""Every option's declaration, whole, as text: what README and help do not tell of it, too."""
+"""Every option's declaration, whole, as text: what page and help do not tell of it, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page in a real browser; ``python -m tests.remote.test_browser OUT.png [SCENE]`` takes the README's picture."""
+"""The page in a real browser; ``python -m tests.remote.test_browser OUT.png [SCENE]`` takes the picture of its page."""
 
 from __future__ import annotations
 

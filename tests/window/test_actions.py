@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -311,12 +310,6 @@ def test_markdown_table_is_one() -> None:
     for action in ACTIONS:
         assert sum(f"| `{action.name}` |" in row for row in rows) == 1
     assert "`Ctrl+F`" in Keymap({"camera.focus": "Ctrl+F"}).markdown_table()
-
-
-def test_readme_s_list_of_keys_is_the_program_s():
-    readme = Path(__file__).resolve().parents[2] / "README.md"
-    shown = readme.read_text(encoding="utf-8").split("<!-- keys -->")[1].split("<!-- /keys -->")[0]
-    assert shown.strip() == Keymap().markdown_table().strip()
 
 
 # -- values ------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The README's picture of the examples: ``python tools/examples/sheet.py [--size N] [--out FILE.jpg]``.
+"""The picture of the examples: ``python tools/examples/sheet.py [--size N] [--out FILE.jpg]``.
 
 Every example runs in a process of its own and an empty folder; their pictures lie in two rows of five.
 """

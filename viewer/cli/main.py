@@ -285,7 +285,7 @@ def _reads(option: Option, word: str) -> bool:
 
 
 def options_table() -> str:
-    """The README's table of options, with what this installation registers."""
+    """The table of options in Markdown, with what this installation registers."""
     from viewer.options.docs import markdown_table
     from viewer.renderer.inputs.registered import registered
 

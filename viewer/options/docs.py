@@ -1,4 +1,4 @@
-"""The options as text: the README's table, and the keywords of a Python docstring."""
+"""The options as text: their page's table, and the keywords of a Python docstring."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Known = Mapping[str, Option]
 
 
 def markdown_table(known: Known = OPTIONS) -> str:
-    """The README's table of options, in Markdown. known : the options, as they are registered."""
+    """The table of options in Markdown, for viewer/options/README.md. known : the options, as they are registered."""
     rows = ["| option | values | default | what it does |", "|---|---|---|---|"]
     for found in known.values():
         typed = f"`{found.short}`, " if found.short else ""

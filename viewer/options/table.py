@@ -1,4 +1,4 @@
-"""Every option, once: the table that argument parser, keywords, panels, README and the check of resumed files are made
+"""Every option, once: the table that argument parser, keywords, panels, pages and the check of resumed files are made
 from.
 
 `check` is the one place where a value is read, from a text of the command line or from a Python keyword. What higher

@@ -1,6 +1,6 @@
 """Options whose words are registered above them: programs with their path lengths, layers, tone maps.
 
-What is shown of options (help, README, docstrings, pages) is made from these; floors below know no names.
+What is shown of options (help, docstrings, pages) is made from these; floors below know no names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every action that a key performs, once: key handling, help overlay, tooltips and the README's list are made from it.
+"""Every action that a key performs, once: key handling, help overlay, tooltips and the window's page are made from it.
 
 A key text is modifiers in the order Ctrl, Alt, Shift, Super and a key, joined by ``+``: ``F``, ``Ctrl+Shift+S``,
 ``?``, ``Num+``. Letters are capitals; the case of a typed text does not matter.
@@ -169,7 +169,7 @@ class Keymap:
         chosen = rebindings or {}
         for name in chosen:
             if name not in BY_NAME:
-                hint = suggestion(name, BY_NAME) or "the README lists the actions"
+                hint = suggestion(name, BY_NAME) or "viewer/window/README.md lists the actions"
                 raise ViewerError(f"{where}: action '{name}'", "unknown", hint)
         self._keys: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, Action] = {}
@@ -223,7 +223,7 @@ class Keymap:
         return list(groups.items())
 
     def markdown_table(self) -> str:
-        """The README's list of keys, in Markdown; the third column is the name under ``[keys]``."""
+        """The list of keys in Markdown, for viewer/window/README.md; the third column is the name under ``[keys]``."""
         rows = ["| key | what it does | name |", "|---|---|---|"]
         for title, lines in self.help_lines():
             rows.append(f"| **{title}** | | |")
@@ -235,7 +235,7 @@ class Keymap:
 
 
 def markdown_table() -> str:
-    """The README's list of the keys that the table gives."""
+    """The list of the keys that the table gives, in Markdown."""
     return Keymap().markdown_table()
 
 

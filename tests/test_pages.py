@@ -1,0 +1,291 @@
+"""The pages: links lead somewhere, commands parse, code runs, tables are as generated, lengths are held."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pages
+import pytest
+from bench import NAMES
+
+import raystream
+from viewer.cli import main as cli
+from viewer.options.table import OPTIONS
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+FOLDERS = ("viewer", "shaders", "tests", "tools", "assets")
+PAGES = [README, *sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))]
+CONCEPTS = ("accel", "cli", "denoise", "farm", "film", "formats", "lighting", "materials", "notebook", "options")
+CONCEPTS += ("photons", "programs", "remote", "renderer", "stream", "viewport", "window")
+
+LONGEST, LONGEST_README, WORDS_OF_README = 200, 150, 2500  # lines, lines, words
+MEAN = 20  # words of a sentence, on average of a page
+# Sums, times, rates and shares as they are measured; a size or a setting is none.
+_FIGURE = re.compile(r"\b\d[\d.]* (?:ms|s|Mrays/s|%|MiB)(?![\w-])")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "tools" / "results").is_dir() or not (ROOT / "assets" / "pictures").is_dir(),
+    reason="results and pictures are in the repository alone",  # a source distribution goes without
+)
+
+
+def name(path: Path) -> str:
+    """From the project's folder."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def prose(text: str) -> str:
+    """A page without its code and its generated parts."""
+    text = re.sub(r"<!-- made: .*?<!-- /made -->", "", text, flags=re.DOTALL)
+    return re.sub(r"<!--.*?-->", "", _FENCE.sub("", text), flags=re.DOTALL)
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced code of a language."""
+    return [code for found, code in _FENCE.findall(text) if found == language]
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Those of paragraphs and list items; tables, headings and pictures have none."""
+    paragraphs, now = [], ""
+    for line in [*prose(text).splitlines(), ""]:
+        item = re.match(r"\s*(?:[-*]|\d+\.)\s+", line)
+        if not line.strip() or line.lstrip().startswith(("|", "#", "![", "<")) or item:
+            paragraphs.append(now)
+            now = line[item.end() :] if item else ""
+        else:
+            now = f"{now} {line.strip()}"
+    for paragraph in [*paragraphs, now]:
+        plain = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", paragraph)).strip()
+        yield from filter(None, re.split(r"(?<=[.!?:])\s+(?=[A-Z\[*(\"\d]|code)", plain))
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page: of headings as GitHub makes them, and of its own."""
+    found, text = set(), path.read_text(encoding="utf-8")
+    for heading in re.findall(r"^#+ (.*)$", _FENCE.sub("", text), re.MULTILINE):
+        plain = re.sub(r"\]\([^)]*\)", "", heading).lower()
+        found.add(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
+    return found | set(re.findall(r'<a id="([\w-]+)">', text))
+
+
+def test_there_is_a_page_for_each_concept() -> None:
+    known = {name(path) for path in PAGES}
+    assert {"README.md", "viewer/README.md", "shaders/README.md", "tests/README.md"} <= known
+    assert {"tools/README.md", "tools/results/README.md", "viewer/launch/README.md"} <= known
+    assert {f"viewer/{concept}/README.md" for concept in CONCEPTS} <= known
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links_lead_somewhere(path: Path) -> None:
+    """Relative ones, within the project; with an anchor that the page has."""
+    wrong = []
+    for link in _LINK.findall(_FENCE.sub("", path.read_text(encoding="utf-8"))):
+        if re.match(r"https?://", link):
+            continue
+        target, _, anchor = link.partition("#")
+        there = (path.parent / target).resolve() if target else path
+        inside = there.is_relative_to(ROOT) and there.exists()
+        if not inside or (anchor and anchor not in anchors(there)):
+            wrong.append(link)
+    assert not wrong
+
+
+def test_every_page_can_be_reached() -> None:
+    """By links from the README on."""
+    reached, left = set(), [README]
+    while left:
+        path = left.pop()
+        reached.add(path)
+        for link in _LINK.findall(path.read_text(encoding="utf-8")):
+            there = (path.parent / link.partition("#")[0]).resolve()
+            if there.suffix == ".md" and there.exists() and there not in reached:
+                left.append(there)
+    assert {name(path) for path in PAGES} == {name(path) for path in reached}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_paths_in_the_text_exist(path: Path) -> None:
+    """Of files of the code, from the project's folder, the page's or the package's."""
+    found = re.findall(r"`([\w.]+(?:/[\w.]+)+\.(?:py|glsl|toml|json|html))`", prose(path.read_text(encoding="utf-8")))
+    places = ROOT, path.parent, ROOT / "viewer"
+    assert not [each for each in found if not any((place / each).exists() for place in places)]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_pages_are_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= (LONGEST_README if path == README else LONGEST)
+    assert path != README or len(text.split()) <= WORDS_OF_README
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if path.name == "README.md"], ids=name)
+def test_sentences_are_short(path: Path) -> None:
+    lengths = [len(each.split()) for each in sentences(path.read_text(encoding="utf-8"))]
+    assert lengths and sum(lengths) <= MEAN * len(lengths)
+
+
+def test_sentences_are_found() -> None:
+    text = "# One\n\nA short one. A second, by `a.b c`: see\n[it](x.md). \n\n- Item one.\n- Item\n  two.\n\n| a | b |\n"
+    assert list(sentences(text)) == ["A short one.", "A second, by code: see [it].", "Item one.", "Item two."]
+
+
+def test_the_readme_has_three_measured_figures_each_with_its_file() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert not _FIGURE.findall(prose(text))
+    assert len(re.findall(r"^- \[.*\]\(tools/results/\S+\.json\)$", pages.made(text), re.MULTILINE)) == 3
+
+
+@pytest.mark.parametrize("page", pages.PAGES)
+def test_tables_are_as_generated(page: str) -> None:
+    """`python tools/pages.py` writes them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "<!-- made: " in text and pages.made(text) == text
+
+
+def test_the_tool_writes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    for page in pages.PAGES:
+        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / page).write_text("# A page\n", encoding="utf-8")
+    keys = tmp_path / "viewer" / "window" / "README.md"
+    keys.write_text("before\n<!-- made: keys -->\nold\n<!-- /made -->\nbehind\n", encoding="utf-8")
+    assert pages.main(["--check"]) == 1 and "old" in keys.read_text(encoding="utf-8")
+    assert pages.main([]) == 0 and pages.main(["--check"]) == 0
+    assert capsys.readouterr().out == "viewer/window/README.md\n" * 2
+    made = keys.read_text(encoding="utf-8")
+    assert made == f"before\n<!-- made: keys -->\n{pages.keys()}\n<!-- /made -->\nbehind\n"
+
+
+def test_features_of_shaders_are_there() -> None:
+    text = (ROOT / "shaders" / "README.md").read_text(encoding="utf-8")
+    table = text.partition("| feature |")[2].partition("\n\n")[0]
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "shaders").rglob("*.glsl"))
+    named = re.findall(r"`([A-Z_]+)`", table)
+    assert len(named) >= 20 and all(re.search(rf"^#if.*\bHAVE_{each}\b", sources, re.MULTILINE) for each in named)
+
+
+def test_every_generated_part_stands_on_a_page() -> None:
+    found = [each for path in PAGES for each in re.findall(r"<!-- made: (\w+) -->", path.read_text(encoding="utf-8"))]
+    assert sorted(found) == sorted(pages.PARTS)
+
+
+def test_every_benchmark_is_listed() -> None:
+    text = (ROOT / "tools" / "README.md").read_text(encoding="utf-8")
+    table = text.partition("| subject | names |")[2].partition("\n\n")[0]
+    assert sorted(re.findall(r"`([\w-]+)`", table)) == sorted(NAMES)
+
+
+def test_a_cell_that_is_not_there() -> None:
+    with pytest.raises(LookupError, match=r"accel\.json: no cell of column 'weight' in table 'builds'"):
+        pages._shown("llvmpipe-amd-epyc-2-cpus/accel.json", ["builds", "bunny: bvh, stack", "weight", ".0f"])
+
+
+# -- code --------------------------------------------------------------------------------------------------------------
+
+
+def lines_of(path: Path) -> list[str]:
+    """The command lines of a page's blocks, continued ones in one."""
+    found = "\n".join(blocks(path.read_text(encoding="utf-8"), "sh"))
+    return [line for line in found.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+COMMANDS = [(name(path), line) for path in PAGES for line in lines_of(path)]
+
+
+def test_commands_are_found() -> None:
+    assert sum(page == "README.md" for page, _ in COMMANDS) >= 15
+    assert len(COMMANDS) >= 50
+
+
+@pytest.mark.parametrize(("page", "line"), COMMANDS)
+def test_commands_parse(page: str, line: str) -> None:
+    """By the command's own parser; scripts and tests exist, and benchmarks by their names."""
+    words = shlex.split(line, comments=True)
+    if "|" in words:
+        words = words[: words.index("|")]
+    if "raystream" in words and words[0] in ("raystream", "ssh"):
+        command, *arguments = words[words.index("raystream") + 1 :]
+        read = cli._parse(command, arguments)
+        assert command != "render" or read.output
+        if getattr(read, "render", None):
+            from viewer.cli.compare import split
+
+            assert [cli._parse("render", split(text)) for text in read.render]
+    elif words[0] in ("python", "bash"):
+        assert (ROOT / words[1]).is_file()
+        tests = [word for word in words[2:] if word.startswith("tests/")]
+        assert all((ROOT / each.partition("::")[0]).exists() for each in tests)
+        names = [word for word in words[2:] if not word.startswith("-")]
+        assert words[1] != "tools/bench.py" or set(names) <= {*NAMES}
+    else:
+        assert words[0] == "export"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_commands_in_the_text_exist(path: Path) -> None:
+    """``python tools/name.py``, ``raystream command`` and ``--option`` between back quotes."""
+    spans = re.findall(r"`([^`\n]+)`", prose(path.read_text(encoding="utf-8")))
+    options = {command.option(each).flag for command in cli.COMMANDS.values() for each in command.options}
+    tools = "".join(each.read_text(encoding="utf-8") for each in (ROOT / "tools").glob("*.py"))
+    for span in spans:
+        words = span.split()
+        if words[0] == "python" and words[1:]:
+            assert words[1] == "-m" or (ROOT / words[1]).is_file(), span
+        if words[0] == "raystream" and words[1:]:
+            assert words[1] in (*cli.COMMANDS, "--help", "COMMAND"), span
+        for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", span):
+            known = flag in options or f'"{flag}"' in tools or flag in ("--golden", "--help", "--json")
+            assert known or "dask" in span, span
+
+
+PYTHON = [
+    pytest.param(code, id=f"{name(path)}-{number}")
+    for path in PAGES
+    for number, code in enumerate(blocks(path.read_text(encoding="utf-8"), "python"))
+]
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_has_known_names_and_options(code: str) -> None:
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "raystream":
+            assert hasattr(raystream, node.attr), node.attr
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            at = ast.unparse(node.func)
+            if at in ("raystream.render", "raystream.show", "raystream.Renderer", "renderer.update", "view.update"):
+                used = {keyword.arg for keyword in node.keywords}
+                assert used <= {*OPTIONS, "up", "stats", "cluster", "scene"}, at
+
+
+def test_the_readme_s_python_runs(device: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it stands there, with fewer pixels and samples."""
+    (code,) = blocks(README.read_text(encoding="utf-8"), "python")
+    assert len(code.strip().splitlines()) <= 12
+    monkeypatch.chdir(tmp_path)
+    known: dict[str, object] = {}
+    small = re.sub(r"spp=\d+", "spp=1", code.replace("(256, 256), spp", "(8, 8), spp"))
+    exec(compile(small, "README.md", "exec"), known)
+    assert {path.name for path in tmp_path.iterdir()} == {"cornell.png", "ring.exr"}
+    hits = known["hits"]
+    assert isinstance(hits, raystream.Hits) and len(hits.distance) == 1
+    known["renderer"].release()  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the modules' paths have other separators")
+def test_pages_are_no_part_of_the_wheel() -> None:
+    """But for that of the shaders, which travel as a folder."""
+    import tomllib
+
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    assert wheel["wheel"]["exclude"] == ["/viewer/**/README.md"]

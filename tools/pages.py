@@ -1,0 +1,166 @@
+"""Writes what is generated in the pages: ``python tools/pages.py [--check]``.
+
+A page's generated part stands between ``<!-- made: NAME -->`` and ``<!-- /made -->``: the table of options, the list of
+keys, the figures of ``tools/figures.toml`` with their numbers out of the results' JSON, and the list of these files.
+``--check`` writes nothing; exit code 1 where a page would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "tools" / "results"
+FIGURES = ROOT / "tools" / "figures.toml"
+_PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- /made -->)", re.DOTALL)
+
+
+def options() -> str:
+    """The table of options."""
+    from viewer.cli.main import options_table
+
+    return options_table()
+
+
+def keys() -> str:
+    """The list of keys."""
+    from viewer.viewport.controls.keymap import markdown_table
+
+    return markdown_table()
+
+
+def figures() -> str:
+    """The figures that have a results file, by topic, in the order of the first of each; a topic's row is an anchor."""
+    topics: dict[str, list[str]] = {}
+    for entry in _entries("figure"):
+        row = f"| {_filled(entry)} | {_where(entry['file'])} |"
+        topics.setdefault(entry["topic"], []).append(row)
+    rows = ["| figure | machine, date |", "|---|---|"]
+    for topic, found in topics.items():
+        anchor = re.sub(r"[^a-z ]", "", topic.lower()).replace(" ", "-")
+        rows += [f'| <a id="{anchor}"></a>**{topic}** | |', *found]
+    return "\n".join(rows)
+
+
+def speed() -> str:
+    """The few figures of the README, each a link to its file."""
+    return "\n".join(f"- [{_filled(entry)}](tools/results/{entry['file']})" for entry in _entries("speed"))
+
+
+def files() -> str:
+    """The results files by benchmark, with subject, machine and date."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(RESULTS.rglob("*.json")):
+        found.setdefault(path.stem, []).append(path.relative_to(RESULTS).as_posix())
+    rows = ["| `python tools/bench.py` | subject | machine, date |", "|---|---|---|"]
+    for name, paths in sorted(found.items()):
+        about = next((text for each in paths if (text := _read(each).get("about"))), "the host outside of OpenGL")
+        rows.append(f"| `{name}` | {about} | {'; '.join(map(_where, paths))} |")
+    return "\n".join(rows)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    **{"options": options, "keys": keys, "figures": figures, "speed": speed, "files": files}
+}
+PAGES = ("README.md", "viewer/options/README.md", "viewer/window/README.md", "tools/results/README.md")
+
+
+def _entries(kind: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads(FIGURES.read_text(encoding="utf-8"))[kind]
+    return found
+
+
+def _filled(entry: dict[str, Any]) -> str:
+    """The text of an entry with its numbers."""
+    text: str = entry["text"]
+    return text.format(*(_shown(entry["file"], cell) for cell in entry["cells"]))
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    return found
+
+
+def _where(name: str) -> str:
+    """Machine and date of a results file, as a link to it."""
+    facts = _read(name)["facts"]
+    cpu = " ".join(re.sub(r"\((R|TM)\)|Processor", "", facts["cpu"]).split()).replace(" @", ",")
+    return f"[{cpu}, {facts['date'][:10]}]({name})"
+
+
+def _rows(table: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """A table's rows by name: the first cell, or the first two where several rows share it, or leave it empty."""
+    names, first = [str(row[0]) for row in table["rows"]], ""
+    for row in table["rows"]:
+        first = str(row[0]) or first
+        yield f"{first} | {row[1]}" if "" in names or names.count(first) > 1 else first, row
+
+
+def _values(name: str, title: str, known: Callable[[str], bool], column: str) -> list[Any]:
+    """The cells of a column, of the rows whose name is ``known``; of tables whose title begins so.
+
+    Raises LookupError where there is none.
+    """
+    found = [
+        values[table["columns"].index(column)]
+        for table in _read(name)["tables"]
+        if table["title"].startswith(title) and column in table["columns"]
+        for row, values in _rows(table)
+        if known(row)
+    ]
+    if not found:
+        raise LookupError(f"{name}: no cell of column '{column}' in table '{title}'")
+    return found
+
+
+def _shown(name: str, cell: list[Any]) -> str:
+    """A number of a results file, see the head of figures.toml."""
+    if cell[0] == "ratio":
+        _, title, row, other, column, form = cell
+        top, below = (_values(name, title, each.__eq__, column)[0] for each in (row, other))
+        return format(top / below, form)
+    if cell[0] in ("median", "most"):
+        of, title, end, column, form = cell
+        return format(
+            {"median": median, "most": max}[of](_values(name, title, lambda row: row.endswith(end), column)), form
+        )
+    title, row, column, form, factor = [*cell, 1][:5]
+    value = _values(name, title, row.__eq__, column)[0]
+    return value.split(" (")[0] if isinstance(value, str) else format(value * factor, form).replace("%", " %")
+
+
+def made(text: str) -> str:
+    """A page with its generated parts as they should be."""
+    return _PART.sub(lambda found: f"{found[1]}{PARTS[found[2]]()}\n{found[3]}", text)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write or check every page; 1 where one differs and is only checked."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    check, changed = parser.parse_args(argv).check, False
+    for name in PAGES:
+        path = ROOT / name
+        before = path.read_text(encoding="utf-8")
+        after = made(before)
+        if after != before:
+            changed = True
+            print(name)
+            if not check:
+                path.write_text(after, encoding="utf-8")
+    return int(check and changed)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    sys.exit(main())
