@@ -78,8 +78,7 @@ def _figure(data: dict[str, Any]) -> Any:
     figure, axes = plots.figure(4.8 * max(1, len(data["scenes"])), 4.4, max(1, len(data["scenes"])))
     for (name, scene), panel in zip(data["scenes"].items(), axes, strict=True):
         for number, (title, row) in enumerate(scene["estimates"].items()):
-            look: dict[str, Any] = {"color": plots.COLORS[number], "marker": plots.MARKERS[number], "linewidth": 1.2}
-            panel.loglog(row["samples"], row["errors"], label=title, markersize=3.5, **look)
+            panel.loglog(row["samples"], row["errors"], label=title, **plots.look(number, 1.2))
         panel.axhline(0.02, color="0.4", linewidth=0.8, linestyle="--")
         panel.set_title(f"{name}, {scene['size'][0]} x {scene['size'][1]}: {EDGE} x {EDGE} blocks", fontsize=10)
         panel.set_xlabel("samples of a pixel")

@@ -291,7 +291,7 @@ def _figure(data: dict[str, Any]) -> Any:
     """Error over time, blocks and pixels of every scene: the seeds' medians."""
     if not data["scenes"]:
         return None
-    figure, axes = plots.figure(4.6 * 2 * max(1, len(data["scenes"])), 4.6, 2 * max(1, len(data["scenes"])))
+    figure, axes = plots.figure(5.0 * 2 * max(1, len(data["scenes"])), 4.6, 2 * max(1, len(data["scenes"])))
     panels = [(name, edge) for name in data["scenes"] for edge in (BLOCK, 1)]
     for (name, edge), panel in zip(panels, axes, strict=True):
         scene = data["scenes"][name]
@@ -300,9 +300,7 @@ def _figure(data: dict[str, Any]) -> Any:
                 continue
             climbs = scene["renderers"][title]["climbs"]
             seconds, errors = _medians([climb["seconds"] for climb in climbs], [c["errors"][edge] for c in climbs])
-            look: dict[str, Any] = {"color": plots.COLORS[number % len(plots.COLORS)], "markersize": 3.5}
-            look |= {"marker": plots.MARKERS[number % len(plots.MARKERS)], "linewidth": 1.2}
-            panel.loglog(seconds, errors, label=title, **look)
+            panel.loglog(seconds, errors, label=title, **plots.look(number, 1.2))
         for limit in LIMITS:
             if limit.edge == edge:
                 panel.axhline(limit.error, color="0.4", linewidth=0.8, linestyle="--")

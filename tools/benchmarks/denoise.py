@@ -156,8 +156,7 @@ def _figure(data: dict[str, Any]) -> Any:
                 for c in counts
             ]
             values = [statistics.median(each) if each else math.nan for each in of]
-            look: dict[str, Any] = {"color": plots.COLORS[number], "marker": plots.MARKERS[number], "markersize": 4}
-            panel.loglog([int(c) for c in counts], values, label=name, **look)
+            panel.loglog([int(c) for c in counts], values, label=name, **plots.look(number))
         panel.set_xlabel("samples of a pixel")
         panel.set_ylabel(f"{label}, median of {len(data['scenes'])} scenes")
     panels[0].legend(frameon=False, fontsize=8)

@@ -124,8 +124,7 @@ def figure(data: dict[str, Any]) -> Any:
     for panel, (name, scene) in zip(axes, scenes.items(), strict=True):
         for number, (title, row) in enumerate(scene["renderers"].items()):
             climb = row["climbs"][0]
-            look: dict[str, Any] = {"color": plots.COLORS[number], "marker": plots.MARKERS[number], "markersize": 4}
-            panel.loglog(climb["seconds"], climb["errors"], label=title, **look)
+            panel.loglog(climb["seconds"], climb["errors"], label=title, **plots.look(number))
         for limit in LIMITS:
             panel.axhline(limit, color="0.4", linewidth=0.8, linestyle="--")
         panel.set_title("{}, {} x {}".format(name, *scene["size"]), fontsize=10)
