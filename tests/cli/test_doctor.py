@@ -83,12 +83,12 @@ def test_pictures_are_compared() -> None:
 
 
 def test_the_doctor_outlives_a_driver(own_items: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parent, "ITEM_SECONDS", 3.0)
+    monkeypatch.setattr(parent, "ITEM_SECONDS", 10.0)
     told = parent.examination(None, quiet)
     assert list(told) == list(own_items)
     texts = {key: data["text"] for key, data in told.items()}
     assert texts["masks: dies"] == "the process died: SIGKILL (last words)"
-    assert texts["masks: raises"] == "ValueError: no" and texts["masks: hangs"] == "no answer in 3 s"
+    assert texts["masks: raises"] == "ValueError: no" and texts["masks: hangs"] == "no answer in 10 s"
     assert texts["pictures: leaves"] == "the process died: exit code 3"
     assert texts["pictures: cold"] == "true"
     first, last = told["masks: first"], told["pictures: last"]

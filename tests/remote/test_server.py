@@ -23,7 +23,7 @@ from viewer.base.interrupts import Terminated
 from viewer.remote import server as module
 from viewer.remote.server import LONGEST_MESSAGE, REQUEST, Server, _Connection
 
-PATIENCE = 30.0  # seconds, against hanging alone
+PATIENCE = 300.0  # seconds, against hanging alone
 HANGUP = getattr(signal, "SIGHUP", None)
 
 
