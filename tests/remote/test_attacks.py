@@ -135,19 +135,17 @@ def test_saved_pictures_are_downloads(served: Any, tmp_path: Path) -> None:
 
 
 def test_a_burst_of_actions_blocks_nobody(served: Any) -> None:
-    """They have their share of the time: others are answered meanwhile, and a signal ends the process."""
+    """Others are answered, and a signal ends the process; the share of time that actions have is a clock's in
+    viewport/test_drive_turns.py."""
     process, address = served
     page = opened(address, (1280, 800))
-    began = time.monotonic()
     assert got(address + "options.json")[0] == 200
     for _ in range(60):
         page.send("action", name="machine.next")
         page.send("action", name="accel.next")
     assert got(address + "options.json")[0] == 200
-    assert time.monotonic() - began < 4.0
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 143
-    assert time.monotonic() - began < 9.0
     page.close()
 
 
