@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests import golden
 
@@ -30,8 +30,8 @@ SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parent
 # the suite's. Bits stay the same (renderer/test_optimised_driver.py). Set to nothing, the driver optimises.
 os.environ.setdefault("GALLIVM_PERF", "nopt")
 
-# No example has a deadline of its own: a busy machine takes any time for one.
-settings.register_profile("busy", deadline=None)
+# Neither an example nor the making of examples has a deadline of its own: a busy machine takes any time for them.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
 # Files that take longest begin first, so that no process is left alone with one of them at the end; and before these

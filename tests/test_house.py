@@ -98,7 +98,7 @@ class House:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
         assert done.returncode == code, done.stderr
         return done.stdout, done.stderr.splitlines()

@@ -26,6 +26,7 @@ import threading
 import time
 import traceback
 import warnings
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -103,9 +104,9 @@ def run_case(number: int, seed: int, folder: Path, only: str = "") -> str:
 def measured(number: int, seed: int, folder: Path, only: str = "") -> tuple[str, float, int]:
     """`run_case` with its seconds of processor time, and the bytes that it had at most beyond those before."""
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
-    before, began = _status("VmRSS"), time.process_time()
+    before, began = _status(), time.process_time()
     fault = run_case(number, seed, folder, only)
-    seconds, taken = time.process_time() - began, max(0, _status("VmHWM") - before)
+    seconds, taken = time.process_time() - began, _taken(before, _status())
     if taken > MEMORY and not fault:
         fault = f"{taken >> 20} MiB more memory"
     return fault, seconds, taken
@@ -142,10 +143,17 @@ def worker(first: int, stop: int, step: int, seed: int, only: str, end: float, m
                 print(json.dumps([number, fault]), flush=True)
 
 
-def _status(name: str) -> int:
-    """Bytes of this process's memory: VmRSS now, VmHWM at most."""
-    text = Path("/proc/self/status").read_text()
-    return int(text[text.index(name) :].split(None, 2)[1]) * 1024
+def _status() -> Counter[str]:
+    """Bytes of this process's memory: VmRSS now, VmHWM at most, RssFile of mapped files, VmSwap that are swapped."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return Counter({line.split(":")[0]: 1024 * int(line.split()[1]) for line in lines if line.endswith(" kB")})
+
+
+def _taken(before: Counter[str], after: Counter[str]) -> int:
+    """Bytes at most beyond those before. Resident memory alone would hide those for which a system that is short of
+    memory made room: it drops pages of mapped files, and swaps."""
+    lost = max(0, before["RssFile"] - after["RssFile"]) + max(0, after["VmSwap"] - before["VmSwap"])
+    return max(0, after["VmHWM"] - before["VmRSS"] + lost)
 
 
 def _memory_folder() -> str | None:

@@ -150,7 +150,7 @@ def test_a_second_process_needs_no_numba(folder):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), cache_folder.FOLDER: str(folder)}
     for first in (True, False):
         done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600
         )
         assert done.stdout.split("\n")[0] == f"[1, 2, 1, 2, 1, 2, 1, 2] {first}"
 

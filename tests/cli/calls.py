@@ -12,6 +12,7 @@ import pytest
 
 from viewer.cli import main as cli
 
+PATIENCE = 600.0  # seconds, against hanging alone
 ROOT = Path(__file__).resolve().parents[2]
 needs_renderer = pytest.mark.skipif(importlib.util.find_spec("viewer.renderer.renderer") is None, reason="no renderer")
 
@@ -34,4 +35,4 @@ def process(*arguments, **settings):
     """The command as a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-P", "-m", "viewer", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, **settings)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, **settings)

@@ -154,7 +154,7 @@ def test_wrong_words_about_samples(capsys, arguments, line):
 # Being stopped
 
 
-def stopped(output, *arguments, patience=60.0, by=signal.SIGINT):
+def stopped(output, *arguments, patience=600.0, by=signal.SIGINT):
     """Start a long render as a process, stop it by a signal once it draws; its exit code and its last words."""
     command = [sys.executable, "-P", "-c", STARTED, "render", "cornell", "-o", output, "--spp", "65536", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

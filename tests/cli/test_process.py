@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from calls import ROOT, needs_renderer, process, run
+from calls import PATIENCE, ROOT, needs_renderer, process, run
 from signals import heeding
 
 from viewer.cli import main as cli
@@ -47,7 +47,9 @@ def test_help_loads_nothing_heavy():
         "print([m for m in ('numba', 'llvmlite', 'rich', 'moderngl', 'OpenEXR', 'PIL', 'pyrr') if m in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -62,7 +64,7 @@ def test_reader_gone_is_quiet():
     os.close(read)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-P", "-m", "viewer", "render", "--help"]
-    done = subprocess.run(command, env=environment, stdout=write, stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run(command, env=environment, stdout=write, stderr=subprocess.PIPE, timeout=PATIENCE)
     os.close(write)
     assert (done.returncode, done.stderr) == (141, b"")
 
@@ -72,55 +74,62 @@ def test_full_disk_under_the_output_is_told():
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-P", "-m", "viewer", "--help"]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (2, b"raystream: error: No space left on device\n")
 
 
-def on_terminal(script):
-    """Run a script with a terminal as its standard error; what it wrote there."""
+def on_terminal(script, *words):
+    """Run a script with a terminal as its standard error; what it wrote there. It is given a line once it has written
+    each of the words."""
     outer, inner = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
-    child = subprocess.Popen([sys.executable, "-c", script], env=environment, stdout=subprocess.DEVNULL, stderr=inner)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": inner}
+    child = subprocess.Popen([sys.executable, "-c", script], env=environment, **pipes)
     os.close(inner)
-    parts = []
+    parts, left = [], list(words)
     try:
         while chunk := os.read(outer, 4096):
             parts.append(chunk)
+            while left and left[0].encode() in b"".join(parts):
+                child.stdin.write(left.pop(0).encode() + b"\n")
+                child.stdin.flush()
     except OSError:
         pass  # Linux says so when the other end is closed
     finally:
         os.close(outer)
-        assert child.wait(60) == 0
+        child.stdin.close()
+        assert child.wait(PATIENCE) == 0
     return b"".join(parts).decode()
 
 
 SLOW = """
-import time
+import sys, time
 import rich.progress  # beforehand: on a busy machine its import outlasts the first text
 from viewer.cli.progress import Progress
 with Progress({quiet}, patience={patience}) as progress:
     progress(0.25, "counting [sheep]")
-    time.sleep(0.6)
+    {wait}
     progress.note("a note")
     progress(0.75, "still")
-    time.sleep(0.3)
+    {wait}
 """
+SEEN, A_WHILE = "sys.stdin.readline()", "time.sleep(0.4)"
 
 
 def test_progress_is_shown_on_a_terminal_and_erased():
-    text = on_terminal(SLOW.format(quiet=False, patience=0.05))
+    text = on_terminal(SLOW.format(quiet=False, patience=0.05, wait=SEEN), "counting [sheep]", "still")
     assert "counting [sheep]" in text and "a note" in text and "still" in text
     assert text.rstrip().endswith("\x1b[2K")  # the line is wiped at the end
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h")  # and the cursor is back
 
 
 def test_progress_waits_a_while():
-    assert on_terminal(SLOW.format(quiet=False, patience=60)) == "a note\r\n"
+    assert on_terminal(SLOW.format(quiet=False, patience=60, wait=A_WHILE)) == "a note\r\n"
 
 
 def test_progress_is_quiet_when_told_or_without_a_terminal(capsys):
-    assert on_terminal(SLOW.format(quiet=True, patience=0.05)) == "a note\r\n"
-    exec(SLOW.format(quiet=False, patience=0.05), {})
+    assert on_terminal(SLOW.format(quiet=True, patience=0.05, wait=A_WHILE)) == "a note\r\n"
+    exec(SLOW.format(quiet=False, patience=0.05, wait=A_WHILE), {})
     assert capsys.readouterr().err == "a note\n"
 
 
@@ -137,7 +146,7 @@ def test_interrupted_process_leaves_nothing(tmp_path, delay):
     time.sleep(delay)
     child.send_signal(signal.SIGINT)
     try:
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=PATIENCE)
     finally:
         child.kill()
     if delay > 0.3:  # before, it may not have come to where it heeds the signal
@@ -156,5 +165,5 @@ def test_interrupted_in_a_text_that_is_executed_the_code_is_the_same(tmp_path):
     (tmp_path / "stopped.py").write_text(script)
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
     command = [sys.executable, "-P", "-m", "stopped"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (130, "raystream: stopped\n")

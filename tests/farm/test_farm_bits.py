@@ -148,7 +148,7 @@ def test_a_worker_is_killed(scheduler: str, renderer: viewer.Renderer, alone: vi
                 pids.clear()
 
         picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=kill, notify=told.append)
-        client.wait_for_workers(2, timeout=60)  # for the tests that follow
+        client.wait_for_workers(2, timeout=600)  # for the tests that follow
     same(picture.film, alone.film)
     assert len(told) <= 1  # none where the others had done it all before that was seen
 

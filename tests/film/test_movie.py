@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests.signals import ctrl_c, gone, starts
 from viewer.base.errors import ViewerError
 from viewer.film.files.movie import check_output, frame_path, is_movie, write_movie
 
@@ -134,7 +135,7 @@ def test_mp4(ffmpeg, tmp_path, fps):
     # Every frame as it was encoded, none doubled or dropped.
     command = [ffmpeg, "-loglevel", "error", "-i", str(path), "-fps_mode", "passthrough"]
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-    raw = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+    raw = subprocess.run(command, capture_output=True, check=True, timeout=300).stdout
     found = np.frombuffer(raw, np.uint8).reshape(-1, 48, 64, 3).astype(int)
     assert len(found) == 9
     difference = np.abs(found - np.array(made))
@@ -144,7 +145,7 @@ def test_mp4(ffmpeg, tmp_path, fps):
     assert difference[:, 24:].max() <= 10
     for k, frame in enumerate(found):
         assert np.abs(frame[10:18, 8 + 3 * k : 14 + 3 * k].mean(axis=(0, 1)) - (250, 180, 20)).max() < 6
-    told = subprocess.run([ffmpeg, "-i", str(path)], capture_output=True, text=True, timeout=60).stderr
+    told = subprocess.run([ffmpeg, "-i", str(path)], capture_output=True, text=True, timeout=300).stderr
     assert "bt709/bt709/iec61966-2-1" in told and "yuv420p(tv" in told
     assert float(re.search(r"([\d.]+) fps", told)[1]) == pytest.approx(fps, abs=0.01)
 
@@ -166,6 +167,15 @@ def test_what_is_broken_off_leaves_the_old_file(ending, fault, tmp_path, request
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
     write_movie(str(path), iter(pictures(2)), 30)
     assert path.read_bytes() != b"old" and os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
+def test_ctrl_c_while_ffmpeg_starts(ffmpeg, tmp_path):
+    with starts(ctrl_c) as made:
+        with pytest.raises(KeyboardInterrupt):
+            write_movie(str(tmp_path / "a.mp4"), iter(pictures(3)), 30)
+        assert len(made) == 1 and gone(made[0])
+    assert os.listdir(tmp_path) == []
 
 
 def test_what_ffmpeg_refuses_is_one_line(ffmpeg, tmp_path):

@@ -247,24 +247,24 @@ def test_images_decoded_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyPa
     def work(number: int, size: int) -> None:
         with kept.decoding(size):
             entered[number].set()
-            leave[number].wait(10)
+            leave[number].wait(600)
 
     threads = [threading.Thread(target=work, args=each) for each in ((0, 60), (1, 40), (2, 1), (3, 500))]
     for thread, event in zip(threads[:2], entered, strict=False):
         thread.start()
-        assert event.wait(10)
+        assert event.wait(600)
     threads[2].start()
     assert not entered[2].wait(0.05)
     leave[1].set()
-    assert entered[2].wait(10)
+    assert entered[2].wait(600)
     threads[3].start()
     assert not entered[3].wait(0.05)
     leave[0].set()
     leave[2].set()
-    assert entered[3].wait(10)
+    assert entered[3].wait(600)
     leave[3].set()
     for thread in threads:
-        thread.join(10)
+        thread.join(600)
         assert not thread.is_alive()
 
 

@@ -22,7 +22,7 @@ from viewer.notebook import show
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 pytest.importorskip("anywidget", reason="anywidget, of rendercanvas[notebook], is not installed")
 
-PATIENCE = 120.0  # seconds, against hanging alone: a busy machine compiles shaders slowly
+PATIENCE = 600.0  # seconds, against hanging alone: a busy machine compiles shaders slowly
 SIZE = (24, 16)
 CHOSEN = {"size": SIZE, "program": "cast", "machine": "singlepass", "exposure": 0.0}
 

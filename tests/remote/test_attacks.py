@@ -108,8 +108,8 @@ def test_a_second_page_changes_nothing(served: Any, tmp_path: Path) -> None:
         time.sleep(0.05)
     assert not list(tmp_path.glob("**/*.exr"))
     first.close()
-    second.send("option", name="shadows", value="on")  # it steers now
-    while values(address)["shadows"] != "on":
+    while values(address)["shadows"] != "on":  # it steers once the server has heard of that
+        second.send("option", name="shadows", value="on")
         time.sleep(0.05)
     second.close()
 
@@ -135,19 +135,17 @@ def test_saved_pictures_are_downloads(served: Any, tmp_path: Path) -> None:
 
 
 def test_a_burst_of_actions_blocks_nobody(served: Any) -> None:
-    """They have their share of the time: others are answered meanwhile, and a signal ends the process."""
+    """Others are answered, and a signal ends the process; the share of time that actions have is a clock's in
+    viewport/test_drive_turns.py."""
     process, address = served
     page = opened(address, (1280, 800))
-    began = time.monotonic()
     assert got(address + "options.json")[0] == 200
     for _ in range(60):
         page.send("action", name="machine.next")
         page.send("action", name="accel.next")
     assert got(address + "options.json")[0] == 200
-    assert time.monotonic() - began < 4.0
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 143
-    assert time.monotonic() - began < 9.0
     page.close()
 
 
@@ -157,12 +155,12 @@ def connected(address: str) -> socket.socket:
 
 
 def test_half_a_request_is_closed(served: Any) -> None:
-    """Whatever trickles in: a connection has a few seconds for a request."""
-    began = time.monotonic()
-    texts = b"", b"GET / HTTP/1.1\r\nHost: 127", b"POST / HTTP/1.1\r\nHost: [\r\nContent-Length: 9\r\n\r\n1"
-    halves = {connected(served[1]): text for text in texts}
+    """Whatever trickles in: a connection has a few seconds for a request, and is closed long before its end."""
+    began, rest = time.monotonic(), b"x" * 10_000
+    heads = b"GET / HTTP/1.1\r\nHost: 127", b"POST / HTTP/1.1\r\nHost: [\r\nContent-Length: 99999\r\n\r\n1"
+    halves = {connected(served[1]): text for text in (b"", *(head + rest for head in heads))}
     while halves:
-        assert time.monotonic() - began < 3 * REQUEST + 3.0
+        assert time.monotonic() - began < PATIENCE
         for half, text in list(halves.items()):
             half.settimeout(0.2)
             halves[half] = text[1:]

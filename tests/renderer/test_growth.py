@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import gc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from gl_objects import living
+from own_memory import STATUS, own_memory
 
 import viewer
 from viewer.film.error.stop import Stop
@@ -17,8 +17,6 @@ from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
 from viewer.viewport.display.picture_texture import PictureTexture
 
-STATM = Path("/proc/self/statm")
-PAGE = 4096
 GROWTH = 8 << 20  # bytes: what allocators keep; 300 pictures of 64 x 64 alone would take 39 MiB
 # Every machine, a map of photons, and the denoiser with all that it keeps from picture to picture.
 CHOICES: tuple[dict[str, Any], ...] = (
@@ -28,27 +26,27 @@ CHOICES: tuple[dict[str, Any], ...] = (
 )
 # What the last pass leaves bound lives on until another takes its place; which pass that is depends on its time.
 BOUND = {"Framebuffer": 1, "Program": 2}
-pytestmark = pytest.mark.skipif(not STATM.exists(), reason="resident memory is read from /proc")
+pytestmark = pytest.mark.skipif(not STATUS.exists(), reason="memory is read from /proc")
 
 
-def resident(device) -> int:
+def taken(device) -> int:
     """Bytes of this process, once what has been dropped is freed, and given back to the system."""
     gc.collect()
     with device.current():
         pass
     gc.collect()
     getattr(ctypes.CDLL(None), "malloc_trim", bool)(0)  # glibc keeps up to 50 MiB of free pages, in between others
-    return int(STATM.read_text().split()[1]) * PAGE
+    return own_memory()
 
 
 def test_300_renders(device) -> None:
     renderer = Renderer(viewer.load("cornell"), device=device, depth=1)
     for _ in range(20):
         renderer.render((64, 64), spp=1, layers="normal")
-    before, held = resident(device), len(device.context.objects)
+    before, held = taken(device), len(device.context.objects)
     for number in range(300):
         renderer.render((64, 64), spp=1, layers="normal" if number % 10 == 0 else ())
-    assert resident(device) - before < GROWTH
+    assert taken(device) - before < GROWTH
     assert len(device.context.objects) <= held + 50  # what is freed at the next turn
     renderer.release()
 
@@ -80,16 +78,16 @@ def test_what_is_released_leaves_nothing(device: Any, one: Callable[..., None], 
     scene = viewer.load("cornell")
     for number in range(len(CHOICES) * max(2, times // 9)):  # until the driver's bounded cache of variants is full
         one(scene, device, number)
-    before, held = resident(device), living(device)
+    before, held = taken(device), living(device)
     for number in range(times):
         one(scene, device, number)
     more = {kind: count - held[kind] for kind, count in living(device).items()}
     assert all(count <= BOUND.get(kind, 0) for kind, count in more.items()), more
-    grown = [resident(device) - before]
+    grown = [taken(device) - before]
     while grown[-1] >= 2 * GROWTH and len(grown) < 4:  # a heap in pieces comes back, what is left behind does not
         for number in range(len(CHOICES)):
             one(scene, device, number)
-        grown.append(resident(device) - before)
+        grown.append(taken(device) - before)
     assert grown[-1] < 2 * GROWTH, grown
 
 

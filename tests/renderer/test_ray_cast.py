@@ -174,7 +174,7 @@ for name, choices in dict(ray={}, none={"fuse": "none"}, kill={"mask": "kill"}, 
     root = str(Path(viewer.__file__).parents[1])
     environment = {**os.environ, **held, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
     child = subprocess.run(
-        [sys.executable, "-c", code, tmp_path], env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code, tmp_path], env=environment, capture_output=True, text=True, timeout=600
     )
     assert child.returncode == 0, child.stderr
     renderer = Renderer(viewer.load("teapotahedron"), program="cast")

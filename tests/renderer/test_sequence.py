@@ -37,6 +37,9 @@ def balls():
     return builtin.build("balls")
 
 
+PATIENCE = 600.0  # seconds, against hanging alone
+
+
 def fresh(scene, seconds, **options):
     """The picture of a scene that is posed and built for it alone."""
     renderer = Renderer(scene.posed(seconds), **options, program="cast")
@@ -271,12 +274,12 @@ def test_an_interrupted_run_leaves_whole_files(output, tmp_path):
     )
     begin = time.monotonic()
     # A first whole frame, not the part of one; of a movie the part is all that there is.
-    while not list(tmp_path.glob("f*.png" if output == "f%d.png" else ".*")) and time.monotonic() - begin < 120:
+    while not list(tmp_path.glob("f*.png" if output == "f%d.png" else ".*")) and time.monotonic() - begin < PATIENCE:
         time.sleep(0.05)
     time.sleep(0.7)
     child.send_signal(signal.SIGINT)
     try:
-        _, err = child.communicate(timeout=120)
+        _, err = child.communicate(timeout=PATIENCE)
     finally:
         child.kill()
     assert (child.returncode, err) == (130, "raystream: stopped\n")

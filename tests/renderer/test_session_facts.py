@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from itertools import count
 from types import SimpleNamespace
@@ -137,11 +136,13 @@ def test_narrow_tiles_are_higher() -> None:
     assert [(r.start, r.stop, c.start, c.stop) for r, c in found if c.start] == [(0, 58, 256, 300), (58, 100, 256, 300)]
 
 
-def test_another_picture_s_seconds_begin_anew(renderer: Renderer) -> None:
+def test_another_picture_s_seconds_begin_anew(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit of time is of each picture."""
+    now = [3.0]
+    monkeypatch.setattr(convergence, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     session = Session(renderer, (4, 4))
-    time.sleep(0.05)
-    assert session.convergence.elapsed >= 0.05
+    now[0] += 0.25
+    assert session.convergence.elapsed == 0.25
     session.convergence.begin()
-    assert session.convergence.elapsed < 0.05
+    assert session.convergence.elapsed == 0.0
     session.release()

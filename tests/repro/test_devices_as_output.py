@@ -31,7 +31,7 @@ def _received(path: Path, write) -> bytes:
     finally:
         if not found and not stat.S_ISFIFO(path.stat().st_mode):  # replaced: let the reader go
             os.close(os.open(path, os.O_WRONLY))
-        reader.join(10)
+        reader.join(600)
     return found[0]
 
 

@@ -15,6 +15,7 @@ from weakref import ref
 
 import numpy as np
 import pytest
+from own_memory import own_memory
 
 import viewer
 from viewer.renderer.renderer import Renderer
@@ -111,9 +112,9 @@ def test_free_pages_are_given_back(device: Any) -> None:
     blocks = [np.ones(100 << 7) for _ in range(1024)]
     kept = blocks[::8]
     blocks.clear()
-    before = resident()
+    before = taken()
     switch(view, "teapotahedron")
-    assert resident() < before - 40
+    assert taken() < before - 40
     view.release()
     assert len(kept) == 128
 
@@ -124,16 +125,15 @@ def test_sixty_scenes(device: Any) -> None:
     """After the tenth each takes what it took the time before."""
     scenes = ("cornell", "teapotahedron", "prism", "balls", "ring")
     view = opened(scenes[-1], program="path")
-    taken = []
+    after = []
     for number in range(60):
         switch(view, scenes[number % len(scenes)])
-        taken.append(resident())
-    tenth, last = np.max(taken[5:10]), np.max(taken[10:])
-    assert last <= tenth + NOISE, taken
+        after.append(taken())
+    tenth, last = np.max(after[5:10]), np.max(after[10:])
+    assert last <= tenth + NOISE, after
     view.release()
 
 
-def resident() -> int:
+def taken() -> int:
     """MiB of this process."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096 >> 20
+    return own_memory() >> 20

@@ -19,7 +19,7 @@ from viewer.renderer.session.session import Session
 from viewer.stream.gl.device import Device, open_device
 
 SIZE = (24, 16)
-PATIENCE = 120.0  # seconds, after which a thread that should have ended hangs
+PATIENCE = 600.0  # seconds, after which a thread that should have ended hangs
 CHOICES = {"program": "cast", "fuse": "none", "unroll": 1}  # many passes, quickly compiled
 
 
@@ -64,9 +64,11 @@ def bits(renderer: Renderer, **options: Any) -> bytes:
 def test_two_renderers_in_two_threads(opengl: Device, scenes: list[Scene]) -> None:
     expected = [bits(Renderer(scene, **CHOICES)) for scene in scenes]
     turns: list[int] = []
+    made = threading.Barrier(2)
 
     def work(number: int) -> list[bytes]:
         renderer = Renderer(scenes[number], **CHOICES)
+        made.wait(PATIENCE)
         return [bits(renderer, progress=lambda *_: turns.append(number)) for _ in range(3)]
 
     found = at_once(lambda: work(0), lambda: work(1))

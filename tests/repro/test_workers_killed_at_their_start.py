@@ -56,5 +56,5 @@ def test_a_signal_while_they_start(number: int, code: int, tmp_path: Path) -> No
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(number)
-    assert process.communicate(timeout=120)[1] == "raystream: stopped\n"
+    assert process.communicate(timeout=600)[1] == "raystream: stopped\n"
     assert process.returncode == code

@@ -124,7 +124,9 @@ def test_every_type_comes_through_glsl_to_the_bit(device, kind):
 
 # Each example compiles a program: few of them, and the wide ones that one by one would not try.
 @given(filled())
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_random_records_come_through_glsl_to_the_bit(device, made):
     record, array = made
     if record.texels > 8:

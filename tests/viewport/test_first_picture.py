@@ -26,7 +26,7 @@ from viewer.viewport.canvas.canvas_view import CanvasView
 from viewer.viewport.preferences import Preferences
 
 SIZE = 64, 48
-PATIENCE = 60.0
+PATIENCE = 600.0
 CHOSEN: dict[str, Any] = {"program": "path", "machine": "singlepass", "exposure": 0.0, "tonemap": "none"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.display.picture_texture import PictureTexture
 
 SIZE = 96, 64
+PATIENCE = 600.0  # seconds, against hanging alone
 
 
 @pytest.fixture
@@ -44,8 +46,10 @@ def test_a_flight_makes_no_wait(gpu: Device, scene: str, machine: str) -> None:
         screen = PictureTexture(gpu)
         session, meter = Session(renderer, SIZE, Stop(4), screen=screen), AutoExposure(gpu)
         start, pictures, vain, waits, scales = renderer.camera, 0, gpu.in_vain, gpu.waits, []
-        for turn in range(4000):
-            session.update(camera=aside(start, 0.01 * turn))
+        end = time.monotonic() + PATIENCE
+        for turn in count():
+            assert time.monotonic() < end
+            session.update(camera=aside(start, 0.01 * (turn % 4000)))
             session.advance(0.01, moving=True)
             meter.follow(screen.texture, turn / 30, 1 / 30, last=False)
             if session.pictures > pictures:
@@ -104,8 +108,8 @@ def test_the_light_meter_looks_later(gpu: Device) -> None:
         texture.write(np.full((48, 64, 4), 0.72, np.float32))
         waits = gpu.waits
         assert meter.follow(texture, 1.0, 0.03, last=True) and not meter.settled
-        now = 1.0
-        while not meter.settled and now < 60:
+        now, end = 1.0, time.monotonic() + PATIENCE
+        while not meter.settled and time.monotonic() < end:
             now += 0.1
             meter.follow(texture, now, 0.1, last=True, same=True)
             time.sleep(0.001)

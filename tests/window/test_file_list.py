@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from imgui_bundle import imgui
 
-from tests.window.conftest import Hands, xdotool
+from tests.window.conftest import PATIENCE, Hands, xdotool
 from tests.window.test_files import SMALL_TRIANGLE
 from viewer.film.files import image
 from viewer.scene.environment import ImageEnvironment
@@ -90,12 +91,14 @@ def test_keys_open_a_file(hands: Hands, scenes: Path) -> None:
 def test_escape_closes(hands: Hands, scenes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At first what is being loaded is given up."""
     app, found, scene = hands.app, opened(hands, scenes), hands.app.view.scene
-    monkeypatch.setattr(app.scene_loader.loader, "_load", lambda path: time.sleep(1.0))
+    go_on = threading.Event()
+    monkeypatch.setattr(app.scene_loader.loader, "_load", lambda path: go_on.wait(PATIENCE))
     typed(hands, "alpha", ["*alpha.ply*"])
     hands.key("Return")
     hands.until(lambda: app.scene_loader.loading is not None, "loading")
     hands.key("Escape")
     hands.until(lambda: app.scene_loader.loading is None, "the end of loading")
+    go_on.set()
     hands.turn(3)
     assert app.view.scene is scene and found.visible and "cancelled" in app.view.message
     hands.key("Escape")
@@ -144,20 +147,23 @@ def test_a_picture_becomes_the_environment(hands: Hands, scenes: Path) -> None:
     assert app.view.scene is scene
 
 
-def test_the_mouse_chooses(hands: Hands, scenes: Path) -> None:
+def test_the_mouse_chooses(hands: Hands, scenes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A click chooses, two open; a part of the path leads there."""
     app, found = hands.app, opened(hands, scenes)
-    places = {}
+    io, places = imgui.get_io(), {}
+    monkeypatch.setattr(io, "mouse_double_click_time", 0.0)
     for y in range(140, 84, -6):  # the rows in sight
         hands.move(60, y)
-        time.sleep(0.35)  # no double click
         hands.click(1)
         hands.turn(3)
         places.setdefault(found._row, y)
     assert {0, 1} <= places.keys() and found.visible and found._path == scenes
     hands.move(60, places[1])
-    time.sleep(0.35)
     hands.click(1)
+    hands.turn(3)
+    assert found.visible
+    monkeypatch.setattr(io, "mouse_single_click_delay", 2 * PATIENCE)  # which has to be longer
+    monkeypatch.setattr(io, "mouse_double_click_time", PATIENCE)
     hands.click(1)
     hands.until(lambda: app.view.path == str(scenes / "alpha.ply") and not found.visible, "the file")
 
@@ -219,19 +225,19 @@ def test_a_folder_that_answers_late_stays_away(hands: Hands, scenes: Path, monke
         found = read(path)
         if path.name == "more":
             asked.set()
-            go_on.wait(60)
+            go_on.wait(PATIENCE)
             answered.set()
         return found
 
     found = opened(hands, scenes)
     monkeypatch.setattr(file_list, "read_folder", slowly)
     hands.key("Return")
-    assert asked.wait(60)
+    assert asked.wait(PATIENCE)
     hands.key("BackSpace")
     hands.until(lambda: "*more*" in rows(found), "the folder above")
     before = rows(found)
     go_on.set()
-    assert answered.wait(60)
+    assert answered.wait(PATIENCE)
     time.sleep(0.05)  # it has answered, and would be taken
     hands.turn(3)
     assert rows(found) == before and found._shown.path == scenes

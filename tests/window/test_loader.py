@@ -11,7 +11,7 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.viewport.load_thread import LoadThread
 
-PATIENCE = 120.0  # seconds, against hanging alone
+PATIENCE = 600.0  # seconds, against hanging alone
 
 
 def wait(loader: LoadThread) -> tuple[str, Any]:

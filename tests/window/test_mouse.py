@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.window.conftest import Hands, xdotool
 from viewer.renderer.preview.scheduler import HELD
+from viewer.viewport import frame_loop
 from viewer.viewport.controls.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
 from viewer.viewport.pointer import TURNING
 
@@ -48,16 +50,17 @@ def test_drags(hands: Hands, name: str) -> None:
     assert app.view.renderer.camera == controller.camera
 
 
-def test_a_drag_that_rests_is_traced(hands: Hands) -> None:
+def test_a_drag_that_rests_is_traced(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole picture comes while the button is down, and goes with the next move."""
-    app = hands.app
+    app, now = hands.app, [time.monotonic()]
+    monkeypatch.setattr(frame_loop, "time", SimpleNamespace(monotonic=lambda: now[0]))
     hands.move(100, 80)
     xdotool("mousedown", 1)
     hands.until(lambda: app.view.drag is not None, "drag")
     hands.move(116, 90)
     try:
         assert app.frame_loop.moving
-        time.sleep(2 * HELD)
+        now[0] += 2 * HELD
         hands.turn(2)
         assert not app.frame_loop.moving and app.view.drag is not None
         hands.until(lambda: app.session.complete, "picture")

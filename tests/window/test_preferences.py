@@ -94,7 +94,9 @@ anything = st.builds(
 )
 
 
-@profile(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@profile(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(anything)
 def test_what_is_saved_comes_back(tmp_path, settings: Preferences) -> None:
     path = tmp_path / "s.toml"
@@ -104,7 +106,9 @@ def test_what_is_saved_comes_back(tmp_path, settings: Preferences) -> None:
     assert back == settings and back.unknown == []
 
 
-@profile(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@profile(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(anything, anything)
 def test_over_another_one_too(tmp_path, first: Preferences, second: Preferences) -> None:
     path = tmp_path / "s.toml"

@@ -1,4 +1,5 @@
-"""Ctrl-C and SIGTERM: deferred while C code must not be interrupted, and raised again where C code has dropped them."""
+"""Ctrl-C and SIGTERM: deferred while C code must not be interrupted, raised again where C code has dropped them, and
+child processes that outlive neither."""
 
 from __future__ import annotations
 
@@ -9,9 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from os import _exit as leave  # without the interpreter's own end
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-HELD = signal.SIGINT, signal.SIGTERM
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+# Windows lacks the last, by which a process ends with its terminal.
+HELD = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+DYING = 30.0  # seconds that a killed child may take; one that hangs in a device's driver never ends
 UNWAITED = "raystream-unwaited"  # name of threads that `exit_now` does not wait for
 
 
@@ -74,3 +80,28 @@ def interrupts_held() -> Iterator[None]:
             signal.signal(number, handler)
         for number, frame in came[:1]:
             handlers[number](number, frame)
+
+
+@contextmanager
+def child_process(command: list[str], **options: Any) -> Iterator[Popen[bytes]]:
+    """A child process in a session of its own, so that Ctrl-C reaches this process alone; killed and waited for at the
+    end of the block, however that comes.
+
+    options : as of `subprocess.Popen`, whose pipes are closed, too.
+    """
+    import subprocess
+
+    process: Popen[bytes] | None = None
+    try:
+        with interrupts_held():  # raised in the constructor, they would leave a child that nobody knows
+            process = subprocess.Popen(command, start_new_session=True, **options)
+        yield process
+    finally:
+        with interrupts_held():  # a second one
+            if process is not None:
+                process.kill()  # no effect after its end
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(DYING)
+                    for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+                        with suppress(OSError):  # of bytes that the child did not take
+                            pipe.close()

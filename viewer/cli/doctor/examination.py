@@ -10,12 +10,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from queue import Empty, Queue
 from typing import IO, Any
 
 from viewer.base import paths
 from viewer.base.errors import DeviceError, printable
+from viewer.base.interrupts import child_process
 from viewer.cli.doctor.child import BEGUN, FOUND, MARK, NO_DEVICE
 from viewer.cli.doctor.items import items
 from viewer.stream.selftest.check import FAIL
@@ -76,7 +77,16 @@ def _child(
     argument = json.dumps({"device": device, "items": keys})
     command = [sys.executable, "-c", CODE, str(paths.PACKAGE.parent), argument]
     begun = keys[0]  # the device is opened for the first
-    with tempfile.TemporaryFile() as words, _process(command, {**os.environ, **variables}, words) as process:
+    with (
+        tempfile.TemporaryFile() as words,
+        child_process(
+            command,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=words,
+        ) as process,
+    ):
         for line in _lines(process):
             if line is None:
                 gives(begun, {"verdict": FAIL, "text": f"no answer in {ITEM_SECONDS:.0f} s"})
@@ -92,28 +102,6 @@ def _child(
         code = process.wait()
         if begun:
             gives(begun, {"verdict": FAIL, "text": f"the process died: {_cause(code)}{_last(words)}"})
-
-
-@contextmanager
-def _process(command: list[str], environment: dict[str, str], words: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    """A child with its standard error in a file; killed at the end, however that comes. Ctrl-C reaches this process
-    alone."""
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=words,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            with suppress(OSError):
-                process.stdout.close()
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterator[Data | None]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.interrupts import child_process
 from viewer.film.files import image
 
 if TYPE_CHECKING:
@@ -116,22 +117,14 @@ def _write_mp4(part: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) ->
     command += ["-c:v", "libx264", "-preset", "medium", "-crf", str(QUALITY), "-pix_fmt", "yuv420p"]
     command += ["-movflags", "+faststart", "-f", "mp4", str(part)]
     with tempfile.TemporaryFile() as log:
-        # A process group of its own: Ctrl-C comes to this process alone, which then ends ffmpeg.
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
-        )
-        assert process.stdin is not None
-        try:
+        options = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": log}
+        with child_process(command, **options) as process:
+            assert process.stdin is not None
             with suppress(BrokenPipeError):  # ffmpeg has given up; its error follows
                 for picture in chain([first], frames):
                     process.stdin.write(np.ascontiguousarray(picture, np.uint8).data)
                 process.stdin.close()
             code = process.wait()
-        finally:
-            process.kill()  # no effect after its end
-            with suppress(BrokenPipeError):
-                process.stdin.close()
-            process.wait()
         if code:
             log.seek(0)
             lines = log.read().decode(errors="replace").strip().splitlines()
