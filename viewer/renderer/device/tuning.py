@@ -250,11 +250,11 @@ def trials(
             left -= len(others)
             continue
         for word in others:
+            end = watch.spent + (SECONDS - watch.spent) / left
             other, _ = yield from _ready(prepare({**best, name: word}), watch)
             if isinstance(other, str):
                 yield Skipped(name, word, other)
             else:
-                end = watch.spent + (SECONDS - watch.spent) / left
                 trial = Trial(name, word, *(yield from _compared(other, run, watch, end)))
                 yield trial
                 if _better(trial):
@@ -286,12 +286,12 @@ def _ready(preparation: Preparation, watch: _Stopwatch) -> Generator[None, None,
 
 def _compared(one: Run, other: Run, watch: _Stopwatch, end: float) -> Generator[None, None, tuple[float, float]]:
     """The least seconds of both, which take turns until ``end`` of the time of all trials, or one is far behind."""
-    least = [math.inf, math.inf]
+    least, start = [math.inf, math.inf], watch.spent
     for number in range(1, MOST_ROUNDS):
         for side, run in enumerate((one, other)):
             least[side] = min(least[side], watch.timed(run))
             yield
         hopeless = number > 1 and least[0] > HOPELESS * least[1]
-        if hopeless or (number >= LEAST_ROUNDS and watch.spent >= end):
+        if hopeless or (number >= LEAST_ROUNDS and watch.spent + (watch.spent - start) / number > end):
             break
     return least[0], least[1]
