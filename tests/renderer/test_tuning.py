@@ -22,6 +22,9 @@ from viewer.renderer.device.tuning import (
     FORMAT,
     GAIN,
     SECONDS,
+    SLOWEST,
+    UNTIMED,
+    Skipped,
     Trial,
     chosen_by,
     trials,
@@ -29,13 +32,14 @@ from viewer.renderer.device.tuning import (
     tuning,
 )
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.measure import measure
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.session.trials import measure
 from viewer.stream.gl.device import Device
 from viewer.stream.machines.multipass import Multipass
 
 OTHERS = {name: words[1] for name, words in CHOICES.items()}
-ENTRY: dict[str, Any] = {"auto": OTHERS, "since": "2026-11-26", "trials": [["mask", "kill", 0.5, 1.0]], "note": ""}
+ENTRY: dict[str, Any] = {"auto": OTHERS, "since": "2026-11-26", "note": ""}
+ENTRY |= {"trials": [["mask", "kill", 0.5, 1.0]], "skipped": [["tile", "", "no census"]]}
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +68,7 @@ class Forged:
             self.now += took
             self.runs += 1
 
-        return None if self.missing in values.values() else run
+        return "missing" if self.missing in values.values() else run
 
     def chosen(self) -> dict[str, str]:
         return chosen_by(trials(self.prepare, lambda: self.now))
@@ -73,25 +77,47 @@ class Forged:
 @pytest.mark.parametrize("fuse", [0.5, 2.0])
 @pytest.mark.parametrize("mask", [0.9, 1.0])
 @pytest.mark.parametrize("count", [0.5, 1.01])
+@pytest.mark.parametrize("tile", [0.9, 1.1])
 @pytest.mark.parametrize("memory", [0.94, 0.96])
-def test_forged_times_lead_to_the_forged_choice(fuse: float, mask: float, count: float, memory: float) -> None:
-    forged = {"fuse": fuse, "mask": mask, "count": count, "memory": memory}
+def test_forged_times_lead_to_the_forged_choice(
+    fuse: float, mask: float, count: float, tile: float, memory: float
+) -> None:
+    """A census has tiles; without one there is nothing to choose."""
+    forged = {"fuse": fuse, "mask": mask, "count": count, "tile": tile, "memory": memory}
     runs = Forged({OTHERS[name]: share for name, share in forged.items()})
-    assert runs.chosen() == {name: OTHERS[name] if share < GAIN else DEFAULTS[name] for name, share in forged.items()}
+    wanted = {name: OTHERS[name] if share < GAIN else DEFAULTS[name] for name, share in forged.items()}
+    if count > GAIN:
+        wanted["tile"] = DEFAULTS["tile"]
+    assert runs.chosen() == wanted
     assert runs.now <= 1.2 * SECONDS and runs.runs >= 24
+
+
+@pytest.mark.parametrize(("shares", "tile"), [({"8": 0.8, "32": 0.9}, "8"), ({"8": 0.8, "32": 0.7}, "32")])
+def test_the_best_of_several_values_is_chosen(shares: dict[str, float], tile: str) -> None:
+    assert Forged({"census": 0.5, **shares}).chosen()["tile"] == tile
 
 
 def test_long_runs_are_few_and_what_is_not_there_is_left_out() -> None:
     runs = Forged({"surface": 100.0, "ray": 200.0, "texture": 0.1}, missing="texture")
     found = [trial for trial in trials(runs.prepare, lambda: runs.now) if trial is not None]
-    assert [trial.option for trial in found] == ["fuse", "mask", "count"]
-    assert runs.runs == 3 * 3 * 2 and found[0].seconds == pytest.approx(2.0) and found[0].before == pytest.approx(1.0)
+    made = [trial for trial in found if isinstance(trial, Trial)]
+    assert [trial.option for trial in made] == ["fuse", "mask", "count"]
+    assert found[3:] == [Skipped("tile", "", "of use to --count census alone"), Skipped("memory", "texture", "missing")]
+    assert runs.runs == 3 * 3 * 2 + 4 * UNTIMED
+    assert made[0].seconds == pytest.approx(2.0) and made[0].before == pytest.approx(1.0)
+
+
+def test_nothing_is_tried_where_a_run_takes_too_long() -> None:
+    runs = Forged({"surface": 1.01 * SLOWEST / 0.01})
+    assert not any(trials(runs.prepare, lambda: runs.now, slowest=SLOWEST)) and runs.runs == UNTIMED
+    runs = Forged({"surface": 0.99 * SLOWEST / 0.01})
+    assert len([each for each in trials(runs.prepare, lambda: runs.now, slowest=SLOWEST) if each]) == len(CHOICES)
 
 
 def test_what_is_far_behind_is_left_after_two_rounds() -> None:
     runs = Forged({"ray": 2.5})
-    found = next(trial for trial in trials(runs.prepare, lambda: runs.now) if trial is not None)
-    assert runs.runs == 4 and found.seconds == pytest.approx(2.5 * found.before)
+    found = next(trial for trial in trials(runs.prepare, lambda: runs.now) if isinstance(trial, Trial))
+    assert runs.runs == 4 + 2 * UNTIMED and found.seconds == pytest.approx(2.5 * found.before)
 
 
 @pytest.mark.parametrize(("share", "fuse"), [(0.5, "surface"), (1.0, "ray")])
@@ -100,7 +126,7 @@ def test_on_gpus_surfaces_are_tried_against_rays(share: float, fuse: str) -> Non
     assert first == DEFAULTS | {"fuse": "ray"}
     runs = Forged({"surface": share})
     found = [trial for trial in trials(runs.prepare, lambda: runs.now, first) if trial is not None]
-    assert (found[0].option, found[0].value, len(found)) == ("fuse", "surface", len(CHOICES))
+    assert found[0][:2] == ("fuse", "surface") and len(found) == len(CHOICES)
     assert chosen_by(found, first) == first | {"fuse": fuse}
 
 
@@ -115,7 +141,7 @@ def test_results_are_kept_by_driver_build(folder: Path) -> None:
     )
     assert sorted(path.name for path in folder.iterdir()) == ["devices.json"]
     settings = Settings(mask="stencil")
-    assert tuned(settings, "one", True) == settings.replace(fuse="ray", count="census")
+    assert tuned(settings, "one", True) == settings.replace(fuse="ray", count="census", tile=8)
     assert tuned(Settings(fuse="none", mask="tiles", count="query"), "one", True).fuse == "none"
 
 
@@ -145,6 +171,12 @@ def test_results_are_kept_by_driver_build(folder: Path) -> None:
                 ("trials", [["mask", "kill", float("nan"), 2.0]]),
                 ("trials", [["mask", "kill", "1", 2.0]]),
                 ("trials", [7]),
+                ("trials", [[["mask"], "kill", 1.0, 2.0]]),
+                ("skipped", None),
+                ("skipped", [["tile", "7", "no"]]),
+                ("skipped", [["tiles", "", "no"]]),
+                ("skipped", [["tile", "", 7]]),
+                ("skipped", [["tile", ""]]),
             )
         ),
         json.dumps({"format": FORMAT, "drivers": {"one": "kill"}}).encode(),
@@ -159,11 +191,11 @@ def test_a_damaged_or_old_file_counts_as_none(folder: Path, content: bytes) -> N
 
 def test_trials_are_kept_with_their_day(folder: Path) -> None:
     """In the process that has made them all stays as it was."""
-    made = Trial("mask", "kill", 0.5, 1.0)
+    made, left = Trial("mask", "kill", 0.5, 1.0), Skipped("tile", "", "no census")
     assert tuning("one", True) == DEFAULTS
-    tunings.save_tuning("one", OTHERS, [made], "a note", at_once=False)
+    tunings.save_tuning("one", OTHERS, [made, left], "a note", at_once=False)
     known = tunings.load_tuning()["one"]
-    assert (known.chosen, known.trials, known.note) == (OTHERS, (made,), "a note")
+    assert (known.chosen, known.trials, known.skipped, known.note) == (OTHERS, (made,), (left,), "a note")
     assert datetime.date.fromisoformat(known.since) <= datetime.date.today()
     assert tuning("one", True) == DEFAULTS
     tuning.cache_clear()
@@ -180,15 +212,17 @@ def test_a_folder_that_cannot_be_written_is_none(folder: Path, monkeypatch: pyte
 def test_a_choice_decides_machines_and_changes_no_bit(device: Device, folder: Path) -> None:
     asked = {"size": (40, 30), "spp": 2}
     before = Renderer("cornell", device=device, program="path").render(**asked)
-    forged = DEFAULTS | {"fuse": "ray", "mask": "kill", "count": "census"}
+    forged = DEFAULTS | {"fuse": "ray", "mask": "kill", "count": "census", "tile": "8"}
     tunings.save_tuning(device.driver, forged)
     renderer = Renderer("cornell", device=device, program="path")
     after = renderer.render(**asked)
     np.testing.assert_array_equal(after.linear, before.linear)
     machine = next(each for each in renderer.gpu_scene.machines.values() if isinstance(each, Multipass))
     assert (machine.options.fuse, machine.options.mask, machine.count) == ("ray", "kill", "census")
-    assert [before.metadata[name] for name in ("fuse", "mask", "count")] == ["surface", "depth", "query"]
-    assert [after.metadata[name] for name in ("fuse", "mask", "count")] == ["ray", "kill", "census"]
+    assert machine.options.tile == machine.tiles.edge == 8
+    names = "fuse", "mask", "count", "tile"
+    assert [before.metadata[name] for name in names] == ["surface", "depth", "query", "16"]
+    assert [after.metadata[name] for name in names] == ["ray", "kill", "census", "8"]
     asked_for = Renderer("cornell", device=device, program="path", mask="depth", fuse="surface", count="query")
     machine = asked_for.gpu_scene.machines.take(
         asked_for.program(),
@@ -208,11 +242,14 @@ def test_memory_by_choice(device: Device, folder: Path) -> None:
 
 def test_trials_on_a_scene_are_kept(device: Device, folder: Path) -> None:
     renderer = Renderer("sphere", device=device, program="cast")
-    chosen, told = measure(renderer)
-    assert {trial.option for trial in told} <= CHOICES.keys() and all(trial.seconds > 0 for trial in told)
+    found = measure(renderer)
+    assert {each.option for each in found} == CHOICES.keys()
     known = tunings.load_tuning()
-    assert known.keys() == {device.driver} and known[device.driver].chosen == chosen == chosen_by(told)
-    assert list(known[device.driver].trials) == told
+    assert known.keys() == {device.driver} and known[device.driver].chosen == chosen_by(found)
+    assert [*known[device.driver].trials, *known[device.driver].skipped] == sorted(
+        found, key=lambda each: len(each) < 4
+    )
+    assert all(trial.seconds > 0 for trial in known[device.driver].trials)
 
 
 def test_another_process_tells_what_was_measured(device: Device, tmp_path: Path) -> None:
@@ -225,6 +262,7 @@ def test_another_process_tells_what_was_measured(device: Device, tmp_path: Path)
     default = next(each for each in json.loads(done.stdout) if each["default"])
     assert default["auto"] == OTHERS and default["measured"] and default["since"] == ENTRY["since"]
     assert default["trials"] == [{"option": "mask", "value": "kill", "seconds": 0.5, "before": 1.0}]
+    assert default["skipped"] == [{"option": "tile", "value": "", "reason": "no census"}]
     assert json.loads((tmp_path / "devices.json").read_text()) == kept
 
 
@@ -235,7 +273,7 @@ def test_lines_of_devices_tell_what_auto_means() -> None:
         **dict.fromkeys((*report.LIMITS, *report.ABILITIES), 1),
         "auto": dict(DEFAULTS),
     }
-    words = "--fuse surface, --mask depth, --count query, --memory buffer"
+    words = "--fuse surface, --mask depth, --count query, --tile 16, --memory buffer"
 
     def lines(**facts: Any) -> list[str]:
         return list(report.device_lines([{**found, **facts}]))
@@ -243,10 +281,14 @@ def test_lines_of_devices_tell_what_auto_means() -> None:
     for software, reason in ((True, "as measured on software drivers"), (False, "until a picture at rest")):
         *_, last = lines(measured=False, software=software)
         assert last.split("auto", 1)[1].strip().startswith(f"{words} (by default, {reason}")
-    known = {"measured": True, "since": "2026-11-26", "note": ""}
+    known = {"measured": True, "since": "2026-11-26", "skipped": [], "note": ""}
     told = [Trial("mask", "kill", 0.5, 1.0)._asdict(), Trial("count", "census", 1.2, 1.0)._asdict()]
     *_, auto, measured = lines(**known, trials=told)
     assert auto == f"   auto      {words}"
     assert measured == "   measured  2026-11-26: --mask kill 0.50, --count census 1.20 of the time before"
     *_, measured = lines(**{**known, "note": "trials failed: GLSL: no"}, trials=[])
     assert measured == "   measured  2026-11-26: trials failed: GLSL: no"
+    left = [Skipped("tile", "", "no census")._asdict(), Skipped("memory", "texture", "too large")._asdict()]
+    *_, measured = lines(**{**known, "skipped": left}, trials=told[:1])
+    figures = "--mask kill 0.50 of the time before; --tile not tried: no census; --memory texture not tried: too large"
+    assert measured == f"   measured  2026-11-26: {figures}"

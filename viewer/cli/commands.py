@@ -372,8 +372,8 @@ def devices(arguments: Namespace) -> bool:
             device |= {"auto": dict(tuning(driver, device["software"])), "measured": driver in measured}
             if driver in measured:
                 known = measured[driver]
-                trials = [trial._asdict() for trial in known.trials]
-                device |= {"since": known.since, "trials": trials, "note": known.note}
+                told = {name: [each._asdict() for each in getattr(known, name)] for name in ("trials", "skipped")}
+                device |= {"since": known.since, **told, "note": known.note}
     emit(listed, device_lines, arguments.json)
     return True
 
@@ -382,17 +382,14 @@ def _measure(arguments: Namespace) -> None:
     """Measure what ``auto`` means on the driver's own device."""
     from viewer.cli.progress import Progress
     from viewer.formats.named import load
-    from viewer.renderer.measure import measure
     from viewer.renderer.renderer import Renderer
+    from viewer.renderer.session.trials import measure
 
     with Progress(arguments.json) as progress:
         progress(None, f"loading {arguments.measure}")
-        renderer = Renderer(load(arguments.measure), program="path")
+        renderer = Renderer(load(arguments.measure), program="path", memory="buffer")
         progress(None, "compiling and measuring")
-        _, trials = measure(renderer)
-    if not arguments.json:
-        for trial in trials:
-            print(f"--{trial.option} {trial.value}: {trial.seconds / trial.before:.2f} of the time before")
+        measure(renderer)
 
 
 def graph(arguments: Namespace) -> bool:

@@ -198,7 +198,8 @@ def _trials(device: Mapping[str, Any]) -> str:
     """The day of the trials, and their figures, or why there are none."""
     shares = (f"--{t['option']} {t['value']} {t['seconds'] / t['before']:.2f}" for t in device["trials"])
     figures = f"{', '.join(shares)} of the time before" if device["trials"] else ""
-    return ": ".join(filter(None, (device["since"], "; ".join(filter(None, (figures, device["note"]))))))
+    left = [f"--{t['option']} {t['value']}".rstrip() + f" not tried: {t['reason']}" for t in device["skipped"]]
+    return ": ".join(filter(None, (device["since"], "; ".join(filter(None, (figures, *left, device["note"]))))))
 
 
 def plain(value: Any) -> Any:

@@ -67,14 +67,15 @@ MACHINE = of_part(
     ),
     Option(
         "tile",
-        values.read_integer,
-        16,
-        "edge of the tiles of multipass: of --mask tiles, and of --count census",
+        values.read_integer_or_auto,
+        "auto",
+        "edge of the tiles of multipass: of --mask tiles, and of --count census; auto likewise",
         Affects.MACHINE,
-        "N",
+        "N|auto",
         "rays",
         4,
         256,
+        values="auto or a whole number from {low} to {high}",
         unless=("machine", ("singlepass",)),
     ),
     Option(
@@ -142,8 +143,8 @@ MEASURE = of_command(
         "measure",
         values.read_file,
         None,
-        "measures on this scene what auto means for --fuse, --mask, --count and --memory, and keeps it for this build "
-        "of the driver: half a second, beside compiling; the pictures stay the same",
+        "measures on this scene what auto means for --fuse, --mask, --count, --tile and --memory, and keeps it for "
+        "this build of the driver: half a second, beside compiling; the pictures stay the same",
         Affects.NOTHING,
         "SCENE",
     )

@@ -26,7 +26,7 @@ from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.limits import check_limits
-from viewer.renderer.device.tuning import tuning
+from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import fitted, view
 from viewer.renderer.inputs.lighting import scene_lighting
 from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
@@ -51,7 +51,7 @@ from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.scene import Scene
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
-from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 
@@ -103,7 +103,7 @@ class Renderer:
             prepared = scene if agrees(chosen, scene) else prepare(scene.given, chosen, progress, scene)
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
-        found = device if isinstance(device, Device) else _shared_device(chosen)
+        found = device if isinstance(device, Device) else tuned_device(chosen)
         self._animated = AnimatedParts()
         self.lock = FairLock(found.check)  # the same for all devices that `revive` may open
         self._own(GpuScene(found, prepared))
@@ -122,7 +122,7 @@ class Renderer:
     def revive(self) -> None:
         """Have other parts, on another context, where another library has ended the device's (see `Device.ended`)."""
         if self.device.ended:
-            self._own(GpuScene(_shared_device(self.settings), self.prepared))
+            self._own(GpuScene(tuned_device(self.settings), self.prepared))
 
     @property
     def device(self) -> Device:
@@ -469,14 +469,6 @@ class Renderer:
             return None
         facts = {key: str(value) for key, value in picture_facts(self).items()}
         return Checkpoint(path, sample_settings(self), facts)
-
-
-def _shared_device(settings: Settings) -> Device:
-    chosen = settings.device, settings.barrier == "auto"
-    device = shared_device(*chosen, settings.memory != "texture", settings.limits)
-    if settings.memory == "auto" and tuning(device.driver, device.software_form)["memory"] == "texture":
-        return shared_device(*chosen, False, settings.limits)
-    return device
 
 
 def _chosen(

@@ -10,6 +10,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.interrupts import raise_dropped
 from viewer.film.error.stop import Stop
 from viewer.formats import named
+from viewer.renderer.device.tuning import in_buffers
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
@@ -66,7 +67,9 @@ class App:
         settings = Settings(camera=camera, fov=fov, **chosen)
         self.preferences, keymap, faults = configured(preferences)
         self.window = window or Window(TITLE, size or self.preferences.size)
-        self.device = Device(self.window.context, settings.barrier == "auto", settings.memory == "auto")
+        self.device = Device(self.window.context, settings.barrier == "auto", settings.memory != "texture")
+        if not in_buffers(settings, self.device):
+            self.device.max_buffer = 0
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(self.window.context)

@@ -63,10 +63,11 @@ class GpuScene:
         self._grid_build: GridBuild | None = None
         self._build()
 
-    def beside(self) -> GpuScene:
-        """The same scene in the same memory, with machines, jobs and streams of its own; `leave` frees these."""
+    def beside(self, buffers: bool = True) -> GpuScene:
+        """The same scene in the same memory, with machines, jobs and streams of its own; `leave` frees these. buffers :
+        see `Resources.beside`."""
         made = copy(self)
-        made.resources = self.resources.beside()
+        made.resources = self.resources.beside(buffers)
         made.machines = MachinePool(self.device, made.resources, made.bind)
         made.raster = RasterPass(self.device, made.resources)
         made.executor = Executor(self.device, made.resources, made.machines.machine_of)
@@ -77,7 +78,17 @@ class GpuScene:
         with self.device.current():
             self.machines.release()
             self.raster.release()
-            self.resources.release_streams()
+            self.resources.leave()
+
+    @property
+    def computed(self) -> bool:
+        """Whether passes compute tables of its, which are then on the device alone."""
+        return self.deformer is not None or isinstance(self.structure.built, DeviceGrid)
+
+    @property
+    def stream_bytes(self) -> int:
+        """Texture bytes of streams, those of its machines among them."""
+        return self.resources.stream_bytes() + sum(machine.bytes for machine in self.machines.values())
 
     @property
     def structure(self) -> Structure:

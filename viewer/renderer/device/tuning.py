@@ -15,13 +15,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from viewer.base.cache_folder import folders
 from viewer.renderer.inputs.settings import Settings
+from viewer.stream.gl.device import Device, shared_device
 
-FORMAT = 2
+FORMAT = 3
 LARGEST_FILE = 1 << 20  # bytes
 # Of each option the values, that of CPUs by default first; in the order of the trials. Buffers are meant where they are
 # large enough.
@@ -29,18 +31,25 @@ CHOICES = {
     "fuse": ("surface", "ray"),
     "mask": ("depth", "kill"),
     "count": ("query", "census"),
+    "tile": ("16", "8", "32"),
     "memory": ("buffer", "texture"),
 }
+NEEDS = {"tile": ("count", "census")}  # of an option that decides nothing else: another one, and its value
 DEFAULTS = {name: words[0] for name, words in CHOICES.items()}
 # On a GPU the pass of a whole path has more variables than registers, and lanes too few to hide the memory's latency.
 GPU_DEFAULTS = DEFAULTS | {"fuse": "ray"}
-SECONDS = 0.5  # of all trials together, without compiling
+TRIALS = sum(len(words) - 1 for words in CHOICES.values())
+SECONDS = 0.5  # of all runs together, without compiling
 GAIN = 0.95  # of the seconds of the value before: another one is chosen if it takes no longer
+UNTIMED = 3  # runs before a trial's rounds: drivers compile in the first, and the sizes of draws are found
 LEAST_ROUNDS, MOST_ROUNDS = 3, 1000  # of both sides of a trial, which take turns
+# Seconds of a run, of which there are then no more than there must be.
+SLOWEST = SECONDS / (2 * LEAST_ROUNDS * TRIALS + (UNTIMED - 1) * (TRIALS + 1))
 HOPELESS = 2.0  # times as long as the value before: two rounds are enough
 
+T = TypeVar("T")
 Run = Callable[[], None]
-Preparation = Generator[None, None, Run | None]  # in steps; None where the device has no such way
+Preparation = Generator[None, None, Run | str]  # in steps; a text says why there is no such run
 
 
 class Trial(NamedTuple):
@@ -52,14 +61,26 @@ class Trial(NamedTuple):
     before: float
 
 
+class Skipped(NamedTuple):
+    """A value of an option that was not tried, empty for all of its values, and the reason."""
+
+    option: str
+    value: str
+    reason: str
+
+
+Outcome = Trial | Skipped
+
+
 @dataclass(frozen=True)
 class Measured:
-    """What trials have found: the values by option, the day, ISO 8601, the trials themselves, and why they failed,
-    where they did."""
+    """What trials have found: the values by option, the day, ISO 8601, the trials and those left out, and why they
+    failed, where they did."""
 
     chosen: Mapping[str, str]
     since: str = ""
     trials: tuple[Trial, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
     note: str = ""
 
 
@@ -84,17 +105,28 @@ def load_tuning() -> dict[str, Measured]:
 def _read(entry: Any) -> Measured | None:
     if not isinstance(entry, dict) or not _valid(entry.get("auto")):
         return None
-    since, note, told = entry.get("since"), entry.get("note"), entry.get("trials")
-    if not isinstance(since, str) or not isinstance(note, str) or not isinstance(told, list):
+    since, note = entry.get("since"), entry.get("note")
+    trials, skipped = _tuples(Trial, entry.get("trials")), _tuples(Skipped, entry.get("skipped"))
+    if not isinstance(since, str) or not isinstance(note, str) or trials is None or skipped is None:
         return None
-    trials = []
-    for trial in told:
-        if not isinstance(trial, list) or len(trial) != len(Trial._fields) or not _valid(dict([trial[:2]])):
+    if not all(_valid({each.option: each.value}) and _took(each.seconds) and _took(each.before) for each in trials):
+        return None
+    for option, value, reason in skipped:
+        if option not in CHOICES or value not in ("", *CHOICES[option]) or not isinstance(reason, str):
             return None
-        if not all(isinstance(seconds, float) and 0 < seconds < math.inf for seconds in trial[2:]):
-            return None
-        trials.append(Trial(*trial))
-    return Measured(entry["auto"], since, tuple(trials), note)
+    return Measured(entry["auto"], since, trials, skipped, note)
+
+
+def _tuples(kind: Callable[..., T], told: Any) -> tuple[T, ...] | None:
+    """Rows of a file as tuples of a kind with a text first; None where they are none."""
+    width = len(signature(kind).parameters)
+    if not isinstance(told, list) or not all(isinstance(row, list) and len(row) == width for row in told):
+        return None
+    return tuple(kind(*row) for row in told) if all(isinstance(row[0], str) for row in told) else None
+
+
+def _took(seconds: Any) -> bool:
+    return isinstance(seconds, float) and 0 < seconds < math.inf
 
 
 def _valid(chosen: Any) -> bool:
@@ -104,14 +136,22 @@ def _valid(chosen: Any) -> bool:
 
 
 def save_tuning(
-    driver: str, chosen: Mapping[str, str], trials: Sequence[Trial] = (), note: str = "", at_once: bool = True
+    driver: str, chosen: Mapping[str, str], found: Sequence[Outcome] = (), note: str = "", at_once: bool = True
 ) -> None:
     """Add a driver's results to the file, where it can be written. at_once : this process has them, too; else the next
     one."""
     since = datetime.date.today().isoformat()
-    kept = load_tuning() | {driver: Measured(dict(chosen), since, tuple(trials), note)}
+    made = tuple(each for each in found if isinstance(each, Trial))
+    skipped = tuple(each for each in found if isinstance(each, Skipped))
+    kept = load_tuning() | {driver: Measured(dict(chosen), since, made, skipped, note)}
     drivers = {
-        name: {"auto": each.chosen, "since": each.since, "trials": each.trials, "note": each.note}
+        name: {
+            "auto": each.chosen,
+            "since": each.since,
+            "trials": each.trials,
+            "skipped": each.skipped,
+            "note": each.note,
+        }
         for name, each in kept.items()
     }
     text = json.dumps({"format": FORMAT, "drivers": drivers}, indent=1)
@@ -151,37 +191,80 @@ def tuned(settings: Settings, driver: str, software: bool) -> Settings:
     return settings.replace(**{name: tuning(driver, software)[name] for name in left}) if left else settings
 
 
+def in_buffers(settings: Settings, device: Device) -> bool:
+    """Whether memories are to lie in buffer textures, as far as they can."""
+    if settings.memory == "auto":
+        return tuning(device.driver, device.software_form)["memory"] == "buffer"
+    return bool(settings.memory == "buffer")
+
+
+def tuned_device(settings: Settings) -> Device:
+    """The process's headless device for the settings."""
+    chosen = settings.device, settings.barrier == "auto"
+    device = shared_device(*chosen, settings.memory != "texture", settings.limits)
+    return device if in_buffers(settings, device) else shared_device(*chosen, False, settings.limits)
+
+
+# -- trials ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Stopwatch:
+    """Seconds of runs, after others' work on the device is done, and their sum."""
+
+    clock: Callable[[], float]
+    settle: Callable[[], None]
+    spent: float = 0.0
+
+    def timed(self, run: Run) -> float:
+        self.settle()
+        start = self.clock()
+        run()
+        seconds = self.clock() - start
+        self.spent += seconds
+        return seconds
+
+
 def trials(
     prepare: Callable[[Mapping[str, str]], Preparation],
     clock: Callable[[], float],
     first: Mapping[str, str] = DEFAULTS,
     settle: Callable[[], None] = lambda: None,
-) -> Iterator[Trial | None]:
+    slowest: float = math.inf,
+) -> Iterator[Outcome | None]:
     """Measure one option after the other, each with the best values of those before; None between two of its steps.
 
-    prepare : makes a run by these values of all options, compiled; gives None where the device has no such way. first :
-    the values before any trial. settle : waits for what others do on the device.
+    prepare : makes a run by these values of all options, compiled; tells why where the device has no such way. first :
+    the values before any trial. settle : waits for what others do on the device. slowest : seconds of a run by the
+    first values; nothing is tried where it takes longer.
     """
-    best, run = dict(first), (yield from prepare(first))
-    if run is None:
+    watch, left = _Stopwatch(clock, settle), TRIALS
+    best, (run, seconds) = dict(first), (yield from _ready(prepare(first), watch))
+    if isinstance(run, str) or seconds > slowest:
         return
-    share = SECONDS / sum(len(words) - 1 for words in CHOICES.values())
     for name, words in CHOICES.items():
-        for word in words:
-            if word == first[name]:
-                continue
-            other = yield from prepare({**best, name: word})
-            if other is None:
-                continue
-            trial = Trial(name, word, *(yield from _compared(other, run, share, clock, settle)))
-            yield trial
-            if _better(trial):
-                best, run = {**best, name: word}, other
+        others = [word for word in words if word != first[name]]
+        needed, value = NEEDS.get(name, ("", ""))
+        if needed and best[needed] != value:
+            yield Skipped(name, "", f"of use to --{needed} {value} alone")
+            left -= len(others)
+            continue
+        for word in others:
+            end = watch.spent + (SECONDS - watch.spent) / left
+            other, _ = yield from _ready(prepare({**best, name: word}), watch)
+            if isinstance(other, str):
+                yield Skipped(name, word, other)
+            else:
+                trial = Trial(name, word, *(yield from _compared(other, run, watch, end)))
+                yield trial
+                if _better(trial):
+                    best, run = {**best, name: word}, other
+            left -= 1
 
 
-def chosen_by(found: Iterable[Trial | None], first: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
+def chosen_by(found: Iterable[Outcome | None], first: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
     """The values that trials from the ``first`` ones lead to."""
-    better = (trial for trial in found if trial is not None and _better(trial))
+    better = (trial for trial in found if isinstance(trial, Trial) and _better(trial))
     return dict(first) | {trial.option: trial.value for trial in better}
 
 
@@ -189,21 +272,26 @@ def _better(trial: Trial) -> bool:
     return trial.seconds <= GAIN * trial.before
 
 
-def _compared(
-    one: Run, other: Run, share: float, clock: Callable[[], float], settle: Callable[[], None]
-) -> Generator[None, None, tuple[float, float]]:
-    """The least seconds of both, which take turns until their ``share`` is over, or one is far behind."""
-    least, spent = [math.inf, math.inf], 0.0
+def _ready(preparation: Preparation, watch: _Stopwatch) -> Generator[None, None, tuple[Run | str, float]]:
+    """A run, and the seconds that it takes once nothing is compiled any more."""
+    run, seconds = (yield from preparation), 0.0
+    if not isinstance(run, str):
+        yield
+        run()
+        for _ in range(UNTIMED - 1):
+            yield
+            seconds = watch.timed(run)
+    return run, seconds
+
+
+def _compared(one: Run, other: Run, watch: _Stopwatch, end: float) -> Generator[None, None, tuple[float, float]]:
+    """The least seconds of both, which take turns until ``end`` of the time of all trials, or one is far behind."""
+    least, start = [math.inf, math.inf], watch.spent
     for number in range(1, MOST_ROUNDS):
         for side, run in enumerate((one, other)):
-            settle()
-            start = clock()
-            run()
-            seconds = clock() - start
-            spent += seconds
-            least[side] = min(least[side], seconds)
+            least[side] = min(least[side], watch.timed(run))
             yield
         hopeless = number > 1 and least[0] > HOPELESS * least[1]
-        if hopeless or (number >= LEAST_ROUNDS and spent >= share):
+        if hopeless or (number >= LEAST_ROUNDS and watch.spent + (watch.spent - start) / number > end):
             break
     return least[0], least[1]

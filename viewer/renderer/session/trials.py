@@ -4,8 +4,8 @@ Nobody waits for it. Programs are compiled in the driver's threads, runs take so
 together, nothing that is on show is touched, and all of it is left at once where something is to be shown again. The
 next process has the results: in this one no program is compiled anew.
 
-Software drivers are left out, for which the defaults were measured; so are memories, of which another kind needs a
-context and the whole scene a second time: ``raystream devices --measure`` has both.
+Software drivers are left out, for which the defaults were measured, and so are other memories for large scenes, whose
+tables would be there twice: ``raystream devices --measure`` (`measure`) has both.
 """
 
 from __future__ import annotations
@@ -17,88 +17,18 @@ from collections.abc import Callable, Iterator, Mapping
 import moderngl
 
 from viewer.base.errors import ViewerError
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.device.machine_pool import working
-from viewer.renderer.device.tuning import (
-    CHOICES,
-    LEAST_ROUNDS,
-    SECONDS,
-    Preparation,
-    Run,
-    Trial,
-    chosen_by,
-    defaults,
-    load_tuning,
-    save_tuning,
-    trials,
-)
-from viewer.renderer.photon_map.photon_map import PhotonMap
+from viewer.renderer.device.tuning import SLOWEST, Outcome, chosen_by, load_tuning, save_tuning, trials
 from viewer.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
-from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.sampling.sampler import Sampler
 from viewer.renderer.session.session import Session
+from viewer.renderer.session.trial_runs import TrialRuns
 
 SIDES = 64, 1024  # of the picture of the trials, pixels: smallest and largest
-RUN = 0.008  # seconds that it is to take
-SLOWEST = SECONDS / (2 * LEAST_ROUNDS * (len(CHOICES) - 1))  # seconds: trials of longer runs take more than they may
-UNTIMED = 3  # runs before the timed ones: drivers compile in the first, and the sizes of draws are found
+RUN = 0.005  # seconds that it is to take
+SHARE = 0.25  # of what is on the device, for a second copy of hot tables
 MOST_ATTEMPTS = 5  # of a process: a hand that never rests ends them all
 RESTED = 3.0  # seconds since anything moved, before they begin
 LONG, PART = 20.0, 0.1  # seconds of a render after which they are worth it, and the share of these that they may take
-
-
-def sample_run(sampler: Sampler, plan: FramePlan, film: FilmBuffer | None) -> Run:
-    """Renders the plan and waits for it; samples of a film begin anew."""
-    device = sampler.scene.device
-
-    def run() -> None:
-        with device.current():
-            if film is not None:
-                film.clear()
-        for _ in sampler.render_tiles(plan, film):
-            pass
-        device.wait()
-
-    return run
-
-
-class _Runs:
-    """Samples of a small picture of a scene that is on show, by any values of the options, on machines of its own."""
-
-    def __init__(self, renderer: RendererParts, width: int) -> None:
-        self.renderer, self.size = renderer, (width, width)
-        self.scene = renderer.gpu_scene.beside()
-        self.version = self.scene.version
-        self.first = defaults(self.scene.device.software_form)
-        self.sampler = Sampler(self.scene, PhotonMap(self.scene))
-        with self.scene.device.current():
-            self.film = FilmBuffer(self.scene.device, self.size)
-
-    def prepare(self, values: Mapping[str, str]) -> Preparation:
-        """See `trials`; none of another memory, of a way that fails its self-tests, and where runs take too long."""
-        asked = {name: word for name, word in values.items() if name != "memory"}
-        renderer, device = self.renderer, self.scene.device
-        settings = renderer.settings.replace(machine="multipass", **asked)
-        if settings.first_hits == "raster":
-            settings = settings.replace(first_hits="rays")
-        works = working(device, settings)
-        if values["memory"] != self.first["memory"] or any(works[name] != word for name, word in asked.items()):
-            return None
-        for _ in self.sampler.warm(settings, renderer.camera, self.size):
-            yield
-        run = sample_run(self.sampler, renderer.plan(self.size, settings=settings), self.film)
-        for _ in range(UNTIMED):
-            yield
-            began = time.perf_counter()
-            run()
-        return run if values != self.first or time.perf_counter() - began <= SLOWEST else None
-
-    def release(self) -> None:
-        """Free all but what is on show."""
-        self.scene.leave()
-        with self.scene.device.current():
-            self.film.release()
 
 
 class BackgroundTrials:
@@ -107,9 +37,9 @@ class BackgroundTrials:
     def __init__(self) -> None:
         self._over: set[str] = set()  # drivers of which there is nothing to find out
         self._attempts = 0
-        self._runs: _Runs | None = None
-        self._steps: Iterator[Trial | None] = iter(())
-        self._found: list[Trial] = []
+        self._runs: TrialRuns | None = None
+        self._steps: Iterator[Outcome | None] = iter(())
+        self._found: list[Outcome] = []
 
     @property
     def busy(self) -> bool:
@@ -123,7 +53,7 @@ class BackgroundTrials:
             return False
         if settings.machine != "multipass" or not renderer.progressive or settings.picture_program.maps_photons:
             return False
-        if device.limits is not None or device.distrusted or device.driver in load_tuning():
+        if device.limits is not None or device.distrusted or not device.allow_buffers or device.driver in load_tuning():
             self._over.add(device.driver)
             return False
         return True
@@ -164,8 +94,9 @@ class BackgroundTrials:
         """rate : samples of pixels a second."""
         self._attempts += 1
         width = int(math.sqrt(rate * RUN)) // SIDES[0] * SIDES[0]
-        self._runs, self._found = _Runs(renderer, max(SIDES[0], min(SIDES[1], width))), []
-        self._steps = trials(self._runs.prepare, time.perf_counter, self._runs.first, renderer.device.wait)
+        self._runs, self._found = TrialRuns(renderer, max(SIDES[0], min(SIDES[1], width)), SHARE), []
+        asked = self._runs.prepare, time.perf_counter, self._runs.first, renderer.device.wait
+        self._steps = trials(*asked, slowest=SLOWEST)
 
     def step(self) -> bool:
         """A shader, or a run; at the end the results are kept. Whether there are more steps."""
@@ -177,7 +108,7 @@ class BackgroundTrials:
             return False
         try:
             with runs.scene.device.current():
-                trial = next(self._steps)
+                found = next(self._steps)
         except StopIteration:
             if self._found:
                 self._keep(chosen_by(self._found, runs.first))
@@ -186,8 +117,8 @@ class BackgroundTrials:
             self._keep(runs.first, note=f"trials failed: {' '.join(str(error).split())}"[:200])
             self._end()
         else:
-            if trial is not None:
-                self._found.append(trial)
+            if found is not None:
+                self._found.append(found)
         return self.busy
 
     def _keep(self, chosen: Mapping[str, str], note: str = "") -> None:
@@ -234,3 +165,37 @@ def measure_after(
     finally:
         found.abandon()
     return True
+
+
+def measure(renderer: RendererParts) -> list[Outcome]:
+    """Measure on a renderer's scene, at once, what ``auto`` means on its device, and keep it for the driver build; what
+    was found. Its memories are to lie in buffer textures."""
+    device = renderer.device
+    clock = time.process_time if device.software else time.perf_counter  # others work on the same processor
+    runs = TrialRuns(renderer, SIDES[0])
+    try:
+        with device.current():
+            while runs.size[0] < SIDES[1] and _seconds(runs) < RUN:
+                runs.resize(2 * runs.size[0])
+            found = [each for each in trials(runs.prepare, clock, runs.first) if each is not None]
+    finally:
+        runs.release()
+    save_tuning(device.driver, chosen_by(found, runs.first), found)
+    return found
+
+
+def _seconds(runs: TrialRuns) -> float:
+    """Of a run, compiled, by the values before any trial; infinite where there is none."""
+    preparation = runs.prepare(runs.first)
+    while True:
+        try:
+            next(preparation)
+        except StopIteration as end:
+            run = end.value
+            break
+    if isinstance(run, str):
+        return math.inf
+    run()
+    began = time.perf_counter()
+    run()
+    return time.perf_counter() - began

@@ -46,15 +46,14 @@ class Memory:
             self.bytes = self.texture.bytes
         elif isinstance(source, Texels):
             self.texture, self.bytes = _picture(device, source, self.layout)
-        else:  # such small buffer textures mean a GPU, which takes the upload at once
-            texels = self._pack(source) if isinstance(source, Table) else np.ascontiguousarray(source.data, np.float32)
-            texels = device.stored(texels)
-            self.texture = (
-                float_texture(device, (texels.shape[1], len(texels)), self.layout.channels, texels)
-                if isinstance(source, Table)
-                else _volume(device, source.name, texels)
-            )
-            self.bytes = texels.nbytes
+        elif isinstance(source, Table):
+            rows = -(-max(1, len(source.data)) // self.layout.per_row)
+            size = self.layout.per_row * max(1, source.record.texels), rows
+            self.texture = float_texture(device, size, self.layout.channels)
+            self.bytes = 4 * self.layout.channels * size[0] * size[1]
+        else:
+            voxels = device.stored(np.ascontiguousarray(source.data, np.float32))
+            self.texture, self.bytes = _volume(device, source.name, voxels), voxels.nbytes
         self.number = next(UPLOADS)
         if filled:
             for _ in self.fill():
@@ -70,10 +69,13 @@ class Memory:
 
     def fill(self) -> Iterator[float]:
         """Upload piece by piece; yields the share done."""
-        if not isinstance(self.texture, BufferTexture):  # uploaded at construction
-            yield 1.0
-            return
         source = self.source
+        if not isinstance(self.texture, BufferTexture):
+            if isinstance(source, Table):
+                yield from self._fill_rows(source)
+            else:  # uploaded at construction
+                yield 1.0
+            return
         flat: NDArray
         flat = np.ascontiguousarray(source.data, np.float32).reshape(-1) if isinstance(source, Volume) else source.data
         if not len(flat):
@@ -88,6 +90,13 @@ class Memory:
             self.texture.write(part, offset)
             offset += part.nbytes
             yield min(1.0, (first + CHUNK) / len(flat))
+
+    def _fill_rows(self, table: Table) -> Iterator[float]:
+        """As `fill`, by whole rows of a 2-D texture."""
+        count, piece = max(1, len(table.data)), -(-CHUNK // self.layout.per_row) * self.layout.per_row
+        for first in range(0, count, piece):
+            self.update(first, min(first + piece, count))
+            yield min(1.0, (first + piece) / count)
 
     def update(self, first: int, last: int) -> None:
         """Upload the rows first .. last - 1 of a table, changed in place."""
@@ -156,14 +165,6 @@ class Memory:
         else:
             texture.write(room)
         room.release()
-
-    def _pack(self, table: Table) -> NDArray[np.float32]:
-        """(rows, texels of a row, channels) float32."""
-        texels, count, per_row = max(1, table.record.texels), max(1, len(table.data)), self.layout.per_row
-        rows = -(-count // per_row)
-        packed = np.zeros((rows * per_row, texels, 4), np.float32)
-        table.record.pack(table.data, packed[: len(table.data)])
-        return np.ascontiguousarray(packed[..., : self.layout.channels]).reshape(rows, per_row * texels, -1)
 
     def release(self) -> None:
         """Free the texture."""

@@ -37,6 +37,8 @@ class Resources:
         self.arena = Arena(device)
         self.copies = Copies(device)
         self._memories: dict[int, Memory] = {}
+        # Of memories that are another's, where hot tables and volumes are not, see `beside`.
+        self._lent: frozenset[int] | None = None
         # By id: a replaced memory, and its replacement.
         self._stands_for: dict[int, tuple[weakref.ref[Source], Source]] = {}
         self._streams: dict[str, Stream] = {}
@@ -51,7 +53,9 @@ class Resources:
 
     def layout(self, memory: Source) -> Layout:
         """See `viewer.stream.compile.addresses.Addresses`."""
-        return layout(self.device.max_texture, self._current(memory), self.device.max_buffer)
+        memory = self._current(memory)
+        buffers = self._lent is None or isinstance(memory, Texels)
+        return layout(self.device.max_texture, memory, self.device.max_buffer if buffers else 0)
 
     def base(self, table: Table) -> int:
         """See `viewer.stream.compile.addresses.Addresses`; uploads the table on first use."""
@@ -65,7 +69,7 @@ class Resources:
         """The texture of a memory with a texture of its own."""
         source = self._current(source)
         if id(source) not in self._memories:
-            self._memories[id(source)] = Memory(self.device, source)
+            self._memories[id(source)] = Memory(self.device, source, self.layout(source))
         return self._memories[id(source)]
 
     def place(self, table: Table) -> tuple[Any, int, int]:
@@ -112,7 +116,7 @@ class Resources:
         """Upload a memory in pieces; yields the share done. One that is brought here meanwhile stays."""
         if self._held(source):
             return
-        memory = Memory(self.device, source, filled=False)
+        memory = Memory(self.device, source, self.layout(source), filled=False)
         yield from memory.fill()
         if self._held(source):
             memory.release()
@@ -200,14 +204,23 @@ class Resources:
         if held is not None:
             held.release()
 
-    def beside(self) -> Resources:
-        """The same memories, with streams of its own."""
+    def beside(self, buffers: bool = True) -> Resources:
+        """The same memories, with streams of its own; without ``buffers`` also hot tables and volumes, in 2-D and 3-D
+        textures. `leave` frees what is its own."""
         made = copy(self)
         made._streams = {}
+        if not buffers:
+            made._memories = {key: held for key, held in self._memories.items() if isinstance(held.source, Texels)}
+            made._lent = frozenset(made._memories)
         return made
 
-    def release_streams(self) -> None:
-        """Free the streams."""
+    def leave(self) -> None:
+        """Free what it has of its own, `beside` another one."""
+        self._release_streams()
+        for key in [] if self._lent is None else self._memories.keys() - self._lent:
+            self._memories.pop(key).release()
+
+    def _release_streams(self) -> None:
         for stream in self._streams.values():
             stream.release()
         self._streams.clear()
@@ -223,6 +236,10 @@ class Resources:
         own = {memory.source.name: memory.bytes for memory in self._memories.values()}
         return own | ({"arena": self.arena.bytes} if self.arena.bytes else {})
 
+    def hot_bytes(self) -> int:
+        """Texture bytes of hot tables and volumes."""
+        return sum(held.bytes for held in self._memories.values() if not isinstance(held.source, Texels))
+
     def stream_bytes(self) -> int:
         """Texture bytes of the named streams."""
         return sum(stream.bytes for stream in self._streams.values())
@@ -231,7 +248,7 @@ class Resources:
         """Free everything."""
         for memory in self._memories.values():
             memory.release()
-        self.release_streams()
+        self._release_streams()
         self.arena.release()
         self._memories.clear()
         self._stands_for.clear()

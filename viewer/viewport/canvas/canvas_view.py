@@ -21,6 +21,7 @@ from viewer.film.error.stop import Stop
 from viewer.formats.named import load
 from viewer.formats.objects.take import taken
 from viewer.options import table as options
+from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import view as camera_of
 from viewer.renderer.inputs.settings import VIEW, Settings
 from viewer.renderer.preview.scheduler import ASLEEP, PIECE
@@ -28,7 +29,6 @@ from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
-from viewer.stream.gl.device import shared_device
 from viewer.viewport.canvas.bitmaps import Bitmaps
 from viewer.viewport.canvas.keys import key_text, modifier_bits
 from viewer.viewport.canvas.watched import Watched
@@ -111,9 +111,7 @@ class CanvasView:
         self, settings: Settings, size: tuple[int, int], stop: Stop, preferences: Preferences, keymap: Keymap
     ) -> None:
         """Everything that is on the device, or knows what is, without a scene."""
-        self.device = shared_device(
-            settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits
-        )
+        self.device = tuned_device(settings)
         with self.device.current():
             self._canvas, self._meter = Watched(self.device), AutoExposure(self.device)
         self.session = Session(size=size, stop=stop, screen=self._canvas)
