@@ -36,12 +36,14 @@ void passing_branch(
     }
 }
 
-// Rough: a direction in the frame. last: chooses between reflection and refraction.
-vec3 passing_local(Base base, Passing passing, vec3 u);
+// Rough: a direction in the frame. u: the last chooses between reflection and refraction. mirrored: of the base's facets.
+vec3 passing_local(Base base, Passing passing, vec3 mirrored, vec3 u);
+
+void passing_facets(Passing passing, inout vec3 wo, inout vec2 alpha) {}
 
 Way passing_sample(Interaction at, Base base, Passing passing, vec3 wo, vec3 u, Way way) {
     float last = min(u.z, 0.99999994);
-    way.local = passing_local(base, passing, vec3(u.xy, last));
+    way.local = passing_local(base, passing, way.local, vec3(u.xy, last));
     way.delta = base.single;
     if (way.delta) {
         vec3 back, on, refracted = passing_refracted(base, passing, wo, back, on);

@@ -19,13 +19,11 @@ Passing passing_within(inout Base base, Interaction at, Principled own, bool fro
     return found;
 }
 
-vec3 passing_value(Base base, Passing passing, vec3 wi, vec3 far, out float pdf) {
-    float walled;
+vec3 passing_value(Base base, Passing passing, Facets facets, vec3 wi, vec3 far, out float pdf) {
+    float walled = facets.density;
     pdf = 0.0;
     if (base.single) return vec3(0.0);
-    vec3 wall = thin_dielectric_value(
-        base.wo, wi, base.alpha, base.ior, base.f0, base.f90, passing.tint, base.albedo, walled
-    );
+    vec3 wall = thin_dielectric_part(wi, facets.dielectric, passing.tint, facets.lobe / base.albedo, walled);
     vec3 across = rough_dielectric_value(
         base.wo, wi, base.alpha, passing.ratio, base.f0, base.f90, passing.tint, passing.total, pdf
     );
@@ -33,8 +31,8 @@ vec3 passing_value(Base base, Passing passing, vec3 wi, vec3 far, out float pdf)
     return passing.clear * (passing.wall ? wall : across);
 }
 
-vec3 passing_local(Base base, Passing passing, vec3 u) {
-    vec3 wall = thin_dielectric_sample(base.wo, u, base.alpha, base.ior, base.f0, base.f90, passing.tint);
+vec3 passing_local(Base base, Passing passing, vec3 mirrored, vec3 u) {
+    vec3 wall = thin_dielectric_way(base.wo, mirrored, u.z, base.ior, base.f0, base.f90, passing.tint);
     vec3 across = rough_dielectric_sample(base.wo, u, base.alpha, passing.ratio, base.f0, base.f90, passing.tint);
     return passing.wall ? wall : across;
 }

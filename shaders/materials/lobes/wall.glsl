@@ -15,14 +15,13 @@ Passing passing_within(inout Base base, Interaction at, Principled own, bool fro
     return found;
 }
 
-vec3 passing_value(Base base, Passing passing, vec3 wi, vec3 far, out float pdf) {
+vec3 passing_value(Base base, Passing passing, Facets facets, vec3 wi, vec3 far, out float pdf) {
     pdf = 0.0;
     if (base.single) return vec3(0.0);
-    return passing.clear * thin_dielectric_value(
-        base.wo, wi, base.alpha, base.ior, base.f0, base.f90, passing.tint, base.albedo, pdf
-    );
+    pdf = facets.density;
+    return passing.clear * thin_dielectric_part(wi, facets.dielectric, passing.tint, facets.lobe / base.albedo, pdf);
 }
 
-vec3 passing_local(Base base, Passing passing, vec3 u) {
-    return thin_dielectric_sample(base.wo, u, base.alpha, base.ior, base.f0, base.f90, passing.tint);
+vec3 passing_local(Base base, Passing passing, vec3 mirrored, vec3 u) {
+    return thin_dielectric_way(base.wo, mirrored, u.z, base.ior, base.f0, base.f90, passing.tint);
 }
