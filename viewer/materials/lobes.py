@@ -6,12 +6,12 @@ file, ``shaders/materials/lobes/``; directions are of the base's frame, ``far`` 
     Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, inout float under)   of a layer above
         the base: ``under`` is what layers leave to those below; or of a part of the base:
     Coat coat_within(inout Base base, Interaction at, Principled own, bool front)
-    vec3 coat_value(Base base, Coat coat, Facets facets, vec3 wi, vec3 far, out float pdf)   times the cosine; zeros where
+    vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf)   times the cosine; zeros where
         it is single. facets: the base's
     vec3 coat_albedo(Base base, Coat coat)                                    of what has a density
     void coat_branch(Base base, Coat coat, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction)
     void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha)   those that it samples, if other than the base's
-    Way coat_sample(Interaction at, Base base, Coat coat, vec3 wo, vec3 u, Way way)   way.local: sampled by the facets
+    Way coat_sample(Base base, Coat coat, vec3 wo, vec3 u, Way way)   way.local: sampled by the facets
     bool coat_single(Principled own, inout float matte)   whether it never has a density; matte: share of what is below
 """
 
@@ -83,7 +83,7 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
             *(f"    {chance} *= whole;" for chance in ("found.base.glossy", "found.base.matte", *chances)),
             *("    return found;", "}"),
             "vec3 principled_lobes(Layers layers, vec3 wi, vec3 far, out float pdf) {",
-            *("    float density;", "    Facets facets = base_facets(layers.base, wi);"),
+            *("    float density;", "    Microfacets facets = base_facets(layers.base, wi);"),
             "    vec3 value = base_value(layers.base, facets, wi, pdf);",
             *(
                 line
@@ -111,10 +111,11 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
             *("    vec3 facing = base.wo;", "    vec2 alpha = base.alpha;"),
             *each("if (LOBE) LOBE_facets(layers.LOBE, facing, alpha);"),
             "    vec3 local = ggx_reflection_sample(facing, u.xy, alpha);",
-            "    way = Way(local, base.right, base.up, base.normal, false, -wo, vec3(0.0));",
-            "    if (glossy) way = glossy_sample(at, base, wo, way);",
+            "    way = Way(local, base.right, base.up, base.normal, false, false, -wo, vec3(0.0));",
+            "    if (glossy) way = glossy_sample(base, way);",
             "    if (matte) way.local = diffuse_sample(u, base.diffuse, base.through);",
-            *each("if (LOBE) way = LOBE_sample(at, base, layers.LOBE, wo, u, way);"),
+            *each("if (LOBE) way = LOBE_sample(base, layers.LOBE, wo, u, way);"),
+            "    if (way.delta && way.mirrors) way.wi = principled_mirrored(at, way.normal, wo);",
             *("    return !left;", "}"),
             "bool principled_single(Principled own, vec3 albedo) {",
             *("    float matte = 1.0 - own.metallic;", "    bool single = own.roughness < path_smooth;"),

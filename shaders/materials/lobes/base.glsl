@@ -33,7 +33,7 @@ struct Base {
 };
 
 // Reflection by the base's microfacets into a direction, or into its image above the base; of the base and of a thin wall.
-struct Facets {
+struct Microfacets {
     float cosine;               // to the half vector
     float lobe, density;        // of a Fresnel reflectance of 1: ggx_reflection
     vec3 dielectric;            // the dielectric's Fresnel reflectance, without a film
@@ -45,7 +45,8 @@ struct Way {
     vec3 local;                 // zero: absorbed
     vec3 right, up, normal;     // the frame, world space
     bool delta;
-    vec3 wi, single;            // where it is single
+    bool mirrors;               // where it is single: about the frame's normal, else
+    vec3 wi, single;            // this direction; the weight
 };
 
 float principled_mean(vec3 color) {
@@ -161,7 +162,7 @@ void base_matte(inout Base base, Interaction at, Principled own) {
 }
 
 // What a microfacet of the glossy base reflects, compensated, by the shares of metal and dielectric.
-vec3 principled_facet(Base base, Facets facets) {
+vec3 principled_facet(Base base, Microfacets facets) {
     float cosine = facets.cosine;
     vec3 share = vec3(0.0), metal = vec3(0.0), dielectric = facets.dielectric;
 #ifdef HAVE_METAL
@@ -177,8 +178,8 @@ vec3 principled_facet(Base base, Facets facets) {
     return share;
 }
 
-Facets base_facets(Base base, vec3 wi) {
-    Facets found;
+Microfacets base_facets(Base base, vec3 wi) {
+    Microfacets found;
     vec3 above = vec3(wi.xy, abs(wi.z)), h = base.wo + above;
     found.cosine = dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36));
     found.lobe = ggx_reflection(base.wo, above, base.alpha, found.density);
@@ -191,7 +192,7 @@ Facets base_facets(Base base, vec3 wi) {
 }
 
 // Value and density of both, of a direction in the frame.
-vec3 base_value(Base base, Facets facets, vec3 wi, out float pdf) {
+vec3 base_value(Base base, Microfacets facets, vec3 wi, out float pdf) {
     float density;
     vec3 value = diffuse_value(wi, base.diffuse, base.through, density);
     pdf = base.matte * density;
@@ -203,12 +204,9 @@ vec3 base_value(Base base, Facets facets, vec3 wi, out float pdf) {
     return value;
 }
 
-Way glossy_sample(Interaction at, Base base, vec3 wo, Way way) {
-    way.delta = base.single;
-    if (way.delta) {
-        way.single = base.gloss / base.glossy;
-        way.wi = principled_mirrored(at, base.normal, wo);
-    }
+Way glossy_sample(Base base, Way way) {
+    way.delta = way.mirrors = base.single;
+    way.single = base.gloss / base.glossy;
     return way;
 }
 

@@ -33,7 +33,7 @@ Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, i
     return found;
 }
 
-vec3 coat_value(Base base, Coat coat, Facets facets, vec3 wi, vec3 far, out float pdf) {
+vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
     pdf = 0.0;
     if (coat.single) return vec3(0.0);
     vec3 local = vec3(dot(far, coat.right), dot(far, coat.up), dot(far, coat.normal));
@@ -53,15 +53,12 @@ void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha) {
     alpha = coat.alpha;
 }
 
-Way coat_sample(Interaction at, Base base, Coat coat, vec3 wo, vec3 u, Way way) {
+Way coat_sample(Base base, Coat coat, vec3 wo, vec3 u, Way way) {
     way.right = coat.right;
     way.up = coat.up;
     way.normal = coat.normal;
-    if (coat.single) {
-        way.delta = true;
-        way.single = vec3(coat.gloss / coat.chance);
-        way.wi = principled_mirrored(at, coat.normal, wo);
-    }
+    way.delta = way.mirrors = coat.single;
+    way.single = vec3(coat.gloss / coat.chance);
     return way;
 }
 
