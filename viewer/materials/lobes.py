@@ -6,8 +6,8 @@ file, ``shaders/materials/lobes/``; directions are of the base's frame, ``far`` 
     Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, inout float under)   of a layer above
         the base: ``under`` is what layers leave to those below; or of a part of the base:
     Coat coat_within(inout Base base, Interaction at, Principled own, bool front)
-    vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf)   times the cosine; zeros where
-        it is single. facets: the base's
+    vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf)
+        times the cosine; zeros where it is single. facets: the base's
     vec3 coat_albedo(Base base, Coat coat)                                    of what has a density
     void coat_branch(Base base, Coat coat, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction)
     void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha)   those that it samples, if other than the base's
