@@ -9,6 +9,14 @@
 // what passes (the base colour). albedo: ggx_albedo(wo.z, alpha), which is what is reflected and passes in all.
 #include "materials/rough_dielectric.glsl"
 
+// What is reflected or passes, as wi says, of a compensated lobe and its density (ggx_reflection of wi or of its image
+// above). share: Fresnel's reflectance.
+vec3 thin_dielectric_part(vec3 wi, vec3 share, vec3 tint, float lobe, inout float pdf) {
+    float probability = reflecting_probability(share, tint);
+    pdf *= wi.z > 0.0 ? probability : 1.0 - probability;
+    return (wi.z > 0.0 ? share : (1.0 - share) * tint) * lobe;
+}
+
 // The BSDF times |wi.z|; pdf: of thin_dielectric_sample.
 vec3 thin_dielectric_value(
     vec3 wo, vec3 wi, vec2 alpha, float ior, vec3 f0, vec3 f90, vec3 tint, float albedo, out float pdf
@@ -16,15 +24,18 @@ vec3 thin_dielectric_value(
     vec3 mirrored = vec3(wi.xy, abs(wi.z)), h = wo + mirrored;
     float cosine = dot(wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
     vec3 share = fresnel_dielectric(cosine, ior, f0, f90, behind);
-    float probability = reflecting_probability(share, tint);
     float lobe = ggx_reflection(wo, mirrored, alpha, pdf);
-    pdf *= wi.z > 0.0 ? probability : 1.0 - probability;
-    return (wi.z > 0.0 ? share : (1.0 - share) * tint) * (lobe / albedo);
+    return thin_dielectric_part(wi, share, tint, lobe / albedo, pdf);
+}
+
+// The direction of ggx_reflection_sample, or what passes instead.
+vec3 thin_dielectric_way(vec3 wo, vec3 wi, float u, float ior, vec3 f0, vec3 f90, vec3 tint) {
+    vec3 h = wo + wi;
+    float cosine = dot(wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
+    float probability = reflecting_probability(fresnel_dielectric(cosine, ior, f0, f90, behind), tint);
+    return vec3(wi.xy, u < probability ? wi.z : -wi.z);
 }
 
 vec3 thin_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ior, vec3 f0, vec3 f90, vec3 tint) {
-    vec3 wi = ggx_reflection_sample(wo, u.xy, alpha), h = wo + wi;
-    float cosine = dot(wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
-    float probability = reflecting_probability(fresnel_dielectric(cosine, ior, f0, f90, behind), tint);
-    return vec3(wi.xy, u.z < probability ? wi.z : -wi.z);
+    return thin_dielectric_way(wo, ggx_reflection_sample(wo, u.xy, alpha), u.z, ior, f0, f90, tint);
 }

@@ -6,10 +6,12 @@ file, ``shaders/materials/lobes/``; directions are of the base's frame, ``far`` 
     Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, inout float under)   of a layer above
         the base: ``under`` is what layers leave to those below; or of a part of the base:
     Coat coat_within(inout Base base, Interaction at, Principled own, bool front)
-    vec3 coat_value(Base base, Coat coat, vec3 wi, vec3 far, out float pdf)   times the cosine; zeros where it is single
+    vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf)
+        times the cosine; zeros where it is single. facets: the base's
     vec3 coat_albedo(Base base, Coat coat)                                    of what has a density
     void coat_branch(Base base, Coat coat, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction)
-    Way coat_sample(Interaction at, Base base, Coat coat, vec3 wo, vec3 u, Way way)
+    void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha)   those that it samples, if other than the base's
+    Way coat_sample(Base base, Coat coat, vec3 wo, vec3 u, Way way)   way.local: sampled by the facets
     bool coat_single(Principled own, inout float matte)   whether it never has a density; matte: share of what is below
 """
 
@@ -81,12 +83,13 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
             *(f"    {chance} *= whole;" for chance in ("found.base.glossy", "found.base.matte", *chances)),
             *("    return found;", "}"),
             "vec3 principled_lobes(Layers layers, vec3 wi, vec3 far, out float pdf) {",
-            *("    float density;", "    vec3 value = base_value(layers.base, wi, pdf);"),
+            *("    float density;", "    Microfacets facets = base_facets(layers.base, wi);"),
+            "    vec3 value = base_value(layers.base, facets, wi, pdf);",
             *(
                 line
                 for lobe in present
                 for line in (
-                    f"    value += {lobe.name}_value(layers.base, layers.{lobe.name}, wi, far, density);",
+                    f"    value += {lobe.name}_value(layers.base, layers.{lobe.name}, facets, wi, far, density);",
                     f"    pdf += layers.{lobe.name}.chance * density;",
                 )
             ),
@@ -101,16 +104,19 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
             *each("LOBE_branch(layers.base, layers.LOBE, wo, reflection, refracted, refraction);"),
             "}",
             "bool principled_way(Interaction at, Layers layers, vec3 wo, vec3 u, out Way way) {",
-            *("    float left = 1.0;", "    Base base = layers.base;"),
-            "    way = Way(vec3(0.0, 0.0, 1.0), base.right, base.up, base.normal, false, -wo, vec3(0.0));",
-            "    if (principled_choose(base.glossy, left, u.z)) way = glossy_sample(at, base, wo, u.xy, way);",
-            "    if (principled_choose(base.matte, left, u.z)) {",
-            *("        way.local = diffuse_sample(u, base.diffuse, base.through);", "    }"),
-            *each(
-                "if (principled_choose(layers.LOBE.chance, left, u.z)) "
-                "way = LOBE_sample(at, base, layers.LOBE, wo, u, way);"
-            ),
-            *("    return left < 0.0;", "}"),
+            *("    bool left = true;", "    Base base = layers.base;"),
+            "    bool glossy = principled_choose(base.glossy, left, u.z);",
+            "    bool matte = principled_choose(base.matte, left, u.z);",
+            *each("bool LOBE = principled_choose(layers.LOBE.chance, left, u.z);"),
+            *("    vec3 facing = base.wo;", "    vec2 alpha = base.alpha;"),
+            *each("if (LOBE) LOBE_facets(layers.LOBE, facing, alpha);"),
+            "    vec3 local = ggx_reflection_sample(facing, u.xy, alpha);",
+            "    way = Way(local, base.right, base.up, base.normal, false, false, -wo, vec3(0.0));",
+            "    if (glossy) way = glossy_sample(base, way);",
+            "    if (matte) way.local = diffuse_sample(u, base.diffuse, base.through);",
+            *each("if (LOBE) way = LOBE_sample(base, layers.LOBE, wo, u, way);"),
+            "    if (way.delta && way.mirrors) way.wi = principled_mirrored(at, way.normal, wo);",
+            *("    return !left;", "}"),
             "bool principled_single(Principled own, vec3 albedo) {",
             *("    float matte = 1.0 - own.metallic;", "    bool single = own.roughness < path_smooth;"),
             *each("single = LOBE_single(own, matte) && single;"),

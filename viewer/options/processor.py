@@ -48,7 +48,8 @@ MACHINE = of_part(
         values.read_word,
         "auto",
         "states that multipass fuses into one pass: none, all of a ray's way to its hit, or all of a path's way from "
-        "surface to surface; auto takes what 'raystream devices' tells",
+        "surface to surface (on GPUs several passes where materials have layers); auto takes what 'raystream devices' "
+        "tells",
         Affects.MACHINE,
         "NAME",
         choices=("auto", "none", "ray", "surface"),

@@ -25,12 +25,13 @@ def path_trace(
     volumes: bool = False,
     nested: bool = False,
     resampled: bool = False,
+    layered: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
     nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
-    lights.
+    lights. layered : there are materials of layers, with which a GPU's pass from surface to surface would be too large.
     """
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
@@ -39,6 +40,8 @@ def path_trace(
     # A turn takes a path from one surface to the next, and a finished one to its successor.
     turn = (*arriving, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
     order = (*extra_states(first_hits), *turn)
+    surface = (*channel, "light", "->resolve", "resolve", "scatter")
+    ends = ("finish", "begin", *extra_states(first_hits))
     return Program(
         "path",
         streams={**sample_streams(first_hits, traversal), "context": LIGHT_CONTEXT},
@@ -58,7 +61,7 @@ def path_trace(
         start="begin",
         order=order,
         groups={
-            "ray": (*arrivals(arriving, nested), (*channel, "light", "->resolve", "resolve", "scatter")),
+            "ray": (*arrivals(arriving, nested), surface),
             "surface": (order[:-1], order[-1:]) if nested else (order,),  # all of it would write too much
         },
         gpu_groups={
@@ -66,8 +69,9 @@ def path_trace(
                 *gpu_arrivals(arriving, nested),
                 (*channel, "light"),
                 ("->resolve", "resolve"),
-                ("finish", "begin", *extra_states(first_hits)),
-            )
+                ends,
+            ),
+            **({"surface": (*arrivals(arriving, nested), surface, ends)} if layered else {}),
         },
         resumes=True,
         stacked=("context",),  # of the surface before, which the first one has not

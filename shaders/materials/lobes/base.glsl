@@ -32,12 +32,21 @@ struct Base {
     ThinFilm film;
 };
 
-// A direction that a lobe chooses: in a frame, or a single one of the world with its weight.
+// Reflection by the base's microfacets into a direction, or into its image above the base; of the base and of a thin wall.
+struct Microfacets {
+    float cosine;               // to the half vector
+    float lobe, density;        // of a Fresnel reflectance of 1: ggx_reflection
+    vec3 dielectric;            // the dielectric's Fresnel reflectance, without a film
+};
+
+// A direction that a lobe chooses: in a frame, or a single one of the world with its weight. A lobe of microfacets finds in
+// local the direction that ggx_reflection_sample gives it, which is in the source once.
 struct Way {
     vec3 local;                 // zero: absorbed
     vec3 right, up, normal;     // the frame, world space
     bool delta;
-    vec3 wi, single;            // where it is single
+    bool mirrors;               // where it is single: about the frame's normal, else
+    vec3 wi, single;            // this direction; the weight
 };
 
 float principled_mean(vec3 color) {
@@ -153,14 +162,11 @@ void base_matte(inout Base base, Interaction at, Principled own) {
 }
 
 // What a microfacet of the glossy base reflects, compensated, by the shares of metal and dielectric.
-vec3 principled_facet(Base base, float cosine) {
-    float behind;
-    vec3 share = vec3(0.0), metal = vec3(0.0), dielectric = vec3(0.0);
+vec3 principled_facet(Base base, Microfacets facets) {
+    float cosine = facets.cosine;
+    vec3 share = vec3(0.0), metal = vec3(0.0), dielectric = facets.dielectric;
 #ifdef HAVE_METAL
     metal = fresnel_schlick(cosine, base.color, vec3(1.0));
-#endif
-#ifdef HAVE_DIELECTRIC
-    dielectric = fresnel_dielectric(cosine, base.ior, base.f0, base.f90, behind);
 #endif
     film_facet(base.film, base.metallic, base.color, base.f0, cosine, metal, dielectric);
 #ifdef HAVE_METAL
@@ -172,34 +178,42 @@ vec3 principled_facet(Base base, float cosine) {
     return share;
 }
 
+Microfacets base_facets(Base base, vec3 wi) {
+    Microfacets found;
+    vec3 above = vec3(wi.xy, abs(wi.z)), h = base.wo + above;
+    found.cosine = dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36));
+    found.lobe = ggx_reflection(base.wo, above, base.alpha, found.density);
+    found.dielectric = vec3(0.0);
+#ifdef HAVE_DIELECTRIC
+    float behind;
+    found.dielectric = fresnel_dielectric(found.cosine, base.ior, base.f0, base.f90, behind);
+#endif
+    return found;
+}
+
 // Value and density of both, of a direction in the frame.
-vec3 base_value(Base base, vec3 wi, out float pdf) {
+vec3 base_value(Base base, Microfacets facets, vec3 wi, out float pdf) {
     float density;
     vec3 value = diffuse_value(wi, base.diffuse, base.through, density);
     pdf = base.matte * density;
     if (!base.single) {
-        vec3 h = base.wo + wi;
-        float lobe = ggx_reflection(base.wo, wi, base.alpha, density);
-        value += principled_facet(base, dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36))) * lobe;
-        pdf += base.glossy * density;
+        float over = float(wi.z > 0.0);
+        value += principled_facet(base, facets) * (over * facets.lobe);
+        pdf += base.glossy * (over * facets.density);
     }
     return value;
 }
 
-Way glossy_sample(Interaction at, Base base, vec3 wo, vec2 u, Way way) {
-    way.local = ggx_reflection_sample(base.wo, u, base.alpha);
-    way.delta = base.single;
-    if (way.delta) {
-        way.single = base.gloss / base.glossy;
-        way.wi = principled_mirrored(at, base.normal, wo);
-    }
+Way glossy_sample(Base base, Way way) {
+    way.delta = way.mirrors = base.single;
+    way.single = base.gloss / base.glossy;
     return way;
 }
 
-// One more of several things that u chooses among in proportion to their chances, from left on; u is renewed.
-bool principled_choose(float chance, inout float left, inout float u) {
-    bool chosen = u < chance && left >= 0.0;
-    u = chosen ? u / chance : u - chance;
-    left = chosen ? -1.0 : left;
+// One more of several things that u chooses among in proportion to their chances, while left; u is renewed by the choice.
+bool principled_choose(float chance, inout bool left, inout float u) {
+    bool chosen = left && u < chance;
+    if (left) u = chosen ? u / chance : u - chance;
+    left = left && !chosen;
     return chosen;
 }

@@ -33,7 +33,7 @@ Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, i
     return found;
 }
 
-vec3 coat_value(Base base, Coat coat, vec3 wi, vec3 far, out float pdf) {
+vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
     pdf = 0.0;
     if (coat.single) return vec3(0.0);
     vec3 local = vec3(dot(far, coat.right), dot(far, coat.up), dot(far, coat.normal));
@@ -48,16 +48,17 @@ void coat_branch(Base base, Coat coat, vec3 wo, inout vec3 reflection, inout vec
     if (coat.single) reflection += coat.gloss;
 }
 
-Way coat_sample(Interaction at, Base base, Coat coat, vec3 wo, vec3 u, Way way) {
-    way.local = clearcoat_sample(coat.wo, u.xy, coat.alpha);
+void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha) {
+    wo = coat.wo;
+    alpha = coat.alpha;
+}
+
+Way coat_sample(Base base, Coat coat, vec3 wo, vec3 u, Way way) {
     way.right = coat.right;
     way.up = coat.up;
     way.normal = coat.normal;
-    if (coat.single) {
-        way.delta = true;
-        way.single = vec3(coat.gloss / coat.chance);
-        way.wi = principled_mirrored(at, coat.normal, wo);
-    }
+    way.delta = way.mirrors = coat.single;
+    way.single = vec3(coat.gloss / coat.chance);
     return way;
 }
 

@@ -17,7 +17,7 @@ Fibres fibres_over(Base base, Interaction at, Principled own, bool front, vec3 w
     return found;
 }
 
-vec3 fibres_value(Base base, Fibres fibres, vec3 wi, vec3 far, out float pdf) {
+vec3 fibres_value(Base base, Fibres fibres, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
     return fibres.color * sheen_value(base.wo, wi, fibres.alpha, fibres.albedo, pdf);
 }
 
@@ -27,7 +27,9 @@ vec3 fibres_albedo(Base base, Fibres fibres) {
 
 void fibres_branch(Base base, Fibres fibres, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction) {}
 
-Way fibres_sample(Interaction at, Base base, Fibres fibres, vec3 wo, vec3 u, Way way) {
+void fibres_facets(Fibres fibres, inout vec3 wo, inout vec2 alpha) {}
+
+Way fibres_sample(Base base, Fibres fibres, vec3 wo, vec3 u, Way way) {
     way.local = sheen_sample(base.wo, u.xy);
     return way;
 }

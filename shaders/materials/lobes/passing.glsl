@@ -36,22 +36,7 @@ void passing_branch(
     }
 }
 
-// Rough: a direction in the frame. last: chooses between reflection and refraction.
-vec3 passing_local(Base base, Passing passing, vec3 u);
-
-Way passing_sample(Interaction at, Base base, Passing passing, vec3 wo, vec3 u, Way way) {
-    float last = min(u.z, 0.99999994);
-    way.local = passing_local(base, passing, vec3(u.xy, last));
-    way.delta = base.single;
-    if (way.delta) {
-        vec3 back, on, refracted = passing_refracted(base, passing, wo, back, on);
-        float chance = reflecting_probability(back, passing.tint);
-        bool mirrors = last < chance;
-        way.wi = mirrors ? principled_mirrored(at, base.normal, wo) : refracted;
-        way.single = passing.clear / passing.chance * (mirrors ? back / chance : on / max(1.0 - chance, 1e-20));
-    }
-    return way;
-}
+void passing_facets(Passing passing, inout vec3 wo, inout vec2 alpha) {}
 
 bool passing_single(Principled own, inout float matte) {
     matte *= 1.0 - own.transmission;

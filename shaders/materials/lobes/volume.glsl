@@ -19,13 +19,11 @@ Passing passing_within(inout Base base, Interaction at, Principled own, bool fro
     return found;
 }
 
-vec3 passing_value(Base base, Passing passing, vec3 wi, vec3 far, out float pdf) {
-    float walled;
+vec3 passing_value(Base base, Passing passing, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
+    float walled = facets.density;
     pdf = 0.0;
     if (base.single) return vec3(0.0);
-    vec3 wall = thin_dielectric_value(
-        base.wo, wi, base.alpha, base.ior, base.f0, base.f90, passing.tint, base.albedo, walled
-    );
+    vec3 wall = thin_dielectric_part(wi, facets.dielectric, passing.tint, facets.lobe / base.albedo, walled);
     vec3 across = rough_dielectric_value(
         base.wo, wi, base.alpha, passing.ratio, base.f0, base.f90, passing.tint, passing.total, pdf
     );
@@ -33,8 +31,21 @@ vec3 passing_value(Base base, Passing passing, vec3 wi, vec3 far, out float pdf)
     return passing.clear * (passing.wall ? wall : across);
 }
 
-vec3 passing_local(Base base, Passing passing, vec3 u) {
-    vec3 wall = thin_dielectric_sample(base.wo, u, base.alpha, base.ior, base.f0, base.f90, passing.tint);
-    vec3 across = rough_dielectric_sample(base.wo, u, base.alpha, passing.ratio, base.f0, base.f90, passing.tint);
-    return passing.wall ? wall : across;
+// u: the last chooses between reflection and refraction.
+Way passing_sample(Base base, Passing passing, vec3 wo, vec3 u, Way way) {
+    float last = min(u.z, 0.99999994);
+    vec3 wall = thin_dielectric_way(base.wo, way.local, last, base.ior, base.f0, base.f90, passing.tint);
+    vec3 across = rough_dielectric_sample(
+        base.wo, vec3(u.xy, last), base.alpha, passing.ratio, base.f0, base.f90, passing.tint
+    );
+    way.local = passing.wall ? wall : across;
+    way.delta = base.single;
+    if (way.delta) {
+        vec3 back, on;
+        way.wi = passing_refracted(base, passing, wo, back, on);
+        float chance = reflecting_probability(back, passing.tint);
+        way.mirrors = last < chance;
+        way.single = passing.clear / passing.chance * (way.mirrors ? back / chance : on / max(1.0 - chance, 1e-20));
+    }
+    return way;
 }

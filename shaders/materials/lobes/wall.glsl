@@ -15,14 +15,22 @@ Passing passing_within(inout Base base, Interaction at, Principled own, bool fro
     return found;
 }
 
-vec3 passing_value(Base base, Passing passing, vec3 wi, vec3 far, out float pdf) {
+vec3 passing_value(Base base, Passing passing, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
     pdf = 0.0;
     if (base.single) return vec3(0.0);
-    return passing.clear * thin_dielectric_value(
-        base.wo, wi, base.alpha, base.ior, base.f0, base.f90, passing.tint, base.albedo, pdf
-    );
+    pdf = facets.density;
+    return passing.clear * thin_dielectric_part(wi, facets.dielectric, passing.tint, facets.lobe / base.albedo, pdf);
 }
 
-vec3 passing_local(Base base, Passing passing, vec3 u) {
-    return thin_dielectric_sample(base.wo, u, base.alpha, base.ior, base.f0, base.f90, passing.tint);
+// u: the last chooses between reflection and passing.
+Way passing_sample(Base base, Passing passing, vec3 wo, vec3 u, Way way) {
+    vec3 h = base.wo + way.local;
+    float cosine = base.single ? base.wo.z : dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
+    vec3 back = fresnel_dielectric(cosine, base.ior, base.f0, base.f90, behind), on = passing.tint * (1.0 - back);
+    float chance = reflecting_probability(back, passing.tint);
+    way.mirrors = min(u.z, 0.99999994) < chance;
+    way.local.z = way.mirrors ? way.local.z : -way.local.z;
+    way.delta = base.single;
+    way.single = passing.clear / passing.chance * (way.mirrors ? back / chance : on / max(1.0 - chance, 1e-20));
+    return way;
 }

@@ -377,6 +377,7 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         volumes=prepared.absorbing,
         nested=prepared.nested,
         apart=prepared.wide,
+        layered=prepared.look.principled,
         resampled=prepared.light_candidates(settings) > 1,
         together=single and settings.final_gather > 0,
         moving=prepared.moving or prepared.camera_moves(settings),
