@@ -136,7 +136,9 @@ class Preview:
         surfaces = features.blocks[0].stream
         history.seeks = True
         lit = wavelets.demodulate(film, features, camera)
-        fitted = returned(regression.fit(lit, history.blend(lit, surfaces, camera, 1), camera))
+        with history.cache.rehearsing():
+            blended = history.blend(lit, surfaces, camera, 1)
+        fitted = returned(regression.fit(lit, blended, camera))
         upsampling.draw(fitted, surfaces, camera)
         upsampling.warp(camera, target)
         upsampling.forget()
