@@ -80,8 +80,8 @@ class IrradianceCache:
 
     @contextmanager
     def rehearsing(self) -> Iterator[None]:
-        """Within, light is kept in a single cell, and goes afterwards: to clear all cells of it takes longer than all else
-        that is rehearsed. They are made."""
+        """Within, light is kept in a single cell, and goes afterwards: to clear all cells of it takes longer than what
+        else is rehearsed. They are made."""
         cells, empty = self._made(), self.empty
         self.cells = single = Stream(self.device, CELL, (1, 1))
         try:
