@@ -154,6 +154,7 @@ def test_bench_opening(tmp_path: Path, own_display: None) -> None:
     assert 0 < answers["handled_ms"]["median"] <= answers["answered_ms"]["median"]
     assert answers["gap_ms"]["most"] == pytest.approx(answers["gaps"][0]["ms"])
     assert [each["model"] for each in answers["opened"]] == ["cornell", "teapotahedron"]
+    assert data["answers_uncompiled"]["gap_ms"]["most"] > 0
 
 
 def test_moves_are_told_by_their_places() -> None:

@@ -232,6 +232,32 @@ def test_of_a_large_picture_blocks_are_kept_each_time_of_other_pixels(
     assert len(taken) == 4
 
 
+def test_a_rehearsal_leaves_nothing_and_clears_nothing(
+    kept: Callable[..., Kept], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for the cells, which are made once."""
+    cache, lit, cleared = kept(), wall(light=1.0), []
+    clear = Stream.clear
+    monkeypatch.setattr(Stream, "clear", lambda stream, *given: (cleared.append(stream.size), clear(stream, *given))[1])
+    for _ in range(2):
+        with cache.cache.rehearsing():
+            cache.add(lit)
+            cache.find(lit)
+        assert cache.cache.empty and (cache.find(lit) == 0).all()
+    cache.cache.forget()
+    cells = cache.cache.cells
+    assert cells is not None and cleared == [cells.size] and cells.size[0] > 1
+
+
+def test_a_rehearsal_leaves_what_was_kept(kept: Callable[..., Kept]) -> None:
+    cache, lit = kept(), wall(light=1.0)
+    cache.add(lit)
+    held = cache.cache.cells.read()
+    with cache.cache.rehearsing():
+        cache.add(wall(light=5.0))
+    assert not cache.cache.empty and (cache.cache.cells.read() == held).all()
+
+
 def test_nothing_is_waited_for(kept: Callable[..., Kept], device: Device) -> None:
     cache, lit = kept(), wall(light=1.0)
     cache.add(lit)

@@ -3,8 +3,9 @@
 The window as a new process, with filled caches, until its first traced picture is on the screen, part by part; and a
 picture of 64 x 64 as a file. Then ten models and three larger scenes, one after the other, while the pointer moves a
 hundred times a second: an answer is a draw after a move that was handled, and each move bears the time of its sending,
-by the sender's clock. Its process is told apart from others' work by CPU time: that of the window's thread between two
-answers, which threads of the driver and of whatever loads work beside.
+by the sender's clock. All that in two processes in turn, with a cache of Mesa's of their own, which is empty at first:
+what the driver has compiled for one the other takes from there. The process is told apart from others' work by CPU
+time: that of the window's thread between two answers, which threads of the driver and of whatever loads work beside.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ FIRST = {"cornell": 0.4, "bunny": 0.5}  # seconds that the first picture is to t
 SMALL = ("cornell", "--size", "64x64", "--spp", "1", "--quiet")
 STARTS = 5
 LONGEST_GAP = 60.0  # milliseconds between two answers
+UNCOMPILED = ("gap_ms", "gap_cpu_ms", "over_60_ms", "over_60_cpu_ms")  # told of the first process
 REST = 0.3  # seconds that a model stays
 MODELS = ("DamagedHelmet", "ToyCar", "FlightHelmet_512", "GlassVaseFlowers", "BrainStem", "CesiumMilkTruck")
 MODELS += ("IridescenceLamp", "MetalRoughSpheresNoTextures", "Avocado", "LightsPunctualLamp")
@@ -56,7 +58,9 @@ def run(options: Options) -> Result:
         several = [launch.process(command, dict(os.environ)) for _ in range(1 if options.quick else STARTS)]
         data["small"] = {key: min(each[key] for each in several) for key in several[0]}
         say(f"{len(models)} models under steady input")
-        data["answers"] = _answers(models, size)
+        cache = {"MESA_SHADER_CACHE_DIR": str(Path(folder) / "driver")}
+        first, data["answers"] = (_answers(models, size, {**os.environ, **cache}) for _ in range(2))
+        data["answers_uncompiled"] = {name: first[name] for name in UNCOMPILED}
     return Result(data, _tables(data))
 
 
@@ -90,10 +94,10 @@ def _first(source: str, environment: dict[str, str], starts: int) -> dict[str, d
     }
 
 
-def _answers(models: list[str], size: tuple[int, int]) -> dict[str, Any]:
+def _answers(models: list[str], size: tuple[int, int], environment: dict[str, str]) -> dict[str, Any]:
     script = str(ROOT / "tools/benchmarks/opening_process.py")
     command = [sys.executable, script, *map(str, size), str(REST), *models]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
     found: dict[str, Any] = json.loads(done.stdout)
@@ -120,9 +124,15 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     spreads = [
         (text, *(answers[name][key] for key in ("median", "p95", "p99", "most"))) for name, text in names.items()
     ]
+    before = data["answers_uncompiled"]
+    spreads += [
+        (f"{names[name]}, nothing compiled before", *(before[name][key] for key in ("median", "p95", "p99", "most")))
+        for name in ("gap_ms", "gap_cpu_ms")
+    ]
     note = (
         f"{len(answers['opened'])} models, {answers['moves']} moves, {answers['moves_handled']} handled. Over "
-        f"{LONGEST_GAP:g} ms: {answers['over_60_ms']} gaps, {answers['over_60_cpu_ms']} by CPU time."
+        f"{LONGEST_GAP:g} ms: {answers['over_60_ms']} gaps, {answers['over_60_cpu_ms']} by CPU time; with "
+        f"nothing compiled before {before['over_60_ms']} and {before['over_60_cpu_ms']}."
     )
     columns = ("milliseconds", "median", "p95", "p99", "most")
     tables.append(Table("the window's answers while models are opened", columns, spreads, note))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,29 @@ class IrradianceCache:
             self.cells.clear()
         self.empty = True
 
-    def add(self, lit: Stream, camera: Camera, samples: int) -> None:
-        """Keep the light of a picture, a stream of `LIT` of which each pixel is the mean of so many samples."""
+    @contextmanager
+    def rehearsing(self) -> Iterator[None]:
+        """Within, light is kept in a single cell, and goes afterwards: to clear all cells of it takes longer than what
+        else is rehearsed. They are made."""
+        cells, empty = self._made(), self.empty
+        self.cells = single = Stream(self.device, CELL, (1, 1))
+        try:
+            yield
+        finally:
+            single.release()
+            self.cells, self.empty = cells, empty
+
+    def _made(self) -> Stream:
         if self.cells is None:
             self.cells = Stream(self.device, CELL, (self._edge, self._edge))
             self.cells.clear()
+        return self.cells
+
+    def add(self, lit: Stream, camera: Camera, samples: int) -> None:
+        """Keep the light of a picture, a stream of `LIT` of which each pixel is the mean of so many samples."""
+        cells = self._made()
         rows = [number * self._edge // LIFETIME for number in (self._turn % LIFETIME, self._turn % LIFETIME + 1)]
-        self.cells.clear_rows(rows[0], rows[1] - rows[0])
+        cells.clear_rows(rows[0], rows[1] - rows[0])
         (width, height), turn = lit.size, self._turn
         stride = max(1, math.ceil(math.sqrt(width * height / MOST_KEPT)))
         first = min(turn % stride, width - 1), min(turn // stride % stride, height - 1)
@@ -93,7 +110,7 @@ class IrradianceCache:
             math.prod(-(-count // (1 << level)) for count in taken) for level in range(finest, finest + LEVELS)
         )
         values = {"first": first, "stride": stride, "taken": taken, "finest": finest, "samples": float(samples)}
-        self._add.add({"lit": lit}, self.cells, points, **self._uniforms(lit, camera, stride), **values)
+        self._add.add({"lit": lit}, cells, points, **self._uniforms(lit, camera, stride), **values)
         self._turn, self.empty = (turn + 1) % (1 << 24), False
 
     def find(self, lit: Stream, camera: Camera, known: Stream) -> None:

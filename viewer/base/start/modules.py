@@ -7,14 +7,23 @@ import os
 import sys
 from pathlib import Path
 
+from viewer.base.start import methods
+
 # Threads of NumPy's linear algebra, which is of three by three here: each is started with NumPy and spins for as long
 # as that takes to load, and after every product.
 BLAS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
+class _Start:
+    """Of this process."""
+
+    methods: methods.Methods | None = None
+
+
 def begin() -> None:
     """Before the modules of a command are loaded. No garbage is looked for until `loaded`: they leave none."""
     gc.disable()
+    _Start.methods = methods.begin()
     for name in BLAS:
         os.environ.setdefault(name, "1")
     if sys.dont_write_bytecode:
@@ -25,5 +34,7 @@ def begin() -> None:
 
 def loaded() -> None:
     """The modules are there, and stay: garbage is looked for from now on, and not among what they hold."""
+    if _Start.methods is not None:
+        _Start.methods.keep()
     gc.freeze()
     gc.enable()
