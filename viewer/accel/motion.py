@@ -44,6 +44,11 @@ class Moving:
         margin = np.float32(ROUNDING) * np.maximum(np.abs(low), np.abs(high))
         return np.stack([low - margin, high + margin], axis=1)
 
+    def mean_boxes(self) -> NDArray[np.float32]:
+        """(M, 2, 3): the means of lowest and highest corners over the keys; not finite where a corner is not."""
+        ends = self.corners.min(axis=2), self.corners.max(axis=2)
+        return np.stack([end.mean(axis=0, dtype=np.float64).astype(np.float32) for end in ends], axis=1)
+
     def rows(self, order: NDArray[np.integer]) -> NDArray[np.int32]:
         """Addresses of the first keys of triangles in a table's order (N,), -1 of those that stand still."""
         found = np.full(1 + max(int(order.max(initial=0)), int(self.numbers.max(initial=0))), -1, np.int32)
@@ -52,16 +57,19 @@ class Moving:
 
 
 def bounding(
-    corners: NDArray[np.float32], moving: Moving | None, culled: NDArray[np.bool_] | None = None
+    corners: NDArray[np.float32],
+    moving: Moving | None,
+    culled: NDArray[np.bool_] | None = None,
+    mean: bool = False,
 ) -> NDArray[np.float32]:
     """Corners (T, 3, 3) for builders, without repeated triangles: of those that move, a triangle over their box.
-    culled : as of `without_repeats`."""
+    culled : as of `without_repeats`. mean : over their mean box, for trees whose boxes follow."""
     if moving is None:
         return without_repeats(corners, culled)
     still = corners.copy()
     still[moving.numbers] = np.nan  # two that are equal at one time need not be so at others
     bounds = without_repeats(still, culled)
-    bounds[moving.numbers] = corners_of(moving.boxes())
+    bounds[moving.numbers] = corners_of(moving.mean_boxes() if mean else moving.boxes())
     return bounds
 
 
