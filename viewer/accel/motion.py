@@ -46,14 +46,20 @@ class Moving:
 
     def mean_boxes(self) -> NDArray[np.float32]:
         """(M, 2, 3): the means of lowest and highest corners over the keys; not finite where a corner is not."""
-        ends = self.corners.min(axis=2), self.corners.max(axis=2)
-        return np.stack([end.mean(axis=0, dtype=np.float64).astype(np.float32) for end in ends], axis=1)
+        means = [end.mean(axis=0, dtype=np.float64).astype(np.float32) for end in ends_of(self.corners)]
+        return np.stack(means, axis=1)
 
     def rows(self, order: NDArray[np.integer]) -> NDArray[np.int32]:
         """Addresses of the first keys of triangles in a table's order (N,), -1 of those that stand still."""
         found = np.full(1 + max(int(order.max(initial=0)), int(self.numbers.max(initial=0))), -1, np.int32)
         found[self.numbers] = np.arange(len(self.numbers)) * len(self.corners)
         return found[order]
+
+
+def ends_of(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Lowest and highest corners (..., 3) of triangles (..., 3, 3); a reduction along so short an axis is slow."""
+    a, b, c = (corners[..., k, :] for k in range(3))
+    return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
 
 
 def bounding(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.bvh.build import Bvh
-from viewer.accel.motion import Moving
+from viewer.accel.motion import Moving, ends_of
 
 Boxes = NDArray[np.float32]  # (..., 2, 3): lowest and highest corners
 MOVING_BOXES = "MOVING_BOXES"  # feature of the scene
@@ -28,11 +28,11 @@ def keyed(bvh: Bvh, bounds: NDArray[np.float32], moving: Moving | None) -> Bvh:
     those over all keys. The tree itself where nothing moves."""
     if moving is None or not len(bvh.order):
         return bvh
-    low, high = bounds.min(axis=1), bounds.max(axis=1)
+    low, high = ends_of(bounds)
     levels = _levels(bvh)
     keys = np.empty((len(moving.corners), len(bvh.low), 2, 3), np.float32)
     for key, corners in zip(keys, moving.corners, strict=True):
-        low[moving.numbers], high[moving.numbers] = corners.min(axis=1), corners.max(axis=1)
+        low[moving.numbers], high[moving.numbers] = ends_of(corners)
         key[:, 0], key[:, 1] = _refitted(bvh, levels, low, np.minimum), _refitted(bvh, levels, high, np.maximum)
     wide = with_margin(keys)
     return replace(bvh, low=wide[:, :, 0].min(axis=0), high=wide[:, :, 1].max(axis=0), keys=keys)
