@@ -52,7 +52,9 @@ def at_any_time(moving: Moving, seed: int) -> np.ndarray:
     aim = rng.integers(0, len(moving.numbers), RAYS)  # at a point of a triangle at about that time
     at = moments / 65536 * segments
     key = np.minimum(at.astype(int), segments - 1)
-    own = moving.corners[key, aim] + (at - key)[:, None, None] * (moving.corners[key + 1, aim] - moving.corners[key, aim])
+    own = moving.corners[key, aim] + (at - key)[:, None, None] * (
+        moving.corners[key + 1, aim] - moving.corners[key, aim]
+    )
     edge = np.where((np.arange(RAYS) % 2 == 0)[:, None], rng.dirichlet([1, 1, 1], RAYS), [[1.0, 0.0, 0.0]])
     targets = np.einsum("rk,rkx->rx", edge, own)
     towards = targets - given["origin"]
@@ -177,3 +179,29 @@ def test_without_motion_nothing_changes() -> None:
         assert follows.features == {keyed.MOVING_BOXES}
         again = tree.module([replace(built)], traversal)
         assert all(a.data.tobytes() == b.data.tobytes() for a, b in zip(plain.memories, again.memories, strict=True))
+
+
+def test_rounding_of_corners_that_come_from_afar(device: Any) -> None:
+    """Towards the last key coordinates are small, and errors still those of the first: an edge at x = 0.1 of triangles
+    one behind the other is off by some 5e-4, in each by another error."""
+    rng = np.random.default_rng(5)
+    last = np.tile(np.float32([[0.1, 0, 0], [0.1, 1, 0], [1.1, 0, 0]]), (64, 1, 1))
+    last[..., 2] = np.arange(64)[:, None]
+    last[..., 0] += rng.uniform(0, 1e-3, 64)[:, None].astype(np.float32)
+    first = last.copy()
+    first[..., 0] += (8192 + rng.uniform(-1, 1, 64))[:, None].astype(np.float32)  # numbers of two precisions
+    moving = Moving.of([first, last])
+    assert moving is not None
+    given = through([0, 0, 0], [1, 1, 1], rng, 4 * RAYS)
+    given["origin"] = np.stack(
+        [0.1 + rng.uniform(-1e-3, 2e-3, 4 * RAYS), np.full(4 * RAYS, 0.3), [-1.0] * (4 * RAYS)], 1
+    )
+    given["origin"][:, 0] += 8192 / 65536  # at the last moment
+    given["direction"], given["any_hit"] = [0, 0, 1], 2 * 65535
+    order = np.arange(64, dtype=np.int32)
+    expected = walker(device, loop.module(64), keyed_test(first, moving, order))(given)
+    assert 0.1 < (expected["triangle"] >= 0).mean() <= 1
+    built = made(first, moving)
+    for traversal in tree.TRAVERSALS:
+        found = walker(device, tree.module([built], traversal), keyed_test(first, moving, built.order))(given)
+        assert found.tobytes() == expected.tobytes(), traversal

@@ -1,5 +1,6 @@
-"""Triangles that deform, or move in world space, while a shutter is open: their corners at the keys, and their boxes
-over all of them. Between two keys corners are linear, and so within the boxes of both."""
+"""Triangles that deform, or move in world space, while a shutter is open: their corners at the keys, and for grids
+their boxes over all of them (trees: `viewer.accel.bvh.keyed`). Between two keys corners are linear, and so within the
+boxes of both."""
 
 from __future__ import annotations
 

@@ -220,9 +220,7 @@ def brute_force(
     )
 
 
-def _bounding(
-    primitives: Primitives, mean: bool = False
-) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
     """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and of what moves (``mean``: over
     its mean box), and a mask of those.
 

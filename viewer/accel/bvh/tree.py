@@ -132,8 +132,8 @@ def _root(bvh: Bvh, traversal: str, base: int, at: int) -> tuple[int, int]:
 def _at_keys(
     table: NDArray, trees: Sequence[tuple[Bvh, int, int]], make: Callable[[Bvh, int, int], NDArray]
 ) -> tuple[NDArray, tuple[int, int, int]]:
-    """A table of trees, those that move last, with the rows of these at every key, key by key; and the number of rows of
-    the others, of those that move, and of segments between keys: fewer than of the scene where there is no room.
+    """A table of trees, those that move last, with the rows of these at every key, key by key; and the numbers of
+    rows of the others, of those that move, and of segments between keys: fewer than the scene's without room.
     trees : with the address of the first triangle, and the rows of each. make : `pairs` or `nodes`."""
     still = sum(count for bvh, _, count in trees if bvh.keys is None)
     texels = PAIR.texels if make is pairs else NODE.texels

@@ -148,9 +148,7 @@ def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None
     return _of_bvhs(built)
 
 
-def _tree(
-    bounds: NDArray[np.float32], moving: Moving | None, recipe: Recipe, progress: Progress | None
-) -> Bvh:
+def _tree(bounds: NDArray[np.float32], moving: Moving | None, recipe: Recipe, progress: Progress | None) -> Bvh:
     built = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     return keyed(built, bounds, moving)
 
