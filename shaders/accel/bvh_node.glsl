@@ -2,6 +2,18 @@
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "lib/box.glsl"
+#ifdef HAVE_MOVING_BOXES
+#include "lib/moving_box.glsl"
+
+BvhNode bvh_node_at(int moment, int number) {
+    int after;
+    float share;
+    BvhNode node = fetch_bvh_nodes(box_before(moment, number, bvh_keys, after, share)), next = fetch_bvh_nodes(after);
+    node.low += share * (next.low - node.low);
+    node.high += share * (next.high - node.high);
+    return node;
+}
+#endif
 
 bool accel_start(Ray ray, int object, out Traversal traversal) {
     traversal = Traversal(bvh_root(object).root, 0, 0);

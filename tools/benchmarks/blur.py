@@ -1,7 +1,8 @@
 """Motion blur: seconds of a sample while the shutter is open, beside the same picture of things that stand still.
 
 Balls orbit each other and the camera goes around them: instances, whose maps are interpolated where a ray enters them;
-the same as deforming triangles of a flat structure, whose corners are; and a camera that moves alone.
+the same as deforming triangles of a flat structure, whose corners are; and a camera that moves alone. As a long
+exposure, of half of the orbit, too: swept boxes of deforming triangles would all overlap.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ ABOUT = "motion blur: seconds of a sample with the shutter open, beside one of a
 
 RUNS, SIZE = 9, 256
 OPENS, CLOSES = 1.0, 1.2  # seconds: a twentieth of the orbit
+LONG = 2.0  # seconds: half of the orbit
 TURN = 0.02  # of the camera
 STRUCTURES = ("two-level-bvh", "bvh")
 
@@ -31,7 +33,12 @@ def run(options: Options) -> Result:
     device = options.open()
     runs, size = (1, 32) if options.quick else (RUNS, SIZE)
     still = balls.build().posed(OPENS)
-    scenes = {"still": still, "objects move": exposed(balls.build(), OPENS, CLOSES), "camera moves": _turning(still)}
+    scenes = {
+        "still": still,
+        "objects move": exposed(balls.build(), OPENS, CLOSES),
+        "long exposure": exposed(balls.build(), OPENS, OPENS + LONG),
+        "camera moves": _turning(still),
+    }
     rows, data = [], {"facts": facts(device), "runs": runs, "size": size, "cases": {}}
     for structure in STRUCTURES:
         say(structure)

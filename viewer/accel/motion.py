@@ -1,5 +1,6 @@
-"""Triangles that deform, or move in world space, while a shutter is open: their corners at the keys, and their boxes
-over all of them. Between two keys corners are linear, and so within the boxes of both."""
+"""Triangles that deform, or move in world space, while a shutter is open: their corners at the keys, and for grids
+their boxes over all of them (trees: `viewer.accel.bvh.keyed`). Between two keys corners are linear, and so within the
+boxes of both."""
 
 from __future__ import annotations
 
@@ -44,6 +45,11 @@ class Moving:
         margin = np.float32(ROUNDING) * np.maximum(np.abs(low), np.abs(high))
         return np.stack([low - margin, high + margin], axis=1)
 
+    def mean_boxes(self) -> NDArray[np.float32]:
+        """(M, 2, 3): the means of lowest and highest corners over the keys; not finite where a corner is not."""
+        means = [end.mean(axis=0, dtype=np.float64).astype(np.float32) for end in ends_of(self.corners)]
+        return np.stack(means, axis=1)
+
     def rows(self, order: NDArray[np.integer]) -> NDArray[np.int32]:
         """Addresses of the first keys of triangles in a table's order (N,), -1 of those that stand still."""
         found = np.full(1 + max(int(order.max(initial=0)), int(self.numbers.max(initial=0))), -1, np.int32)
@@ -51,17 +57,26 @@ class Moving:
         return found[order]
 
 
+def ends_of(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Lowest and highest corners (..., 3) of triangles (..., 3, 3); a reduction along so short an axis is slow."""
+    a, b, c = (corners[..., k, :] for k in range(3))
+    return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+
+
 def bounding(
-    corners: NDArray[np.float32], moving: Moving | None, culled: NDArray[np.bool_] | None = None
+    corners: NDArray[np.float32],
+    moving: Moving | None,
+    culled: NDArray[np.bool_] | None = None,
+    mean: bool = False,
 ) -> NDArray[np.float32]:
     """Corners (T, 3, 3) for builders, without repeated triangles: of those that move, a triangle over their box.
-    culled : as of `without_repeats`."""
+    culled : as of `without_repeats`. mean : over their mean box, for trees whose boxes follow."""
     if moving is None:
         return without_repeats(corners, culled)
     still = corners.copy()
     still[moving.numbers] = np.nan  # two that are equal at one time need not be so at others
     bounds = without_repeats(still, culled)
-    bounds[moving.numbers] = corners_of(moving.boxes())
+    bounds[moving.numbers] = corners_of(moving.mean_boxes() if mean else moving.boxes())
     return bounds
 
 

@@ -13,6 +13,7 @@ from viewer.accel import loop, quadrics, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
+from viewer.accel.bvh.keyed import keyed
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.motion import Moving, bounding, with_keys
@@ -170,8 +171,9 @@ def over_bvh(
     primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The bounding volume hierarchy over triangles and quadrics."""
-    bounds, _ = _bounding(primitives)
+    bounds, _ = _bounding(primitives, mean=True)
     built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
+    built = keyed(built, bounds, primitives.moving)
     whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
     tests = _tests(recipe, primitives, extent=extent, order=built.order)
@@ -218,13 +220,13 @@ def brute_force(
     )
 
 
-def _bounding(primitives: Primitives) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and of what moves, and a mask of
-    those.
+def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and of what moves (``mean``: over
+    its mean box), and a mask of those.
 
     Duplicate triangles are left out.
     """
-    bounds = bounding(primitives.corners, primitives.moving, primitives.culled)
+    bounds = bounding(primitives.corners, primitives.moving, primitives.culled, mean)
     if not primitives.placed and primitives.moving is None:
         return bounds, None
     boxed = np.zeros(len(bounds), bool)

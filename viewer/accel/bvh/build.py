@@ -48,6 +48,7 @@ class Bvh:
                  in it is above one in the second); 0 in a leaf.
     escape     : (N,) int32, the node after the subtree in depth-first order; N at the end.
     order      : (T',) int32, numbers of triangles in leaf order, without those with a non-finite corner.
+    keys       : (K, N, 2, 3) float32, boxes at keys in time (`viewer.accel.bvh.keyed`); None: it stands still.
     depth      : levels below the root, at most `MOST_DEPTH`.
     statistics : counts, SAH cost, seconds and bytes of the build, by name. `sah_cost` is the expected cost of a random
                  line through the root's box: TRAVERSAL per inner node, TEST or FAR_TEST per triangle (`loops`).
@@ -63,6 +64,7 @@ class Bvh:
     order: NDArray[np.int32]
     depth: int
     statistics: dict[str, float | int]
+    keys: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)

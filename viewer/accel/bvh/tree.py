@@ -11,13 +11,15 @@ All traversals share an interface and find the same hits:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.bvh.build import MOST_DEPTH, Bvh, octant_links
+from viewer.accel.bvh.keyed import MOVING_BOXES, merged, most_segments, with_margin
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table
@@ -27,6 +29,7 @@ PROVIDES = ("accel_start", "accel_step", "accel_candidate", "accel_more", "accel
 TRAVERSALS = ("stack", "octants", "escape")
 MOST_IN_LEAF = 8  # triangles, as many as a stack reference can encode
 SPARE = 8  # stack sizes are a multiple of this: a moving scene's tree may get slightly deeper
+MOST_TEXELS = 1 << 24  # of boxes at keys, 256 MiB
 POP = 1 << 30  # not a reference: pop the stack; where it is empty, the traversal ends
 
 STACK_TRAVERSAL = Record(
@@ -126,6 +129,28 @@ def _root(bvh: Bvh, traversal: str, base: int, at: int) -> tuple[int, int]:
     return (-(base + int(bvh.first[0])), int(bvh.count[0])) if bvh.count[0] else (0, -1)
 
 
+def _at_keys(
+    table: NDArray, trees: Sequence[tuple[Bvh, int, int]], make: Callable[[Bvh, int, int], NDArray]
+) -> tuple[NDArray, tuple[int, int, int]]:
+    """A table of trees, those that move last, with the rows of these at every key, key by key; and the numbers of
+    rows of the others, of those that move, and of segments between keys: fewer than the scene's without room.
+    trees : with the address of the first triangle, and the rows of each. make : `pairs` or `nodes`."""
+    still = sum(count for bvh, _, count in trees if bvh.keys is None)
+    texels = PAIR.texels if make is pairs else NODE.texels
+    whole = next(len(bvh.keys) for bvh, _, _ in trees if bvh.keys is not None) - 1
+    segments = most_segments(whole, still, len(table) - still, MOST_TEXELS // texels)
+    parts, at = [[table[:still]]] + [[] for _ in range(segments + 1)], 0
+    for bvh, first, count in trees:
+        if bvh.keys is not None and segments:
+            boxes = with_margin(merged(bvh.keys, segments))
+            for key, own in enumerate(boxes):
+                parts[1 + key].append(make(replace(bvh, low=own[:, 0], high=own[:, 1]), first, at))
+        at += count
+    if not segments:
+        return table, (len(table), 0, 1)
+    return np.concatenate([row for part in parts for row in part]), (still, len(table) - still, segments)
+
+
 def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MOST_IN_LEAF`.
 
@@ -135,19 +160,26 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     deepest = max(bvh.depth for bvh in bvhs)
     if deepest > MOST_DEPTH:
         raise ViewerError("bvh", f"a tree of {deepest} levels, beyond a ray's stack of {MOST_DEPTH}")
-    rows, roots, base, at = [], [], 0, 0
     make = pairs if traversal == "stack" else nodes
-    for bvh in bvhs:
-        roots.append(_root(bvh, traversal, base, at))
-        rows.append(make(bvh, base, at))
-        base, at = base + len(bvh.order), at + len(rows[-1])
+    firsts = np.cumsum([0, *(len(bvh.order) for bvh in bvhs)]).tolist()  # triangles of each
+    ordered = sorted(range(len(bvhs)), key=lambda k: bvhs[k].keys is not None)
+    bvhs, roots, rows, at = [bvhs[k] for k in ordered], [(0, 0)] * len(bvhs), [], 0
+    for bvh, k in zip(bvhs, ordered, strict=True):
+        roots[k] = _root(bvh, traversal, firsts[k], at)
+        rows.append(make(bvh, firsts[k], at))
+        at += len(rows[-1])
     table = rows[0] if len(rows) == 1 else np.concatenate(rows)
+    uniforms: dict[str, tuple[str, Any]] = {} if traversal == "stack" else {"bvh_count": ("int", at)}
+    moves = any(bvh.keys is not None for bvh in bvhs)
+    if moves:
+        given = [(bvh, firsts[k], len(row)) for bvh, k, row in zip(bvhs, ordered, rows, strict=True)]
+        table, keys = _at_keys(table, given, make)
+        uniforms["bvh_keys"] = ("ivec3", keys)
     memories = [
         Table("bvh_pairs", PAIR, table, hot=True) if traversal == "stack" else Table("bvh_nodes", NODE, table, hot=True)
     ]
     if traversal != "stack":
         memories.append(Table("bvh_links", LINK, links(bvhs, traversal), hot=True))
-    uniforms: dict[str, tuple[str, Any]] = {} if traversal == "stack" else {"bvh_count": ("int", len(table))}
     if len(roots) == 1:  # a uniform: the tree of a moving scene may change between one leaf and more
         uniforms["bvh_only"] = ("ivec2", roots[0])
         root = "BvhRoot(bvh_only.x, bvh_only.y)"
@@ -166,4 +198,5 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
         text=f"BvhRoot bvh_root(int object) {{ return {root}; }}",
         local=traversal == "stack",
         capacities=frozenset({"BVH_DEPTH"} if traversal == "stack" else ()),
+        features=frozenset({MOVING_BOXES} if moves else ()),
     )

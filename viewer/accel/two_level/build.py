@@ -14,10 +14,11 @@ from viewer.accel import quadrics, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
+from viewer.accel.bvh.keyed import keyed
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.deform.refit import RefitTables
-from viewer.accel.motion import bounding, with_keys
+from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Recipe, Structure, traversals
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.scene.deform.mesh import DeformedMesh
@@ -139,17 +140,17 @@ def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None
     posed = [number < first for number in range(len(two.objects.corners))]
     built = [
         # Triangles that lie in one place now may not in another pose.
-        bvh_build.build(
-            corners if follows else bounding(corners, moving, culled),
-            recipe.build,
-            leaf=bvh.MOST_IN_LEAF,
-            progress=share,
-        )
+        _tree(corners if follows else bounding(corners, moving, culled, mean=True), moving, recipe, share)
         for (corners, share), moving, culled, follows in zip(
             _shares(two.objects.corners, progress), two.objects.moving, sides, posed, strict=True
         )
     ]
     return _of_bvhs(built)
+
+
+def _tree(bounds: NDArray[np.float32], moving: Moving | None, recipe: Recipe, progress: Progress | None) -> Bvh:
+    built = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
+    return keyed(built, bounds, moving)
 
 
 def _of_bvhs(built: list[Bvh]) -> Made:
