@@ -241,8 +241,10 @@ def test_trials_have_the_same_bits_and_leave_nothing(device: Device) -> None:
                     run()
                     assert runs._film is not None
                     pictures.append(runs._film.film().sum)
-            assert runs._textured is not None and memory_of(runs._textured) == "texture"
+            textured = runs._textured
+            assert textured is not None and memory_of(textured) == "texture"
             runs.release()
+            assert textured.resources.hot_bytes() == 0, "at once, not when Python looks for garbage"
             return pictures
 
         first, *others = films()
