@@ -130,7 +130,7 @@ def test_the_mimd_machine_s_ratio_is_not_reached(room, context: Context, monkeyp
     _, check = unrolling._aggressive(found)
     # What is executed counts: the calls in vain of the longest passes too.
     rates = [found["Forest Inside"][f"{n} {n}"][1] / found["Forest Inside"][f"{n} {n}"][3] for n in unrolling.TIMES]
-    assert check.passed is (max(rates) < alone.total_instructions / alone.total_bytes)
+    assert check.passed is bool(max(rates) < alone.total_instructions / alone.total_bytes)
     found["Forest Inside"]["16 16"][3] = 1.0
     assert [each.passed for each in unrolling._aggressive(found)] == [False, False]
     found["Forest Inside"] |= {f"{n} {n}": [1, 1.0, 1.0, 1e9, 1.0] for n in unrolling.TIMES}
