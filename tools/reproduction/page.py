@@ -230,8 +230,8 @@ def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], comm
     for section in sections if figures else ():
         for place, part in enumerate(section.parts):
             if isinstance(part, Figure):
-                data = part.svg.encode() if part.svg else part.png
-                write_beside(folder / "figures" / figure_file(section, place), data)
+                picture = part.svg.encode() if part.svg else part.png
+                write_beside(folder / "figures" / figure_file(section, place), picture)
     data = {
         "facts": facts,
         "command": command,

@@ -77,8 +77,8 @@ class Measurements:
         same = {name: value for name, value in made.items() if name not in ("date", "load_average")}
         name = digest(same, str(made.get("date"))[:10])[:8]
         known = self._made.setdefault(name, dict(made))
-        loads = [each.get("load_average") for each in (known, made)]
-        if None not in loads:
+        loads = [each["load_average"] for each in (known, made) if each.get("load_average") is not None]
+        if len(loads) == 2:
             known["load_average"] = max(loads)  # the busiest moment of them
         return name
 
