@@ -1,8 +1,10 @@
-"""The papers, reproduced: ``python tools/reproduce.py [--quick] [-o FOLDER] [--only SECTION ...] [--list]``.
+"""The papers, reproduced: ``python tools/reproduce.py [--quick] [-o FOLDER] [--from FOLDER] [--only SECTION ...]``.
 
 Renders, counts and simulates what the papers publish, and writes FOLDER/report.html, one file that needs no network,
-with every figure beside it in FOLDER/figures and the numbers in FOLDER/report.json. Results are kept in FOLDER/kept
-while they are made: an interrupted run goes on where it was. Wants ``pip install raystream[reproduce]``; instructions
+with every figure beside it in FOLDER/figures, the numbers in FOLDER/report.json, and all that was measured in
+FOLDER/measurements.json and FOLDER/pictures. From these ``--from FOLDER`` makes the page again, texts and grades of
+today, and measures nothing. Results are kept in FOLDER/kept while they are made: an interrupted run goes on where it
+was. Wants ``pip install raystream[reproduce]``; instructions
 are counted where ``glslangValidator`` and ``spirv-dis`` are installed, scenes are read from the folder that
 RAYSTREAM_SHARED names.
 """
@@ -38,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="reproduce.py", description=__doc__.splitlines()[0].split(":")[0])
     parser.add_argument("--quick", action="store_true", help="small sizes: all in two minutes")
     parser.add_argument("-o", "--output", type=Path, default=Path(FOLDER), metavar="FOLDER", help=f"else {FOLDER}")
+    parser.add_argument("--from", dest="stored", type=Path, metavar="FOLDER", help="its measurements: none are made")
     parser.add_argument("--only", nargs="+", default=[], metavar="SECTION", help="these sections alone; see --list")
     parser.add_argument("--list", action="store_true", help="the sections, and the places in the papers")
     parser.add_argument("--device", type=int, help="the GPU by its number in 'raystream devices'")
@@ -66,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace, given: list[str]) -> int:
     from reproduction import run
     from reproduction.context import Context
+    from reproduction.page import TALLIES, tallies
+    from reproduction.stored import Measurements
 
     wanted = run.chosen(arguments.only)
     if arguments.list:
@@ -84,15 +89,15 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
     command = " ".join(["python tools/reproduce.py", *_without_output(given)])
     with Progress() as progress:
         lines = _Lines(progress)
-        context = Context(arguments.output, arguments.quick, arguments.device)
+        stored = Measurements.read(arguments.stored) if arguments.stored is not None else None
+        quick = arguments.quick if stored is None else bool(stored.head.get("quick"))
+        context = Context(arguments.output, quick, arguments.device, stored=stored)
         path, made = run.report(context, wanted, command, lines, bool(arguments.only))
-    checks = [check.passed for section in made for check in section.checks()]
-    agree, decided = checks.count(True), len(checks) - checks.count(None)
-    print(
-        f"{agree} of {decided} checks agree, {checks.count(None)} shown beside; {context.made} results made, "
-        f"{context.found} kept from before, in {duration(time.perf_counter() - began)}; "
-        f"wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)"
-    )
+    for kind, count in tallies(made).items():
+        print(f"{TALLIES[kind]}: {count.passed} agree, {count.failed} differ, {count.beside} not comparable")
+    units = "none measured" if stored is not None else f"{context.made} results made, {context.found} kept from before"
+    took = duration(time.perf_counter() - began)
+    print(f"{units}, in {took}; wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
     return 0
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from reproduction import cache_traces, measured, memory_drawings, run
 from reproduction.context import Context
-from reproduction.model import Figure, Listing, Section, Table
+from reproduction.model import OWN, Figure, Listing, Section, Table
 from reproduction.published import adinetz, frame_rates, thesis
 from reproduction.published.chapter5 import TABLE_5_1
 from reproduction.sections import cache, classic, flow_variants, machines, photon_mapping, speeds, table_5_2, unrolling
@@ -47,10 +47,10 @@ def room() -> measured.Measured:
 
 
 def made(context: Context, name: str) -> Section:
-    """A section, none of whose statements has failed."""
+    """A section, none of whose tests of ourselves has failed."""
     (registered,) = run.chosen([name])
     section = run.make(context, registered)
-    assert not [check for check in section.checks() if check.passed is False]
+    assert not [check for check in section.checks() if check.passed is False and check.kind == OWN]
     return section
 
 
@@ -60,13 +60,14 @@ def made(context: Context, name: str) -> Section:
 def test_the_simulated_machines_agree_and_a_wrong_one_is_seen(room, context: Context, monkeypatch) -> None:
     monkeypatch.setattr(measured, "eye", lambda context, name, edge: room)
     found = machines.simulated(context, "Forest Inside", 24)
-    assert [check.passed for check in machines._checks("x", found)] == [True, True]
+    kept = machines.summary(found)
+    assert [check.passed for check in machines._checks("x", kept)] == [True, True] and kept["picture"][:4] == b"RIFF"
     pictures = [found[machine]["picture"] for machine in machines.MACHINES]
     assert pictures[0].shape == (24, 24, 3) and len(np.unique(pictures[0])) > 5
     assert all(np.array_equal(pictures[0], each) for each in pictures)
     found["MIMD"]["stream"] += 1
     found["stream buffer"]["hits"] = found["MIMD"]["hits"] + 1
-    assert [check.passed for check in machines._checks("x", found)] == [False, False]
+    assert [check.passed for check in machines._checks("x", machines.summary(found))] == [False, False]
 
 
 def test_masks_and_counts_give_one_picture(context: Context, monkeypatch) -> None:
@@ -100,9 +101,16 @@ def test_statements_on_the_cache_pass_where_they_hold() -> None:
 
 
 def test_what_was_tried_is_told() -> None:
-    reasons = {f"Shadow, {height:g}": -0.1 * height for height in cache_traces.HEIGHTS} | {"Shadow, in turn": -0.29}
+    reasons = {
+        f"Shadow, {height:g}, {ways}": -0.05 * height * ways
+        for height in cache_traces.HEIGHTS
+        for ways in cache_traces.WAYS
+    }
+    reasons["Shadow, in turn"] = -0.29
     reasons |= {f"first bounce, {off:g}": off for off in (0.0, *cache_traces.OFF)}
-    assert "at 0.5 and 5 heights of the forest, not 1.5, it is -5 % and -50 %" in cache.why_secondary("Shadow", reasons)
+    why = cache.why_secondary("Shadow", reasons)
+    assert "gain -30 % by 4 ways in place of -8 %" in why and "0.5 to 8 of the forest's" in why
+    assert "gains -2 to -40 %" in why
     assert "by 0.03 and 0.1 the first bounce has +3 % and +10 %, not +0 %" in cache.why_secondary("Reflect", reasons)
     assert "not to be had" in cache.why_secondary("Reflect", {})
 
@@ -120,10 +128,25 @@ def test_the_mimd_machine_s_ratio_is_not_reached(room, context: Context, monkeyp
     alone = cost(workload(room.runs, room.shaded), TABLE_5_1["MIMD"], state=0.0)
     assert found["Forest Inside"]["MIMD"] == [alone.total_instructions, alone.total_bytes]
     _, check = unrolling._aggressive(found)
-    assert check.passed is True
+    # What is executed counts: the calls in vain of the longest passes too.
+    rates = [found["Forest Inside"][f"{n} {n}"][1] / found["Forest Inside"][f"{n} {n}"][3] for n in unrolling.TIMES]
+    assert check.passed is bool(max(rates) < alone.total_instructions / alone.total_bytes)
     found["Forest Inside"]["16 16"][3] = 1.0
     assert [each.passed for each in unrolling._aggressive(found)] == [False, False]
+    found["Forest Inside"] |= {f"{n} {n}": [1, 1.0, 1.0, 1e9, 1.0] for n in unrolling.TIMES}
+    assert list(unrolling._aggressive(found))[1].passed is True
     assert unrolling._alone(found).svg.startswith("<?xml")
+
+
+@pytest.mark.parametrize(("change", "passed"), [(0.05, True), (-0.05, True), (-0.20, False), (0.12, False)])
+def test_less_than_ten_percent_is_no_fifth_less(change: float, passed: bool) -> None:
+    plain = [100, 1.0, 1.0, 1.0, 1.0]
+    found = {"1 1": plain, "4 2": [30, 1 + change, 0.5, 0.4, 1.2], "4 4": [20, 1.0, 0.4, 0.3, 1.4], "runs": [9.0, 3.0]}
+    moved, suppressed, instructions = unrolling.checks("x", found)
+    assert (moved.passed, suppressed.passed, instructions.passed) == (True, True, passed)
+    assert "+20.0 % where every call of a pass loads" in instructions.why
+    found["4 2"][2] = 0.3  # far more is saved than was said: no agreement
+    assert unrolling.checks("x", found)[0].passed is False
 
 
 def test_naive_s_bound_without_the_few_that_set_it() -> None:

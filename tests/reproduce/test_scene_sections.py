@@ -42,4 +42,5 @@ def test_published_figures() -> None:
 
 def test_pictures_side_by_side() -> None:
     one, two = np.zeros((8, 6, 3), np.uint8), np.full((8, 4, 3), 200, np.uint8)
-    assert Image.open(io.BytesIO(shown.jpeg(one, two, gap=2))).size == (12, 8)
+    assert Image.open(io.BytesIO(shown.webp(one, two, gap=2))).size == (12, 8)
+    assert Image.open(io.BytesIO(shown.webp(one, two, gap=2, width=6))).size == (6, 4)

@@ -41,7 +41,11 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 # Tried where figures differ: pixels a side, and by how much normals are turned, and where lights are.
 TOP, COARSER, FINER, OFF, REASON_ROWS = "Forest Top Down", (1024, 512), (1024, 4096), (0.03, 0.1), 16
-HEIGHT, HEIGHTS = 1.5, (0.5, 1.5, 5.0)  # of the lights above the forest's middle, in heights of its box
+HEIGHT, HEIGHTS = (
+    1.5,
+    (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0),
+)  # of the lights above the forest's middle, in heights of its box
+WAYS = (1, 4)  # of the cache: lines of one set push each other out, or do not
 Group = Sequence[NDArray]  # rays of one type each, as the SIMD machine runs them: each to its end before the next
 
 
@@ -144,7 +148,8 @@ def try_reasons(context: Context, rows: int) -> dict[str, float]:
     before, at, normal = _hits(space, eye)
     for height in HEIGHTS:
         turns = np.ascontiguousarray(shadow_rays(at, lights(space, height)).T).ravel()
-        found[f"Shadow, {height:g}"] = _mimd(space, [turns]).ratio() - 1
+        for ways in WAYS:
+            found[f"Shadow, {height:g}, {ways}"] = _mimd(space, [turns], ways=ways).ratio() - 1
     found["Shadow, in turn"] = _mimd(space, list(shadow_rays(at, lights(space)))).ratio() - 1
     for edge in COARSER:
         _, fewer = spread(context, measured.FOREST_INSIDE, rows, edge)
@@ -162,8 +167,8 @@ def try_reasons(context: Context, rows: int) -> dict[str, float]:
     return found
 
 
-def _mimd(space: Space, groups: Group, eye: bool = False, kinds: Sequence[int] = KINDS) -> Cache:
-    cache, layout = Cache(kinds=kinds), Layout.of(space, max(map(len, groups)))
+def _mimd(space: Space, groups: Group, eye: bool = False, kinds: Sequence[int] = KINDS, ways: int = 1) -> Cache:
+    cache, layout = Cache(kinds=kinds, ways=ways), Layout.of(space, max(map(len, groups)))
     traffic = Traffic(TABLE_5_1["MIMD"], eye=eye, shade=eye)
     for rays in groups:
         cache.play(mimd_references(space, rays, traffic, layout=layout))

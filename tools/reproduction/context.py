@@ -18,11 +18,12 @@ from viewer.stream.gl.device import Device, shared_device
 
 from . import kept
 from .model import AbsentError
+from .stored import Measurements, commit_of, made_now
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
 # Not among what decides about kept results: how they are laid out.
-LAYOUT = {"page.py", "run.py", "registry.py", "context.py", "kept.py", "plots.py"}
+LAYOUT = {"run.py", "registry.py", "context.py", "kept.py", "plots.py", "stored.py", "grades.py", "model.py"}
 
 
 class Context:
@@ -34,6 +35,7 @@ class Context:
     quick    : small sizes, all sections together in two minutes on two cores.
     device   : the OpenGL device by its number; None for the first.
     progress : called with a line about what is being made.
+    stored   : measurements of before: nothing is measured, and neither a device nor scene data is needed.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Context:
         quick: bool = False,
         device: int | None = None,
         progress: Callable[[str], None] = lambda text: None,
+        stored: Measurements | None = None,
     ) -> None:
         self.folder, self.quick, self._device = Path(folder), quick, device
         self.tell = progress
@@ -49,10 +52,30 @@ class Context:
         self._code: dict[str, str] = {}
         self._scenes: dict[str, Scene] = {}
         self.made = self.found = 0  # units computed, and units that were kept
+        self.stored, self.measured = stored, Measurements({"quick": quick})
+        self._origins: dict[str, dict[str, Any]] = {}  # of the section's units
 
     def enter(self, identifier: str, make: Callable[..., Any]) -> None:
         """The section whose units are kept from now on, by its name, and the function that makes it."""
         self._identifier, self._source = identifier, inspect.getsourcefile(make) or ""
+        self._origins = {}
+
+    @property
+    def origins(self) -> list[dict[str, Any]]:
+        """When, where and from which sources the units of the section were made."""
+        return list(self._origins.values())
+
+    @cached_property
+    def commit(self) -> str:
+        """Of the checkout; empty for an installed package."""
+        return commit_of(HERE)
+
+    @property
+    def device_name(self) -> str:
+        """The device that the section's results so far come from, or else this one."""
+        if self.stored is None:
+            return str(self.device.name)
+        return " and ".join(dict.fromkeys(str(each["renderer"]) for each in self.origins))
 
     @cached_property
     def device(self) -> Device:
@@ -91,15 +114,26 @@ class Context:
         Raises ViewerError where a kept file is damaged.
         """
         assert self._identifier, "no section was entered"
+        if self.stored is not None:
+            value, made = self.stored.get(self._identifier, key)
+        else:
+            value, made = self._made(key, function)
+            self.measured.put(self._identifier, key, value, made)
+        self._origins[kept.digest({**made, "date": str(made["date"])[:10], "load_average": None})] = made
+        return value  # type: ignore[no-any-return]
+
+    def _made(self, key: Any, function: Callable[[], T]) -> tuple[T, dict[str, Any]]:
         inputs = self._identifier, key, self.quick, self.device.driver, self.code()
         path = self.folder / "kept" / self._identifier / f"{kept.digest(*inputs)}.npz"
         if path.is_file():
             self.found += 1
-            return kept.read(path)
-        self.progress(f"{self._identifier}: {_text(key)}")
-        kept.save(path, function())
-        self.made += 1
-        return kept.read(path)  # the same types in this run as in the next
+        else:
+            self.progress(f"{self._identifier}: {_text(key)}")
+            made = made_now(self.device, self.commit)
+            kept.save(path, {"value": function(), "made": made})
+            self.made += 1
+        found = kept.read(path)  # the same types in this run as in the next
+        return found["value"], found["made"]
 
     def code(self) -> str:
         """A digest of the sources that the section's results come from: the package, its shaders, its own module, and

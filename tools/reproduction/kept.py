@@ -38,9 +38,9 @@ def write_beside(path: Path, data: bytes) -> None:
         raise ViewerError(str(path), f"cannot be written: {error.strerror or error}", "choose another -o") from None
 
 
-def writable(folder: Path) -> None:
+def writable(folder: Path, figures: bool = True) -> None:
     """Make the folder of a report, and see that files can be written there. Raises ViewerError."""
-    test = folder / "figures" / ".written"
+    test = (folder / "figures" if figures else folder) / ".written"
     try:
         write_beside(test, b"")
         test.unlink(missing_ok=True)
@@ -52,7 +52,7 @@ def save(path: Path, value: Any) -> None:
     """Write a value: None, bool, numbers, text, bytes, NumPy arrays and scalars, parts of `model`, and lists, tuples
     and dicts (with text for keys) of them. Tuples come back as lists. Raises TypeError, ViewerError."""
     arrays: dict[str, Any] = {}
-    text = json.dumps(_encode(value, arrays))
+    text = json.dumps(encode(value, arrays))
     buffer = io.BytesIO()
     np.savez_compressed(buffer, value=np.frombuffer(text.encode(), np.uint8), **arrays)
     write_beside(path, buffer.getvalue())
@@ -63,7 +63,7 @@ def read(path: Path) -> Any:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
-        return _decode(json.loads(found["value"].tobytes()), found)
+        return decode(json.loads(found["value"].tobytes()), found)
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
         hint = "remove it, and it is made again"
         raise ViewerError(str(path), f"kept result is damaged: {str(error) or type(error).__name__}", hint) from None
@@ -74,17 +74,18 @@ def read(path: Path) -> Any:
         raise
 
 
-def _encode(value: Any, arrays: dict[str, Any]) -> Any:
+def encode(value: Any, arrays: dict[str, Any]) -> Any:
+    """A value as JSON; its arrays and bytes go into ``arrays``, by the names that stand for them. Raises TypeError."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):
-        return [_encode(each, arrays) for each in value]
+        return [encode(each, arrays) for each in value]
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             raise TypeError(f"keys of a kept dict are texts, not {list(value)[:3]}")
-        return {"dict": {key: _encode(each, arrays) for key, each in value.items()}}
+        return {"dict": {key: encode(each, arrays) for key, each in value.items()}}
     if isinstance(value, bytes | np.ndarray):
         name = f"a{len(arrays)}"
         arrays[name] = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else value
@@ -92,20 +93,21 @@ def _encode(value: Any, arrays: dict[str, Any]) -> Any:
             raise TypeError("an array of objects cannot be kept")
         return {"bytes" if isinstance(value, bytes) else "array": name}
     if type(value) in KINDS.values():
-        parts = {each.name: _encode(getattr(value, each.name), arrays) for each in fields(value)}
+        parts = {each.name: encode(getattr(value, each.name), arrays) for each in fields(value)}
         return {"part": type(value).__name__, "fields": parts}
     raise TypeError(f"a {type(value).__name__} cannot be kept")
 
 
-def _decode(value: Any, arrays: dict[str, Any]) -> Any:
+def decode(value: Any, arrays: dict[str, Any]) -> Any:
+    """The value of `encode`."""
     if isinstance(value, list):
-        return [_decode(each, arrays) for each in value]
+        return [decode(each, arrays) for each in value]
     if not isinstance(value, dict):
         return value
     if "dict" in value:
-        return {key: _decode(each, arrays) for key, each in value["dict"].items()}
+        return {key: decode(each, arrays) for key, each in value["dict"].items()}
     if "bytes" in value:
         return arrays[value["bytes"]].tobytes()
     if "array" in value:
         return arrays[value["array"]]
-    return KINDS[value["part"]](**{key: _decode(each, arrays) for key, each in value["fields"].items()})
+    return KINDS[value["part"]](**{key: decode(each, arrays) for key, each in value["fields"].items()})

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.published.chapter5 import KernelRow
-from reproduction.simulators.counts import MACHINES, NoCompiler, kernel_rows, published_program
+from reproduction.simulators.counts import MACHINES, NoCompiler, instructions, kernel_rows, published_program
 from reproduction.simulators.machines import OTHER_PASSES, TWENTY
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.schedule import Runs, Simulation
 from reproduction.simulators.walk import Space, walk
 from viewer.accel.grid.build import build
 from viewer.scene.camera import Camera
-from viewer.stream.analysis import instructions
 
 from . import views
 from .context import Context
@@ -97,7 +96,8 @@ def there(context: Context) -> Generator[Absent, None, list[str]]:
     names = []
     for name, view in SOURCES.items():
         try:
-            view.load(context)
+            if context.stored is None:
+                view.load(context)
         except AbsentError as error:
             yield Absent(name, error.part.why)
         else:

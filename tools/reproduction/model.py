@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+# What a check says something about; the three are never added up.
+CLAIM = "claim"  # of a paper, tested on results of this project
+ARITHMETIC = "arithmetic"  # of a paper: its own numbers against each other
+OWN = "own"  # this project's: the simulators, the pictures, the stand-ins
+KINDS_OF_CHECKS = (CLAIM, ARITHMETIC, OWN)
+NOT_EXAMINED = "why: not examined"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value of a table with the published one beside it.
+    """A value of a table with one beside it, and its grade.
 
-    agrees : whether they agree; None where that is not to be decided.
+    published : as printed, or what `Table.heads` calls it.
+    agrees    : True within a bound, False beyond it, None where the two cannot be compared.
+    reason    : the bound and why it is that; what was measured of the difference, or `NOT_EXAMINED`; or why the two
+                cannot be compared. Never empty.
     """
 
     published: Any
     ours: Any
-    agrees: bool | None = None
+    agrees: bool | None
+    reason: str
+
+    def __post_init__(self) -> None:
+        _grade(self, "agrees", f"{self.published} / {self.ours}")
 
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of a paper and what became of it.
+    """A statement and what became of it.
 
-    passed : None where it can only be shown beside (other scenes, other machines); why: the reason of what differs,
-    or of what can only be shown.
+    kind   : `CLAIM`, `ARITHMETIC` or `OWN`.
+    passed : None where it can only be shown beside (other scenes, other machines).
+    why    : the bound of what passes where it is not equality; the reason of what differs, tested, or `NOT_EXAMINED`;
+             or why it can only be shown.
     """
 
+    kind: str
     what: str
     published: Any
     ours: Any
@@ -34,29 +51,70 @@ class Check:
     why: str = ""
 
     def __post_init__(self) -> None:
-        if self.passed is not None:
-            object.__setattr__(self, "passed", bool(self.passed))  # NumPy's is neither True nor False
+        if self.kind not in KINDS_OF_CHECKS:
+            raise ValueError(f"{self.what}: no kind of check: {self.kind!r}")
+        _grade(self, "passed", self.what, "why", needed=not self.passed)
+
+
+def _grade(value: Cell | Check, name: str, what: str, reason: str = "reason", needed: bool = True) -> None:
+    """A grade is true, false or undecided, and has its reason."""
+    found = getattr(value, name)
+    if found is not None:
+        object.__setattr__(value, name, bool(found))  # NumPy's is neither True nor False
+    if needed and not getattr(value, reason).strip():
+        raise ValueError(f"{what}: a grade without a reason")
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A claim of a paper in one sentence, and what became of it here.
+
+    paper  : the places, ``D 5.2.1, P2 4.1``.
+    grades : of the results that it was tested on, each whether it holds; those that cannot be compared are None.
+    figure : the numbers, published and ours. kind : `ARITHMETIC` where it is of the paper's own numbers alone.
+    """
+
+    paper: str
+    claim: str
+    grades: Sequence[bool | None]
+    figure: str
+    kind: str = CLAIM
+
+    @property
+    def verdict(self) -> str:
+        """``holds``, ``in part``, ``does not hold here``, or ``not comparable``."""
+        decided = [bool(each) for each in self.grades if each is not None]
+        if not decided:
+            return "not comparable"
+        return "holds" if all(decided) else "in part" if any(decided) else "does not hold here"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table. rows: a sequence of values or `Cell` for each row, as long as ``columns``; the first names the row."""
+    """A table. rows: a sequence of values or `Cell` for each row, as long as ``columns``; the first names the row.
+
+    heads : of columns of two values what they are called, where these are not ``published`` and ``ours``: what follows
+    from printed numbers but is not printed is ``derived``.
+    """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     note: str = ""
     checks: Sequence[Check] = ()
+    heads: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"{self.title}: a row of {len(row)} for {len(self.columns)} columns: {row}")
+        if not set(self.heads) <= set(self.columns):
+            raise ValueError(f"{self.title}: no columns {sorted(set(self.heads) - set(self.columns))}")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture: a whole ``<svg>`` document as text, or the bytes of a PNG or JPEG file; one of the two.
+    """A picture: a whole ``<svg>`` document as text, or the bytes of a PNG, JPEG or WebP file; one of the two.
 
     alt : what is to be seen, for readers who cannot.
     """
@@ -105,17 +163,32 @@ class Absent:
     why: str
 
 
-Part = Check | Table | Figure | Fault | Text | Listing | Absent
+@dataclass(frozen=True)
+class Wish:
+    """A wish of a paper: where, what, what became of it in the field with its source, and what this project does."""
+
+    where: str
+    wish: str
+    field: str
+    here: str
+
+
+Part = Check | Conclusion | Table | Figure | Fault | Text | Listing | Absent | Wish
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report. source: the places in the papers, ``D 5.2.1, P2 3.2``; a stretch of the first paper."""
+    """A section of the report.
+
+    source : the places in the papers, ``D 5.2.1, P2 3.2``; a stretch of the first paper. made : of its results, when,
+    where and from which sources.
+    """
 
     identifier: str
     title: str
     source: str
     parts: Sequence[Part]
+    made: Sequence[str] = ()
 
     def checks(self) -> list[Check]:
         """All checks, those of tables included."""
@@ -127,6 +200,15 @@ class Section:
                 found += part.checks
         return found
 
+    def cells(self) -> list[Cell]:
+        """The cells of its tables that have a value beside."""
+        tables = [part for part in self.parts if isinstance(part, Table)]
+        return [value for table in tables for row in table.rows for value in row if isinstance(value, Cell)]
+
+    def conclusions(self) -> list[Conclusion]:
+        """What it says of the papers' claims."""
+        return [part for part in self.parts if isinstance(part, Conclusion)]
+
 
 class AbsentError(Exception):
     """Raised by a section where a scene or tool is not there: what then is left out, and why."""
@@ -136,4 +218,5 @@ class AbsentError(Exception):
         self.part = Absent(what, why)
 
 
-KINDS: dict[str, type] = {each.__name__: each for each in (Cell, Check, Table, Figure, Fault, Text, Listing, Absent)}
+_ALL = (Cell, Check, Conclusion, Table, Figure, Fault, Text, Listing, Absent, Wish)
+KINDS: dict[str, type] = {each.__name__: each for each in _ALL}

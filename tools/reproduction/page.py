@@ -16,7 +16,24 @@ from benchmarks.common import cell
 from PIL import Image
 
 from .kept import write_beside
-from .model import Absent, Cell, Check, Fault, Figure, Listing, Section, Table, Text
+from .model import (
+    ARITHMETIC,
+    CLAIM,
+    KINDS_OF_CHECKS,
+    OWN,
+    Absent,
+    Cell,
+    Check,
+    Conclusion,
+    Fault,
+    Figure,
+    Listing,
+    Section,
+    Table,
+    Text,
+    Wish,
+)
+from .published.glossary import GLOSSARY
 from .registry import PAPERS
 
 LARGEST = 20_000_000  # bytes of the report
@@ -32,8 +49,27 @@ CHAPTERS = {
 }
 KINDS = {
     **{Check: "check", Table: "table", Figure: "figure", Fault: "fault", Text: "text", Absent: "absent"},
-    **{Listing: "listing"},
+    **{Listing: "listing", Conclusion: "conclusion", Wish: "wish"},
 }
+TALLIES = {
+    CLAIM: "Claims of the papers, tested on our results",
+    ARITHMETIC: "Arithmetic of the papers: their own numbers against each other",
+    OWN: "Tests of ourselves: simulators, pictures, stand-ins, settings",
+}
+HEADS = {
+    CLAIM: ("Claim of a paper", "Published", "Ours"),
+    ARITHMETIC: ("Statement of a paper", "Printed", "By its own numbers"),
+    OWN: ("Test of ours", "Expected", "Found"),
+}
+VERDICTS = ("holds", "in part", "does not hold here", "not comparable")
+
+
+class Block(list[Any]):
+    """Parts of one kind that stand together: checks, faults or wishes."""
+
+    def __init__(self, kind: str, parts: Iterable[Any]) -> None:
+        super().__init__(parts)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -54,6 +90,45 @@ def counted(checks: Iterable[Check]) -> Count:
     """Count checks by what became of them."""
     marks = [check.passed for check in checks]
     return Count(marks.count(True), marks.count(False), marks.count(None))
+
+
+def grades(cells: Iterable[Cell]) -> Count:
+    """The same of the cells of tables."""
+    marks = [cell.agrees for cell in cells]
+    return Count(marks.count(True), marks.count(False), marks.count(None))
+
+
+def by_kind(checks: Iterable[Check]) -> list[tuple[str, list[Check]]]:
+    """Checks by their kind, in the order of the tallies; kinds without any are left out."""
+    found = [(kind, [check for check in checks if check.kind == kind]) for kind in KINDS_OF_CHECKS]
+    return [(kind, members) for kind, members in found if members]
+
+
+def blocks(parts: Sequence[Any]) -> list[Any]:
+    """Parts as they stand on the page: checks, faults and wishes that follow one another together; conclusions stand at
+    the top."""
+    found: list[Any] = []
+    for part in parts:
+        kind = {Check: "checks", Fault: "faults", Wish: "wishes"}.get(type(part))
+        if kind is None:
+            if not isinstance(part, Conclusion):
+                found.append(part)
+        elif found and isinstance(found[-1], Block) and found[-1].kind == kind:
+            found[-1].append(part)
+        else:
+            found.append(Block(kind, [part]))
+    return found
+
+
+def reasons(table: Table) -> list[str]:
+    """The reasons of its cells' grades, each once: the notes under it."""
+    return list(dict.fromkeys(value.reason for row in table.rows for value in row if isinstance(value, Cell)))
+
+
+def concluded(sections: Sequence[Section]) -> list[tuple[Section, Conclusion]]:
+    """All conclusions by paper, each with its section."""
+    found = [(section, each) for section in sections for each in section.conclusions()]
+    return sorted(found, key=lambda pair: list(PAPERS).index(pair[1].paper.partition(" ")[0]))
 
 
 def groups(sections: Sequence[Section]) -> list[tuple[str, list[tuple[str, list[Section]]]]]:
@@ -109,6 +184,10 @@ def inline(svg: str, prefix: str) -> str:
     """An SVG document as an element of the page: no prolog and metadata, and its ids apart from other figures'."""
     svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    root = re.search(r"<svg\b[^>]*>", svg)
+    size = root and re.search(r'\bwidth="([\d.]+)[^"]*"[^>]*\bheight="([\d.]+)', root[0])
+    if size and "viewBox" not in size.string:  # without one it would be cut off, not made smaller
+        svg = svg.replace("<svg", f'<svg viewBox="0 0 {size[1]} {size[2]}"', 1)
     svg = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}-\1"', svg)
     svg = re.sub(r'href="#([^"]*)"', rf'href="#{prefix}-\1"', svg)
     svg = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}-\1)", svg)
@@ -117,8 +196,11 @@ def inline(svg: str, prefix: str) -> str:
 
 def data_address(data: bytes) -> str:
     """A picture's bytes as a ``data:`` address."""
-    kind = "png" if data[:4] == b"\x89PNG" else "jpeg"
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+    return f"data:image/{_format(data)};base64,{base64.b64encode(data).decode()}"
+
+
+def _format(data: bytes) -> str:
+    return "webp" if data[:4] == b"RIFF" else "png" if data[:4] == b"\x89PNG" else "jpeg"
 
 
 def narrow(data: bytes) -> bool:
@@ -136,25 +218,41 @@ def figure_file(section: Section, place: int) -> str:
     """The name of a figure's file beside the report: of the section's part of that place."""
     part = section.parts[place]
     assert isinstance(part, Figure)
-    ending = "svg" if part.svg else "png" if part.png[:4] == b"\x89PNG" else "jpg"
+    ending = "svg" if part.svg else _format(part.png)
     return f"{section.identifier}_{place}_{slug(part.title)}.{ending}"
 
 
-def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], command: str) -> Path:
-    """Write ``report.html``, ``report.json`` and the figures of the folder; the report's path.
+def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], command: str, figures: bool = True) -> Path:
+    """Write ``report.html``, ``report.json`` and, unless they are not asked for, the figures; the report's path.
 
     facts: the machine, the driver, versions and date. Raises ViewerError.
     """
-    for section in sections:
+    for section in sections if figures else ():
         for place, part in enumerate(section.parts):
             if isinstance(part, Figure):
-                data = part.svg.encode() if part.svg else part.png
-                write_beside(folder / "figures" / figure_file(section, place), data)
-    data = {"facts": facts, "command": command, "sections": [_plain(section) for section in sections]}
-    write_beside(folder / "report.json", (json.dumps(data, indent=1, default=str) + "\n").encode())
+                picture = part.svg.encode() if part.svg else part.png
+                write_beside(folder / "figures" / figure_file(section, place), picture)
+    data = {
+        "facts": facts,
+        "command": command,
+        "tallies": {kind: vars(count) for kind, count in tallies(sections).items()},
+        "cells": vars(grades(cell for section in sections for cell in section.cells())),
+        "conclusions": [
+            {**_plain(each), "verdict": each.verdict, "section": section.identifier}
+            for section, each in concluded(sections)
+        ],
+        "sections": [_plain(section) for section in sections],
+    }
+    write_beside(folder / "report.json", (json.dumps(data, indent=0, default=str) + "\n").encode())
     report = folder / "report.html"
     write_beside(report, page(sections, facts, command).encode())
     return report
+
+
+def tallies(sections: Sequence[Section]) -> dict[str, Count]:
+    """How the checks of each kind came out. They are not to be added up."""
+    checks = [check for section in sections for check in section.checks()]
+    return {kind: counted(check for check in checks if check.kind == kind) for kind in KINDS_OF_CHECKS}
 
 
 def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> str:
@@ -172,7 +270,11 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
     environment.filters |= {
         "number": number,
         "columns": columns,
-        "kind": lambda part: KINDS[type(part)],
+        "kind": lambda part: part.kind if isinstance(part, Block) else KINDS[type(part)],
+        "blocks": blocks,
+        "by_kind": by_kind,
+        "reasons": reasons,
+        "claims": lambda checks: [check for check in checks if check.kind == CLAIM],
         "inline": lambda svg, prefix: Markup(inline(svg, prefix)),
         "narrow": narrow,
         "data": lambda data: Markup(data_address(data)),
@@ -180,19 +282,39 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         "file": figure_file,
     }
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
-    checks = [check for section in sections for check in section.checks()]
+    # A test of ours says its bound where it passes; why it might fail only where it does.
+    environment.tests["bound"] = lambda why: why.startswith(("to ", "and ", "the "))
+    conclusions = concluded(sections)
+    said = {kind: [each.verdict for _, each in conclusions if each.kind == kind] for kind in (CLAIM, ARITHMETIC)}
+    differing = [
+        (kind, [(section, check) for section in sections for check in section.checks() if _differs(check, kind)])
+        for kind in KINDS_OF_CHECKS
+    ]
     return environment.get_template("page.html.jinja").render(
         groups=groups(sections),
         sections=sections,
         facts=facts,
         command=command,
-        total=counted(checks),
+        style=Markup((Path(__file__).parent / "page.css").read_text(encoding="utf-8")),
+        glossary=GLOSSARY,
+        tallies=[(TALLIES[kind], count) for kind, count in tallies(sections).items()],
+        kinds=TALLIES,
+        check_heads=HEADS,
+        cells=grades(cell for section in sections for cell in section.cells()),
+        conclusions=conclusions,
+        claimed={verdict: said[CLAIM].count(verdict) for verdict in VERDICTS},
+        printed={verdict: said[ARITHMETIC].count(verdict) for verdict in VERDICTS},
+        origins=list(dict.fromkeys(each for section in sections for each in section.made)),
         papers=PAPERS,
-        differing=[(section, check) for section in sections for check in section.checks() if check.passed is False],
+        differing=[(kind, rows) for kind, rows in differing if rows],
         absent=[(section, part) for section in sections for part in section.parts if isinstance(part, Absent)],
         # Sections show some of those that stand in the list of all.
         faults=len({part for section in sections for part in section.parts if isinstance(part, Fault)}),
     )
+
+
+def _differs(check: Check, kind: str) -> bool:
+    return check.kind == kind and check.passed is False
 
 
 def _plain(value: Any) -> Any:
@@ -205,9 +327,17 @@ def _plain(value: Any) -> Any:
                 entry = {**entry, "file": f"figures/{figure_file(value, place)}"}
                 del entry["svg"], entry["png"]
             parts.append(entry)
-        return {"identifier": value.identifier, "title": value.title, "source": value.source, "parts": parts}
+        return {
+            "identifier": value.identifier,
+            "title": value.title,
+            "source": value.source,
+            "made": list(value.made),
+            "parts": parts,
+        }
     if isinstance(value, (*KINDS, Cell)):
         return {name: _plain(each) for name, each in vars(value).items()}
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, bytes):

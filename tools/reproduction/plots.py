@@ -1,13 +1,9 @@
-"""Figures by matplotlib in the report's dress, as SVG text; pictures as PNG bytes."""
+"""Figures by matplotlib in the report's dress, as SVG text."""
 
 from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
-from PIL import Image
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,21 +42,3 @@ def svg(figure: Figure) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()
-
-
-def png(picture: NDArray, colors: int = 0) -> bytes:
-    """(H, W, 3) uint8 sRGB, row 0 at the top, as a PNG file; with ``colors`` by a palette of so many (a third of the
-    bytes)."""
-    image = Image.fromarray(np.ascontiguousarray(picture))
-    if colors:
-        image = image.quantize(colors)
-    data = io.BytesIO()
-    image.save(data, "PNG", optimize=True)
-    return data.getvalue()
-
-
-def jpeg(picture: NDArray, quality: int = 90) -> bytes:
-    """(H, W, 3) uint8 sRGB as a JPEG file, for `model.Figure.png` where a PNG is large."""
-    data = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(picture)).save(data, "JPEG", quality=quality, optimize=True)
-    return data.getvalue()

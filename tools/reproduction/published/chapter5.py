@@ -131,6 +131,7 @@ TABLE_5_2: dict[str, Passes] = {
     "Forest Inside": Passes(2835, 1363, 1468, 4, 898, 990, 0.068),
     "Bunny Ray Cast": Passes(1085, 610, 471, 4, 221, 328, 0.105),
 }
+ACTIVE = 0.06, 0.10  # of the rays in a pass; the text excepts Soda Hall Outside
 ORACLE_THRESHOLD = 0.20  # intersect once this share of the rays waits (D 4.1.2, P2 3.2)
 ORACLE_OF_OPTIMUM = (2.0, 3.0)  # times as many passes as the optimum, by the text
 NAIVE_OF_OPTIMUM = 5.0  # and without an oracle at least
@@ -234,7 +235,7 @@ TABLE_3_RAYS_DERIVED: dict[str, float] = {
     "Path Tracer": 64 * 256**2 / 1024**2 * 0.82,
 }
 
-# Limits of the day (D 5.3, P2 2 and 5.1), by year.
+# Limits of the day (D 5.4.1, P2 2 and 5.1), by year.
 LARGEST_INTEGERS = 131_072  # distinct integers of 24-bit floats (s16e7)
 LARGEST_TEXTURE = (256, 512)  # texels that such an address reaches
 BUNNY_VOXELS = 98 * 64 * 163  # 1.02 M: over the 131 K

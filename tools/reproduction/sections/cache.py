@@ -20,6 +20,7 @@ from ..cache_traces import (
     REASON_ROWS,
     SHAPES,
     TOP,
+    WAYS,
     eye_traces,
     reflect,
     secondary,
@@ -28,13 +29,21 @@ from ..cache_traces import (
     try_reasons,
 )
 from ..context import Context
-from ..model import Check, Figure, Part, Table
+from ..model import CLAIM, NOT_EXAMINED, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
 # "Little" and "much" of the text, which gives no numbers: shares of the bytes.
 LITTLE, MUCH = 0.10, 0.25
+HALF = 0.005  # of a printed percent
+SENTENCES = {
+    "A texture cache gains SIMD little and MIMD much (bytes, SIMD / MIMD).": "SIMD gains little",
+    "Triangle data alone hit in 96 to 99 % (SIMD / MIMD).": "hits of triangle data",
+    "Shadow rays of MIMD gain 35 %.": "Shadow: MIMD",
+    "Reflected rays of MIMD gain nothing.": "Reflect: MIMD",
+    "Secondary rays of SIMD gain nothing.": "SIMD has no gain",
+}
 ROUND = 0.05  # the text's figures are round
 
 
@@ -55,12 +64,17 @@ def make(context: Context) -> Iterator[Part]:
         some = min(rows, REASON_ROWS)
         reasons = context.keep(("reasons", EDGE, some), lambda: try_reasons(context, some))
     yield _table(found, rows, reasons)
+    yield from _conclusions(found, reasons)
     if reasons:
         yield _tried(reasons)
     yield _figure(found)
     yield _shapes(found)
     if measured.FOREST_INSIDE in found:
-        yield _wishes(context)
+        wished = _wishes(context)
+        yield wished
+        (said,) = wished.checks
+        claim = "Tiles rendered to completion keep their temporaries in the cache."
+        yield Conclusion("P2 5.3", claim, [said.passed], f"bytes, written back: {said.ours}")
 
 
 # -- what decides --------------------------------------------------------------------------------------------------
@@ -69,13 +83,15 @@ def make(context: Context) -> Iterator[Part]:
 def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
     """What was tried, in a sentence."""
     if not reasons:
-        return "secondary rays alone; the published forest, its lights and normals are not to be had"
+        return f"{NOT_EXAMINED}; the published forest, its lights and normals are not to be had"
     changed = {key: f"{100 * value:+.0f} %" for key, value in reasons.items()}
     if kind == "Shadow":
-        low, high = HEIGHTS[0], HEIGHTS[-1]
-        why = f"it goes by where the lights are: at {low:g} and {high:g} heights of the forest, not {HEIGHT:g}, it is "
-        why += f"{changed[f'Shadow, {low:g}']} and {changed[f'Shadow, {high:g}']}; and by the rays' order: "
-        why += f"{changed['Shadow, in turn']} with a light after the other"
+        own, (one, more) = f"Shadow, {HEIGHT:g}", WAYS
+        others = [reasons[f"Shadow, {height:g}, {one}"] for height in HEIGHTS if height != HEIGHT]
+        why = f"lines of voxels that one ray needs push each other out: the same rays gain {changed[f'{own}, {more}']} "
+        why += f"by {more} ways in place of {changed[f'{own}, {one}']}; with the lights at other heights, "
+        why += f"{HEIGHTS[0]:g} to {HEIGHTS[-1]:g} of the forest's, a cache of one way gains "
+        why += f"{100 * max(others):+.0f} to {100 * min(others):+.0f} %"
     else:
         why = "it goes by how closely reflected rays run: with normals turned at random by "
         why += " and ".join(f"{off:g}" for off in OFF) + " the first bounce has "
@@ -87,9 +103,9 @@ def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
 def _tried(reasons: Mapping[str, float]) -> Table:
     rows: list[list[Any]] = []
     for height in HEIGHTS:
-        rows.append(
-            [f"Shadow, lights at {height:g} heights of the forest", f"{100 * reasons[f'Shadow, {height:g}']:+.0f} %"]
-        )
+        for ways in WAYS:
+            name = f"Shadow, lights at {height:g} heights of the forest, {ways} way{'s' if ways > 1 else ''}"
+            rows.append([name, f"{100 * reasons[f'Shadow, {height:g}, {ways}']:+.0f} %"])
     rows.append(["Shadow, one light after the other", f"{100 * reasons['Shadow, in turn']:+.0f} %"])
     rows += [[f"Reflect, {edge} pixels a side", f"{100 * reasons[f'Reflect, {edge}']:+.0f} %"] for edge in COARSER]
     for off in (0.0, *OFF):
@@ -126,32 +142,36 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
                 edge = FINER[-1]
                 few += f"; with {edge} pixels a side {reasons[f'pixels, {edge}']:.1f}, and hits of "
                 few += f"{100 * reasons[f'above, {edge}']:.1f} %"
-            if hits[1] >= least - 0.005:
+            if hits[1] >= least - HALF:
                 few += "; a pass of SIMD takes one test of every ray in turn, so that lines must outlast all others'"
-            passed = min(hits) >= least - 0.005
+            passed = min(hits) >= least - HALF
             text = " / ".join(f"{100 * each:.1f} %" for each in hits)
             out.append(
                 Check(
+                    CLAIM,
                     f"{name}: hits of triangle data alone, SIMD / MIMD",
                     f"{100 * least:.0f} to {100 * most:.0f} %",
                     text,
                     passed,
-                    "" if passed else few,
+                    f"to {100 * HALF:g} %, as printed" if passed else few,
                 )
             )
             as_said = gain(row, "SIMD") >= -LITTLE and gain(row, "MIMD") <= -MUCH
             both = f"{100 * gain(row, 'SIMD'):+.0f} % / {100 * gain(row, 'MIMD'):+.0f} %"
             why = f"here: SIMD at most {100 * LITTLE:.0f} % less, MIMD at least {100 * MUCH:.0f} % less"
             why += "" if as_said else f"; {few}"
-            out.append(Check(f"{name}: SIMD gains little, MIMD much: bytes", "no numbers", both, as_said, why))
+            out.append(Check(CLAIM, f"{name}: SIMD gains little, MIMD much: bytes", "no numbers", both, as_said, why))
     for kind, key in (("Shadow", "MIMD shadow"), ("Reflect", "MIMD reflect")):
         if kind in found:
             simd, mimd, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
             why, what = why_secondary(kind, reasons), f"{kind}: MIMD bytes"
             same = abs(mimd - theirs) <= ROUND
-            out.append(Check(what, f"{100 * theirs:+.0f} %", f"{100 * mimd:+.0f} %", same, "" if same else why))
+            why = f"to {100 * ROUND:.0f} points" if same else why
+            out.append(Check(CLAIM, what, f"{100 * theirs:+.0f} %", f"{100 * mimd:+.0f} %", same, why))
             none = f"to {100 * ROUND:.0f} %"
-            out.append(Check(f"{kind}: SIMD has no gain", ">= 0 %", f"{100 * simd:+.0f} %", simd >= -ROUND, none))
+            out.append(
+                Check(CLAIM, f"{kind}: SIMD has no gain", ">= 0 %", f"{100 * simd:+.0f} %", simd >= -ROUND, none)
+            )
     return out
 
 
@@ -172,6 +192,17 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
         "secondary rays alone."
     )
     return Table("64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons))
+
+
+def _conclusions(found: dict[str, dict[str, Any]], reasons: Mapping[str, float]) -> Iterator[Conclusion]:
+    made = checks(found, reasons)
+    for claim, words in SENTENCES.items():
+        of = [check for check in made if words in check.what]
+        if of:
+            figure = "; ".join(str(check.ours) for check in of)
+            published = str(of[0].published)
+            figure = f"published {published}, here {figure}"
+            yield Conclusion("D 5.2.3, P2 4.1", claim, [check.passed for check in of], figure)
 
 
 def _which(rows: int) -> str:
@@ -223,10 +254,12 @@ def _wishes(context: Context) -> Table:
     by_name = {line[0]: line for line in lines}
     whole, tile = lines[0], by_name["tiles of 8 x 8"]
     said = Check(
+        CLAIM,
         "P2 5.3: tiles rendered to completion keep temporaries in the cache: bytes, written back",
         "encouraging",
         f"{100 * tile[3]:.0f} % instead of {100 * whole[3]:.0f} %",
         tile[3] < whole[3],
+        "less than without tiles",
     )
     lines = [[name, passes, *(f"{100 * each:.0f} %" for each in shares)] for name, passes, *shares in lines]
     title = "Tiles rendered to completion (SIMD), reflected rays sorted (MIMD): forest inside"

@@ -20,11 +20,11 @@ from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
 
-from .. import shown
 from ..context import Context
 from ..counted import faults
-from ..model import Absent, Check, Figure, Part, Table
+from ..model import CLAIM, OWN, Absent, Check, Conclusion, Figure, Part, Table
 from ..registry import section
+from ..shown import Shot, sheet, webp
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
 # Colours of table 1, exact in a half float but for the material's.
@@ -32,7 +32,10 @@ COLOR, TEXEL, OPACITY, ENVIRONMENT = (0.2, 0.6, 0.3), (0.5, 0.25, 0.75), 0.25, (
 EXACT = 1e-6  # float32 of a few products
 GREEN = (0.15, 0.55, 0.2)
 SIZE, QUICK = 320, 64
+SKY: dict[str, Any] = {"program": "whitted", "depth": 5, "environment": "sky"}
 PANE = [[(-1.3, 0.0, 1.9), (1.9, 0.0, 1.9), (1.9, 2.2, 1.9), (-1.3, 2.2, 1.9)]]
+# Textures in turn, and those of them that remain to be seen.
+HIDDEN = {"marble, grid, wood": "wood", "wood, marble, grid": "marble, grid"}
 # Figures of the sphere: what of its glass is another.
 AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
 
@@ -122,7 +125,8 @@ def _modes(context: Context) -> Table:
     for mode, wanted in _expected().items():
         same = float(np.abs(np.array(found[mode]) - wanted).max()) <= EXACT
         rows.append((mode.upper(), FORMULAS[mode], _text(wanted), _text(found[mode])))
-        checks.append(Check(f"{mode.upper()}: the colour of the formula", _text(wanted), _text(found[mode]), same))
+        what = f"{mode.upper()}: the colour of the formula is rendered"
+        checks.append(Check(OWN, what, _text(wanted), _text(found[mode]), same, "not the formula's colour"))
     note = f"C_c {_text(COLOR)}, T_c {_text(TEXEL)}, T_a {OPACITY}, T_e {_text(ENVIRONMENT)}."
     return Table("Table 1: modes of textures", ("mode", "formula", "by the formula", "rendered"), rows, note, checks)
 
@@ -144,18 +148,33 @@ def _order(context: Context) -> Iterator[Part]:
     }
 
     scenes = {name: _panel(layers, textures, GREEN) for name, layers in orders.items()}
-    found: Mapping[str, Any] = context.keep(("order", edge), lambda: _colors(scenes, context, edge))
     names = list(orders)[:3]
-    pictures = [np.rint(255 * np.clip(found[name], 0, 1) ** (1 / 2.2)).astype(np.uint8) for name in names]
+
+    def make() -> dict[str, Any]:
+        found = _colors(scenes, context, edge)
+        shown = [np.rint(255 * np.clip(found[name], 0, 1) ** (1 / 2.2)).astype(np.uint8) for name in names]
+        return {
+            "picture": webp(*shown),
+            "same": {last: bool(np.array_equal(found[last], found[alone])) for last, alone in HIDDEN.items()},
+        }
+
+    made: Mapping[str, Any] = context.keep(("order", edge), make)
     yield Figure(
         "Figure 6-5: textures in their order",
-        png=shown.jpeg(*pictures),
+        png=made["picture"],
         note=f"{'; '.join(names)}. Marble and wood replace, the grid modulates.",
         alt="a green square, a wooden one, and one of marble with a grid",
     )
-    for last, alone in (("marble, grid, wood", "wood"), ("wood, marble, grid", "marble, grid")):
-        same = bool(np.array_equal(found[last], found[alone]))
-        yield Check(f"{last} looks like {alone}: what replaces hides what was before", "yes", same, same)
+    for last, alone in HIDDEN.items():
+        same = made["same"][last]
+        what = f"{last} looks like {alone}, bit for bit: what replaces hides what was before"
+        yield Check(CLAIM, what, "yes", "yes" if same else "no", same, "the pictures differ")
+    yield Conclusion(
+        "T 6.3, fig. 6-5",
+        "Of textures in turn the last that replaces hides those before it.",
+        list(made["same"].values()),
+        f"{sum(made['same'].values())} of {len(HIDDEN)} orders the same bits",
+    )
 
 
 def _textures() -> dict[str, Texture]:
@@ -180,8 +199,8 @@ def _balls(
     context: Context, title: str, materials: Mapping[str, ClassicMaterial], edge: int, pane: bool = False
 ) -> Figure:
     """The thesis's sphere, with the materials in turn; or a pane before it that has them."""
-    pictures = []
-    for name, material in materials.items():
+    shots = []
+    for material in materials.values():
         scene, own = build("sphere"), Material("own", kind="classic", classic=material)
         if pane:
             meshes = [*scene.meshes, quads(PANE).mesh("pane", len(scene.materials))]
@@ -190,9 +209,7 @@ def _balls(
         else:
             scene = replace(scene, materials=[own, *scene.materials[1:]])
             scene.meshes = [replace(scene.meshes[0], colors=None), *scene.meshes[1:]]
-        key = (title, name)
-        pictures.append(
-            shown.rendered(context, key, scene, (edge, edge), 1, program="whitted", depth=5, environment="sky")
-        )
+        shots.append(Shot(lambda scene=scene: (scene, None), (edge, edge), 1, SKY))
     note = f"{'; '.join(materials)}. The scene is our own."
-    return Figure(title, png=shown.jpeg(*pictures), note=note, alt="the thesis's sphere, by each material")
+    picture = sheet(context, title, *shots)
+    return Figure(title, png=picture, note=note, alt="the thesis's sphere, by each material")

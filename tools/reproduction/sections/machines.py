@@ -18,11 +18,13 @@ from reproduction.simulators.stream_buffer import buffer_references
 from reproduction.simulators.walk import State
 from viewer.renderer.renderer import Renderer
 
-from .. import measured, shown
+from .. import measured
 from ..context import Context
-from ..model import Cell, Check, Figure, Part, Table
+from ..grades import OTHER_SCENE, beside
+from ..model import OWN, Check, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1, VIEWS
 from ..registry import section
+from ..shown import webp
 
 MACHINES = ("SIMD", "MIMD", "stream buffer")
 EDGE, QUICK_EDGE = 256, 128  # calls are simulated one by one
@@ -37,12 +39,11 @@ def make(context: Context) -> Iterator[Part]:
     checks: list[Check] = []
     figures: list[Figure] = []
     for name in (yield from measured.there(context)):
-        found = context.keep(("machines", name, edge), lambda name=name: simulated(context, name, edge))
+        found = context.keep(("machines", name, edge), lambda name=name: summary(simulated(context, name, edge)))
         rows += [(name, machine, *_row(name, machine, found[machine])) for machine in MACHINES]
         checks += _checks(name, found)
-        pictures = [found[machine]["picture"] for machine in MACHINES]
-        what = ", ".join(MACHINES)
-        figures.append(Figure(name, png=shown.jpeg(*pictures), note=f"By {what}.", alt=f"{name}, three times alike"))
+        note = f"By each of {', '.join(MACHINES)}: {'one picture' if found['same'] else 'pictures differ'}."
+        figures.append(Figure(name, png=found["picture"], note=note, alt=name))
     if not rows:
         return
     yield Table(
@@ -104,6 +105,20 @@ def simulated(context: Context, name: str, edge: int) -> dict[str, Any]:
     return found
 
 
+def summary(found: dict[str, Any]) -> dict[str, Any]:
+    """What the report keeps: no hits but whether all machines have the same; one picture of the three."""
+    first, *others = (found[machine]["hits"] for machine in MACHINES)
+    device = found["device"]
+    kept = {machine: {k: v for k, v in found[machine].items() if k not in ("hits", "picture")} for machine in MACHINES}
+    return {
+        **kept,
+        "expected": found["expected"],
+        "same": all(np.array_equal(first, each) for each in others),
+        "device": None if device is None else float((np.asarray(device) == first).mean()),
+        "picture": webp(found[MACHINES[0]]["picture"]),
+    }
+
+
 def headlight(rays: NDArray, state: State, corners: NDArray, edge: int) -> NDArray[np.uint8]:
     """(edge, edge, 3) of a walk's hits, lit from the eye."""
     light, hit = np.full(len(rays), SKY), state.triangle >= 0
@@ -125,27 +140,29 @@ def _on_device(context: Context, name: str, rays: NDArray) -> NDArray[np.int32]:
 
 def _row(name: str, machine: str, found: dict[str, Any]) -> tuple[Any, ...]:
     work = [f"{each:.2f}" for each in found["work"]]
-    passes = Cell(VIEWS[name].passes, found["passes"]) if machine == "SIMD" else found["passes"]
+    passes = beside(VIEWS[name].passes, found["passes"], OTHER_SCENE) if machine == "SIMD" else found["passes"]
     moved = (f"{found[kind]:.0f}" for kind in ("stream", "structures", "state"))
     return *work, passes, *moved, f"{100 * found['cached']:.0f} %"
 
 
 def _checks(name: str, found: dict[str, Any]) -> Iterator[Check]:
-    first, *others = (found[machine]["hits"] for machine in MACHINES)
-    same = all(np.array_equal(first, each) for each in others)
-    yield Check(f"{name}: the three machines see the same triangles", "all pixels", "all" if same else "not all", same)
+    same = found["same"]
+    what, all_ = f"{name}: the three machines see the same triangles", "all" if same else "not all"
+    yield Check(OWN, what, "all pixels", all_, same, "a simulated machine loses or invents hits")
     if found["device"] is not None:
-        share = float((np.asarray(found["device"]) == first).mean())
+        share = found["device"]
         # The simulated walk is in float32, operation by operation: a compiler that fuses products may part from it.
         what = f"{name}: the multipass machine on this device sees them too"
-        yield Check(what, "all pixels", f"{100 * share:.2f} %", share > 0.999, "to 0.1 %: fused products round once")
+        why = "to 0.1 %: fused products round once"
+        yield Check(OWN, what, "all pixels", f"{100 * share:.2f} %", share > 0.999, why)
     passes, launches = found["SIMD"]["passes"], found["stream buffer"]["passes"]
     bytes_ = [[found[machine][kind] for kind in ("stream", "structures")] for machine in MACHINES]
     expected = found["expected"]
     agrees = [passes, launches] == expected["passes"] and np.allclose(bytes_, expected["bytes"], rtol=1e-9)
     yield Check(
+        OWN,
         f"{name}: what the calls come to is what the cost model and the lengths of runs give",
-        "",
+        "{:,} passes, {:,} launches".format(*expected["passes"]),
         f"{passes:,} passes, {launches:,} launches",
         agrees,
         "and the bytes of streams and structures above, to the byte",  # sums of whole words, divided by the rays

@@ -15,14 +15,14 @@ from viewer.photons.sort import list_size
 from .. import plots
 from ..context import Context
 from ..memory_drawings import draw_photon_memory
-from ..model import Check, Figure, Listing, Part, Table, Text
-from ..published.chapter6 import READ_BACK_SHARE, SORT_PASSES
+from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Check, Conclusion, Figure, Listing, Part, Table, Text
+from ..published.chapter6 import READ_BACK_SHARE, SORT_PASSES, STENCIL_EDGES
 from ..registry import section
 
 SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of their lists
-# By cell: two in the point's own, one that widens the radius, one beyond it, one within.
-DRAWN = np.array([[1.8, 1.5], [1.5, 1.1], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]])
-POINT, WANTED = (1.5, 1.5), 3
+# By cell: two in the point's own, one beyond the maximum radius, one that widens the radius, one beyond it, one within.
+DRAWN = np.array([[1.8, 1.5], [1.5, 1.1], [0.2, 0.4], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]])
+POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
 
 
 @section("bitonic", paper="D 6.2.2, P3 2.2.1", title="The map by bitonic merge sort (figures 6.2 to 6.4)", order=1)
@@ -48,14 +48,14 @@ def bitonic(context: Context) -> Iterator[Part]:
     keys = np.random.default_rng(6).integers(0, 40, 256)
     order = bitonic_sort(keys)
     whole = bool((np.diff(keys[order]) >= 0).all()) and len(set(order.tolist())) == len(keys)
-    yield Check("The published listing sorts 256 keys, many of them equal, and loses none", True, whole, whole)
+    what = "The published listing sorts 256 keys, many of them equal, and loses none"
+    yield Check(CLAIM, what, True, whole, whole, NOT_EXAMINED)
     for elements, passes in SORT_PASSES.items():
         few = (8, 64, 1024)
         agrees = [len(bitonic_passes(n)) for n in few] == [_passes(n) for n in few] and _passes(elements) == passes
         why = "and of 8, 64 and 1,024 elements 6, 21 and 55, by the listing"
-        yield Check(
-            f"Passes of the sort of {elements:,} elements, k (k + 1) / 2", passes, _passes(elements), agrees, why
-        )
+        what = f"Passes of the sort of {elements:,} elements, k (k + 1) / 2"
+        yield Check(ARITHMETIC, what, passes, _passes(elements), agrees, why)
     counts = tuple(SCENE_PHOTONS)[:1] if context.quick else (*SCENE_PHOTONS, 1 << 20)
     rows = context.keep(("sorts", counts), lambda: sorts(context.device, counts, 1))
     checks = []
@@ -64,7 +64,9 @@ def bitonic(context: Context) -> Iterator[Part]:
         expected = SORT_PASSES.get(row["photons"]) or SCENE_PHOTONS[row["photons"]]
         agrees = row["passes"] == expected and row["sorted"]
         what = f"{row['photons']:,} photons in a list of {size[0] * size[1]:,}: sorted on the device, passes"
-        checks.append(Check(what, expected, row["passes"], agrees))
+        printed = row["photons"] in SORT_PASSES
+        kind, expected = (CLAIM, expected) if printed else (OWN, f"{expected} = k (k + 1) / 2")
+        checks.append(Check(kind, what, expected, row["passes"], agrees, "another number of passes, or no order"))
     yield Table(
         "The sort on this device",
         ("photons", "passes", "sort, ms", "binary search, ms"),
@@ -72,6 +74,14 @@ def bitonic(context: Context) -> Iterator[Part]:
         "Random cells of 65,536. The search finds the first photon of every cell in a single pass.",
         checks,
     )
+    sorted_ = [check for check in checks if check.kind == CLAIM]
+    if sorted_:
+        yield Conclusion(
+            "D 6.2.2, P3 2.2.1",
+            "A bitonic sort of 1024 x 1024 photons takes 210 passes.",
+            [check.passed for check in sorted_],
+            f"{sorted_[0].ours} on this device, sorted",
+        )
 
 
 def _passes(elements: int) -> int:
@@ -129,12 +139,13 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         rows.append((f"m = {edge}, {name}", texels, kept, (1024 // edge) ** 2))
         if edge < 16:
             what = f"m = {edge}: of m^2 = {texels} photons of a cell as many texels are filled"
-            checks.append(Check(what, texels, kept, kept == texels))
+            checks.append(Check(CLAIM, what, texels, kept, kept == texels, NOT_EXAMINED))
         elif not wraps:
             why = (
                 "255 is where 8 bits saturate: texels that came there take every later photon. GL_INCR_WRAP keeps all."
             )
-            checks.append(Check("m = 16 with an increment that saturates", texels, kept, None, why))
+            what = "m = 16, increment: of m^2 = 256 photons of a cell as many texels are filled"
+            checks.append(Check(CLAIM, what, texels, kept, kept == texels, why))
     yield Table(
         "Photons that are left of m^2 in a cell, and cells of a buffer of 1024 x 1024",
         ("routing", "photons", "left", "cells"),
@@ -142,6 +153,16 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         "65,536 cells, as printed, need m = 4.",
         checks,
     )
+    yield Conclusion(
+        "D 6.2.2, P3 2.2.2",
+        "Stencil routing keeps m^2 photons of a cell in one pass, m = 16.",
+        [check.passed for check in checks],
+        "to m = 15; with the published m = 16 one of 256 photons is left, as eight bits saturate",
+    )
+    cells = (1024 // STENCIL_EDGES[0]) ** 2
+    what = f"cells of a buffer of 1024 x 1024 with m = {STENCIL_EDGES[0]}"
+    same, why = cells == STENCIL_EDGES[1], "m and its square were mixed up: 65,536 cells need m = 4"
+    yield Check(ARITHMETIC, what, f"{STENCIL_EDGES[1]:,}", f"{cells:,}", same, why)
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
     found = context.keep(("read back", counts), lambda: read_backs(context.device, counts, 1 if context.quick else 3))
     yield Table(
@@ -160,8 +181,9 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         "The vertex program fetches the photons itself, as the authors wished; a read-back is there to be compared.",
         [
             Check(
+                OWN,
                 f"The read-back's share of building, {row['emitted']:,} photons emitted",
-                f"{READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many",
+                f"published: {READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many",
                 f"{row['reading'] / row['read-back']:.0%}",
                 None,
                 "another bus, and without a GPU no bus at all",
@@ -169,6 +191,14 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             for row in found
         ],
     )
+    shares = [row["reading"] / row["read-back"] for row in found]
+    if len(shares) > 1:
+        yield Conclusion(
+            "D 6.4.2",
+            "Reading photons back takes a tenth of the build for few photons, 60 % and more for many.",
+            [None],
+            f"here {', '.join(f'{each:.0%}' for each in shares)}, without a GPU's bus",
+        )
 
 
 def _routing() -> str:
@@ -208,7 +238,7 @@ def _square(x: float, y: float, color: str) -> Any:
 @section("knn_grid", paper="D 6.2.3, P3 2.3", title="The search for photons (figure 6.6)", order=3)
 def knn_grid(context: Context) -> Iterator[Part]:
     """The published search over the drawn photons."""
-    steps, _ = search(POINT, DRAWN, WANTED, 9.0, 3)
+    steps, _ = search(POINT, DRAWN, WANTED, RADIUS, 3)
     yield Text(
         "The cell of the point first, then shells of cells around it. Until k photons are counted each is added, and "
         "the radius grows; from then on those within the radius alone."
@@ -216,26 +246,28 @@ def knn_grid(context: Context) -> Iterator[Part]:
     yield Figure(
         f"Figure 6.6, drawn for k = {WANTED}",
         svg=_search(steps),
-        note="Filled: added; hollow: rejected. The circle is the radius behind the step.",
+        note="Filled: added; hollow: rejected, by the maximum radius (dashed) and as k have been counted. The "
+        "full circle is the radius behind the step.",
         alt="the point among nine cells with photons, step by step",
     )
     counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)
-    yield Check("Photons of the drawn run that are counted", 4, counted, counted == 4)
-    yield Check("Photons of the drawn run that are rejected", 1, rejected, rejected == 1)
-    four = search(POINT, DRAWN, 4, 9.0, 3)[0]
+    yield Check(OWN, "Photons of our run that are counted", 4, counted, counted == 4, "another run than drawn")
+    yield Check(OWN, "Photons of our run that k or the radius rejects", 2, rejected, rejected == 2, "another run")
+    four = search(POINT, DRAWN, 4, RADIUS, 3)[0]
     yield Check(
-        "The same with the caption's k = 4: rejected",
+        ARITHMETIC,
+        "With the caption's k = 4: photons that are rejected because k have been counted",
         1,
-        sum(not step.taken for step in four),
-        None,
-        "the caption says four, the drawing is that of three",
+        sum(not step.taken and not step.beyond for step in four),
+        False,
+        "the caption says four; what is drawn is the search of three",
     )
 
 
 def _search(steps: list[Any]) -> str:
     from matplotlib.patches import Circle
 
-    figure, axes = plots.figure(7.2, 1.75, ncols=len(steps))
+    figure, axes = plots.figure(8.4, 1.75, ncols=len(steps))
     for number, (axis, step) in enumerate(zip(axes, steps, strict=True)):
         axis.set_xlim(0, 3)
         axis.set_ylim(0, 3)
@@ -246,13 +278,14 @@ def _search(steps: list[Any]) -> str:
         axis.spines[["top", "right"]].set_visible(True)
         axis.add_patch(_cell(step.cell))
         axis.add_patch(Circle(POINT, step.radius, fill=False, color=plots.COLORS[0], linewidth=0.9))
+        axis.add_patch(Circle(POINT, RADIUS, fill=False, color="#5d6875", linewidth=0.8, linestyle="--"))
         axis.plot(*POINT, marker="+", color="#1d232b", markersize=6)
         for each in steps[: number + 1]:
             color = plots.COLORS[1] if each is step else plots.COLORS[0]
             axis.plot(*DRAWN[each.photon], "o", markersize=4.5, color=color, mfc=color if each.taken else "white")
         for later in steps[number + 1 :]:
             axis.plot(*DRAWN[later.photon], "o", markersize=3, color="#b8c0c9")
-        word = "added" if step.taken else "rejected"
+        word = "added" if step.taken else "too far" if step.beyond else "rejected"
         axis.set_title(f"{word}, {step.counted} counted", fontsize=7.5)
     return plots.svg(figure)
 

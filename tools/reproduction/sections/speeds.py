@@ -11,7 +11,7 @@ import viewer
 
 from .. import measured
 from ..context import Context
-from ..model import AbsentError, Check, Part, Table
+from ..model import ARITHMETIC, AbsentError, Check, Conclusion, Part, Table
 from ..published.chapter5 import RATES
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
@@ -36,17 +36,25 @@ def copies(context: Context) -> Iterator[Part]:
         "MB a second",
         ("copy", "CUDA, GTX 280", "OpenCL, GTX 280", "ours, OpenGL", "CUDA / OpenCL"),
         rows,
-        note=f"32 MiB; ours on {context.device.name}, buffer objects, the median of {RUNS}; where the device is the "
+        note=f"32 MiB; ours on {context.device_name}, buffer objects, the median of {RUNS}; where the device is the "
         "processor itself, all three are copies within its memory.",
         checks=[
             Check(
+                ARITHMETIC,
                 "CUDA is faster in every type of copy",
                 "3 of 3",
                 f"{len(BANDWIDTH) - len(faster)} of 3",
-                None,
+                not faster,
                 f"by the figure's own numbers not {' and '.join(faster)}",
             )
         ],
+    )
+    yield Conclusion(
+        "T 8, fig. 8-1",
+        "CUDA is better in every type of memory copy.",
+        [kind not in faster for kind in BANDWIDTH],
+        f"in {len(BANDWIDTH) - len(faster)} of 3 by the figure; neither runs here",
+        ARITHMETIC,
     )
 
 
@@ -81,7 +89,7 @@ def rates(context: Context) -> Iterator[Part]:
         for machine in MACHINES:
             key = ("rays a second", machine, edge)
             speed = context.keep(key, lambda machine=machine: cast(context, machine, edge))
-            rows.append((f"ours, {machine}", f"{context.device.name}", _short(speed * work["t"]), _short(speed)))
+            rows.append((f"ours, {machine}", f"{context.device_name}", _short(speed * work["t"]), _short(speed)))
     except AbsentError as error:
         yield error.part
     yield Table(

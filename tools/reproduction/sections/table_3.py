@@ -14,11 +14,19 @@ from reproduction.simulators.walk import Space, walk
 
 from .. import measured
 from ..context import Context
-from ..model import Cell, Check, Part, Table
+from ..grades import beside, near
+from ..model import ARITHMETIC, OWN, Check, Conclusion, Part, Table
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
 from ..registry import section
 
 SAMPLES = 64
+CLOSE = 0.1
+BOUND = "s, the share of pixels hit, is 0.73 here and 0.82 there, a tenth less"
+REASON = (
+    "of it a tenth by s, the share of pixels hit, 0.73 here and 0.82 there; the rest not examined (the paper ties its "
+    "cost to a cache, ours has none in this table)"
+)
+HITS = "not comparable: the rays that s gives, derived from the printed 0.82, and traced here with our 0.73"
 PIECE = 1 << 14  # pixels whose scattered rays are traced at once
 RAY = ("Traverse: Setup",)
 LIGHT = 0.6, 2.5, 1.2  # heights of the bunny from the middle of its ground
@@ -37,9 +45,10 @@ def make(context: Context) -> Iterator[Part]:
         ratio = [own[key] / cast[key] for key in ("instructions", "bytes")]
         rays[name] = own["Traverse: Setup"] / cast["Traverse: Setup"]
         cells = [
-            Cell(published, f"{ours:.2f}") for published, ours in zip((instructions, bandwidth), ratio, strict=True)
+            near(published, ours, CLOSE, BOUND, REASON, ".2f")
+            for published, ours in zip((instructions, bandwidth), ratio, strict=True)
         ]
-        rows.append((name, *cells, Cell(f"{TABLE_3_RAYS_DERIVED[name]:.2f}", f"{rays[name]:.2f}")))
+        rows.append((name, *cells, beside(f"{TABLE_3_RAYS_DERIVED[name]:.2f}", f"{rays[name]:.2f}", HITS)))
     yield Table(
         "Relative to ray casting",
         ("program", "instructions", "bandwidth", "rays"),
@@ -48,7 +57,17 @@ def make(context: Context) -> Iterator[Part]:
         f"tracer {edge // 4} x {edge // 4} with {SAMPLES} samples that share one eye ray a pixel, one scattered ray "
         "each, no shadow rays. Shadow Caster: shadow rays alone, first hits are given.",
         checks=[*arithmetic(), *_ours(rays, calls["eye"]["hit"] / calls["eye"]["rays"], calls)],
+        heads={"rays": ("derived", "ours")},
     )
+    for place, what in ((1, "instructions"), (2, "bytes")):
+        cells = [row[place] for row in rows]
+        printed, own = (", ".join(str(getattr(each, whose)) for each in cells) for whose in ("published", "ours"))
+        yield Conclusion(
+            "P2 4.3, table 3",
+            f"Shadow casting, Whitted's and path tracing cost {printed} times the {what} of ray casting.",
+            [cell.agrees for cell in cells],
+            f"here {own}",
+        )
 
 
 def arithmetic() -> list[Check]:
@@ -59,8 +78,8 @@ def arithmetic() -> list[Check]:
     for name, ours in rays.items():
         published = TABLE_3[name][0]
         passed = f"{ours:.2f}" == f"{TABLE_3_RAYS_DERIVED[name]:.2f}" and abs(published / ours - 1) < 0.05
-        what = f"{name}: rays by s = {s} explain the instructions to five percent"
-        checks.append(Check(what, published, f"{ours:.2f}", passed))
+        what = f"{name}: rays by s = {s} explain the printed instructions to five percent"
+        checks.append(Check(ARITHMETIC, what, published, f"{ours:.2f}", passed, "the rest is shading"))
     return checks
 
 
@@ -71,11 +90,18 @@ def _ours(rays: Mapping[str, float], s: float, calls: Mapping[str, Mapping[str, 
         "Whitted Ray Tracer": 1 + 2 * s,
         "Path Tracer": (path["rays"] + SAMPLES * path["hit"]) / calls["eye"]["rays"],
     }
+    why = "the path tracer's eye rays, 1/16 of the ray caster's, are counted"
     return [
-        Check(f"{name}: rays that our simulators trace, by s = {s:.2f}", f"{value:.3f}", f"{rays[name]:.3f}",
-              abs(rays[name] - value) < 5e-4, "the path tracer's eye rays, 1/16 of the ray caster's, are counted")
+        Check(
+            OWN,
+            f"{name}: rays that our simulators trace are those that s = {s:.2f} gives",
+            f"{value:.3f}",
+            f"{rays[name]:.3f}",
+            abs(rays[name] - value) < 5e-4,
+            why,
+        )
         for name, value in expected.items()
-    ]  # fmt: skip
+    ]
 
 
 def programs(calls: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:

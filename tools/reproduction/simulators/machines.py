@@ -77,7 +77,8 @@ def workload(runs: Runs, shaded: float, passes: int = 0, eye: float = 1.0) -> Wo
 @dataclass(frozen=True)
 class Unrolled:
     """steps, tests : calls of a kernel in a pass at most; passes, instructions and bytes of the frame with memory
-    references after a ray's last call in a pass suppressed or not."""
+    references after a ray's last call in a pass suppressed or not; full_instructions : where every call loads and
+    stores its streams."""
 
     steps: int
     tests: int
@@ -85,6 +86,7 @@ class Unrolled:
     instructions: float
     bytes: float
     suppressed_bytes: float
+    full_instructions: float
 
 
 def unrolled(
@@ -109,16 +111,18 @@ def unrolled(
     work = workload(runs, shaded, schedule.passes + OTHER_PASSES)
     plain = cost(work, simd_rows)
     instructions, bytes_, suppressed = plain.total_instructions, plain.total_bytes, plain.total_bytes
+    full = plain.total_instructions
     kernels = ((STEP, steps, runs.steps, passed.steps), (INTERSECT, tests, runs.tests, passed.tests))
     for name, times, each, in_passes in kernels:
         row, inner = simd_rows[name], mimd_rows[name].instructions
         calls, visits = float(each.sum()), float(in_passes.sum())  # of the kernel; of passes by rays
         once = WORD * (row.read + row.written) + row.state_written
         instructions += visits * (row.instructions - inner + times * inner) - calls * row.instructions
+        full += (visits * times - calls) * row.instructions
         moved = visits * once - calls * once
         suppressed += moved
         bytes_ += moved + WORD * row.random * (visits * times - calls)
-    return Unrolled(steps, tests, work.passes, instructions, bytes_, suppressed)
+    return Unrolled(steps, tests, work.passes, instructions, bytes_, suppressed, full)
 
 
 # -- the stream buffer -----------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def route(photons: int, edge: int, wraps: bool = False, stencil: bool = True) ->
 @dataclass(frozen=True)
 class SearchStep:
     """A photon that the search comes to. shell, cell: where it lies; counted: with it; radius: behind it; taken:
-    whether its power is added."""
+    whether its power is added; beyond: whether it lies farther than the maximum radius."""
 
     shell: int
     cell: tuple[int, int]
@@ -76,6 +76,7 @@ class SearchStep:
     taken: bool
     counted: int
     radius: float
+    beyond: bool
 
 
 def search(
@@ -103,7 +104,7 @@ def search(
                 if taken:
                     radius = max(radius, distance) if counted < wanted else radius
                     counted += 1
-                steps.append(SearchStep(shell, cell, int(photon), taken, counted, radius))
+                steps.append(SearchStep(shell, cell, int(photon), taken, counted, radius, distance > largest))
         if counted >= wanted or shell >= largest or shell > 2 * cells:
             return steps, shell
         shell += 1

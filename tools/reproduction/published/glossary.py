@@ -1,0 +1,35 @@
+"""What the papers' abbreviations stand for, and those of the report."""
+
+from __future__ import annotations
+
+GLOSSARY: dict[str, str] = {
+    "R, W": "32-bit words that a kernel reads from and writes to streams, between passes",
+    "R": "32-bit words that a kernel reads from streams",
+    "W": "32-bit words that a kernel writes to streams",
+    "M": "32-bit words that a kernel fetches at random from memory: voxels, lists, triangles",
+    "RS": "8-bit states that a kernel reads: which kernel the ray needs next",
+    "WS": "8-bit states that a kernel writes",
+    "instr": "instructions of a kernel, each on four components at once",
+    "v": "voxels that a ray pierces, on average",
+    "t": "triangles that a ray is tested against, on average",
+    "s": "shadings of a ray, on average: the share of rays that hit",
+    "P": "passes of the SIMD machine for a picture",
+    "SIMD": "single instruction, multiple data: a machine that runs one kernel in a pass (P2: multipass)",
+    "MIMD": "multiple instruction, multiple data: a machine that branches, so that one pass does all (P2: branching)",
+    "E, S, R": "types of ray: from the eye, to a light (shadow), reflected",
+    "k": "photons that a radiance estimate asks for",
+    "m": "edge of the square of texels that stencil routing gives a cell: m x m photons",
+    "n": "elements of a list that is sorted",
+    "Inst": "instructions of a kernel (table 6.2)",
+    "TEX": "texture fetches among them",
+    "Addr": "instructions that make addresses",
+    "Pack": "instructions that pack results into 128 bits",
+    "fps": "frames a second",
+    "G, GB": "10^9 instructions, 10^9 bytes",
+    "s16e7, s23e8": "floats of a sign, 16 bits of mantissa and 7 of exponent; of 23 and 8",
+    "kNN grid": "grid over photons in which the k nearest neighbours of a point are looked for",
+    "SAH": "surface area heuristic, by which trees of boxes are built",
+    "BVH": "bounding volume hierarchy: a tree of boxes",
+    "C_c, C_r": "colours of a surface: its own, and reflected (T)",
+    "T_c, T_a, T_e": "texture colour, its opacity, and the texture's environment colour (T)",
+}
