@@ -2,26 +2,28 @@
 
 A mask restricts each pass to the rays in its state; the host chooses the next pass by a policy, until no ray is left.
 Waiting for the device is the main cost. With occlusion queries (`--count query`) every pass of a `Sweep` counts its
-rays, read one round late; a pass without any ray for sure is skipped by conditional rendering. With a *census*
+rays, read one round late; a pass that may be without a ray is drawn under conditional rendering, and one that no ray
+can wait for is not drawn. With a *census*
 (`--count census`) rays are counted per tile of the stream after several rounds, and passes are then drawn only on tiles
 with rays.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from viewer.stream.gl.objects import Query
+from viewer.stream.compile.order import Element, Loop, flatten
+from viewer.stream.declare.program import DONE, entry_state
 from viewer.stream.machines.common import Progress
 from viewer.stream.machines.count import MANY, Census, waiting
 from viewer.stream.machines.counters import Stats
 from viewer.stream.machines.passes import Passes
 from viewer.stream.machines.policy import Policy, Sweep
 from viewer.stream.machines.step_pass import StepPass
-from viewer.stream.machines.tiled import TileLoop
+from viewer.stream.machines.tiled import ASK_AGAIN, TileLoop
 
 # Share of the rays still in a loop -> rounds of its steps before the next census, under policies without counts. With
 # fewer rays a round is cheaper relative to the wait for a census. Measured (tools/bench.py cast).
@@ -38,7 +40,9 @@ class Multipass(Passes):
         super()._set_up()
         self.policy: Policy = self.options.policy or Sweep()
         self.count = self.options.count
-        self.stages = [[self.passes[step] for step in stage] for stage in self.linked.stages(self.steps)]
+        self.stages = self.linked.stages(self.steps)
+        self.successors = self.linked.step_successors(self.steps)
+        self.passes_by_name = {step.name: entry for step, entry in self.passes.items()}
         self._census: Census | None = None
 
     @property
@@ -91,19 +95,18 @@ class Multipass(Passes):
         self.warmed = True
         yield 1.0
 
-    def _serve(self, stage: list[StepPass]) -> Iterator[Progress]:
-        """Serve a loop of steps until none of its rays is left in it."""
-        if len(stage) == 1 and not stage[0].loops:  # rays come once and leave
-            self._draw(stage[0])
+    def _serve(self, stage: Element) -> Iterator[Progress]:
+        """Serve a step, or a loop of steps, until none of its rays is left in it."""
+        entries = [self.passes_by_name[name] for name in flatten([stage])]
+        if len(entries) == 1 and not entries[0].loops:  # rays come once and leave
+            self._draw(entries[0])
             yield self._progress()
         elif self.policy.counts:
-            yield from self._choose(stage)
+            yield from self._choose(entries)
         elif self.count == "census":
-            yield from self._sweep_by_census(stage)
-        elif self.mask.by_tiles:
-            yield from self._sweep_by_tiles(stage)
+            yield from self._sweep_by_census(entries)
         else:
-            yield from self._sweep_by_queries(stage)
+            yield from self._sweep(stage, entries)
 
     def _progress(self) -> Progress:
         return Progress(self.stats.kernel_passes, self.active, self.stats.rays)
@@ -111,71 +114,154 @@ class Multipass(Passes):
     def _choose(self, stage: list[StepPass]) -> Iterator[Progress]:
         """By a policy that needs the counts of waiting rays before every pass."""
         queried = self.count == "query"
-        loop = TileLoop(self.tiles, self.queries, len(stage)) if queried and self.mask.by_tiles else None
+        loop = self._tile_loop(stage) if queried and self.mask.by_tiles else None
+        rays: list[int] = []
+        chosen: list[int] = []
         while True:
             if loop is not None:
                 loop.read()
                 self.tiles.keep(None)  # for the count passes
-            rays = self._waiting(stage) if queried else self._take_census(stage)
+            asked = self._uncertain(stage, rays, chosen) if queried else []
+            rays = self._waiting(stage, rays, chosen, asked) if queried else self._take_census(stage)
             self.active = sum(rays)
             if not self.active:
                 return
             chosen = self.policy.choose(rays, self.stats.rays)
             for number, k in enumerate(chosen):
-                masked = queried and self.mask.lasts and number == 0  # already masked by the count passes
+                masked = bool(asked) and self.mask.lasts and number == 0  # already masked by the count passes
                 if loop is None:
                     self._draw(stage[k], masked=masked)
                 else:
                     self._draw_tiles(stage[k], loop, k)
             yield self._progress()
 
-    def _waiting(self, stage: list[StepPass]) -> list[int]:
-        self.stats.waits += 1
+    def _uncertain(self, stage: list[StepPass], rays: list[int], served: list[int]) -> list[int]:
+        """The steps whose waiting rays the host cannot tell from those before and the steps ``served`` since. Where
+        passes are counted, all, as published: a pass of the mask and one for each step before every kernel's."""
+        if self.counting or not rays:
+            return list(range(len(stage)))
+        after = self._after(stage)
+        found = [k for k in range(len(stage)) if after[served, k].any()]
+        if len(served) == 1 and not self._leaves(stage, served[0]):
+            found = found[:-1]  # the rest is there
+        return found
+
+    def _waiting(self, stage: list[StepPass], before: list[int], served: list[int], asked: list[int]) -> list[int]:
+        """Rays waiting for each step; count passes for those ``asked``."""
+        rays = [0 if k in served else count for k, count in enumerate(before)] or [0] * len(stage)
         self._settle()
-        return waiting(self.mask, self.queries, [entry.number for entry in stage])
+        if asked:
+            self.stats.waits += 1
+            for k, count in zip(asked, waiting(self.mask, self.queries, [stage[k].number for k in asked]), strict=True):
+                rays[k] = count
+        if before and not self.counting and len(served) == 1 and not self._leaves(stage, served[0]):
+            last = int(np.flatnonzero(self._after(stage)[served[0]])[-1])
+            rays[last] = sum(before) - sum(count for k, count in enumerate(rays) if k != last)
+        return rays
 
-    def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[Progress]:
-        """Round by round, every pass inside a query read one round late, until a round without rays."""
-        found = [1] * len(stage)  # rays of each step's pass in the last round read
-        asked: deque[list[Query]] = deque()
-        while any(found):
-            if self.counting:  # counting waits for every pass anyway
-                found = [self._draw(entry) for entry in stage]
-                yield self._progress()
-                continue
-            queries = [self.queries.take() for _ in stage]
-            asked.append(queries)
-            for entry, query, before in zip(stage, queries, found, strict=True):
-                self._draw(entry, query=query, conditional=not before)
-            if len(asked) > LATE:
-                while self.device.polls and not all(query.ready for query in asked[0]):
-                    self.device.in_vain += 1
-                    yield self._progress()
-                found = [self.queries.read(query) for query in asked.popleft()]
-                self.stats.waits += 1
-                self.active = min(self.active, sum(found))
+    def _after(self, stage: list[StepPass]) -> NDArray[np.bool_]:
+        """(passes, passes) whether a ray served by the first may wait for the second next."""
+        names = [entry.step.name for entry in stage]
+        after = np.array([[name in self.successors[other] for name in names] for other in names])
+        np.fill_diagonal(after, [entry.loops for entry in stage])
+        return after
+
+    def _leaves(self, stage: list[StepPass], number: int) -> bool:
+        """Whether a ray may be done or in no step of a loop once it is served."""
+        step, program = stage[number].step, self.linked.program
+        inside = {entry.step.name for entry in stage}
+        ends = any(DONE in [*program.by_name[s].exits.values(), *program.returns.get(s, ())] for s in step.states)
+        return ends or step.fused or not inside.issuperset(self.successors[step.name])
+
+    # -- sweeps ----------------------------------------------------------------------------------------------------
+
+    def _tile_loop(self, stage: list[StepPass]) -> TileLoop:
+        """What is known of the rays of a loop of passes: by tiles, or of the whole stream."""
+        names = [entry.step.name for entry in stage]
+        outside = [other for other in self.successors if other not in names]
+        start = entry_state(self.linked.program.start)
+        entered = [
+            start in entry.step.states or any(entry.step.name in self.successors[other] for other in outside)
+            for entry in stage
+        ]
+        shape = (self.tiles.rows, self.tiles.columns) if self.mask.by_tiles else (1, 1)
+        return TileLoop(self.queries, self._after(stage), shape, np.array(entered))
+
+    def _sweep(self, stage: Element, entries: list[StepPass]) -> Iterator[Progress]:
+        """Every pass of a loop in turn, its inner loops to their end each time."""
+        loop = self._tile_loop(entries)
+        numbers = {entry.step.name: k for k, entry in enumerate(entries)}
+        try:
+            yield from self._rounds([stage] if isinstance(stage, str) else [stage.head, *stage.body], loop, numbers)
+            assert loop.over
+        finally:
+            loop.forget()
+
+    def _rounds(self, inner: Sequence[Element], loop: TileLoop, numbers: dict[str, int]) -> Iterator[Progress]:
+        """Round by round, until none of these passes can find a ray. A round's queries are read one round late."""
+        own = [numbers[name] for name in flatten(inner)]
+        nested = any(isinstance(element, Loop) for element in inner)
+        rounds = asking = 1
+        while True:
+            drawn, asks = 0, rounds >= asking
+            if asks:  # in between, rays are taken to be wherever they may be
+                asking = rounds + (1 + rounds // ASK_AGAIN if self.mask.by_tiles and not nested else 1)
+            for element in inner:
+                if isinstance(element, Loop):
+                    if loop.may([numbers[name] for name in element.states()]):
+                        yield from self._rounds([element.head, *element.body], loop, numbers)
+                        drawn = 0
+                elif nested and self.passes_by_name[element].loops:
+                    if loop.may([numbers[element]]):
+                        yield from self._rounds([element], loop, numbers)
+                        drawn = 0
+                else:
+                    drawn += self._draw_where_known(self.passes_by_name[element], loop, numbers[element], asks)
+            late = asks and asking == rounds + 1  # passes without a query follow known answers alone
+            yield from self._read(loop, but=drawn * LATE if late else 0)
             yield self._progress()
-        for queries in asked:
-            self.queries.give_back(queries)
+            if not loop.any(own):
+                yield from self._read(loop)
+                if not loop.any(own):
+                    return
+            rounds += 1
 
-    def _sweep_by_tiles(self, stage: list[StepPass]) -> Iterator[Progress]:
-        """Round by round, every pass on the tiles that may hold its rays, each inside a query; a round's queries are
-        read together, one round late."""
-        loop = TileLoop(self.tiles, self.queries, len(stage))
-        while not loop.over:
-            drawn = sum(self._draw_tiles(entry, loop, k) for k, entry in enumerate(stage))
-            found = loop.read(but=drawn * LATE)
+    def _read(self, loop: TileLoop, but: int = 0) -> Iterator[Progress]:
+        """Read the answers of all passes but some."""
+        while self.device.polls and not loop.ready(but):
+            self.device.in_vain += 1
+            yield self._progress()
+        found = loop.read(but)
+        if found is not None:
             self.stats.waits += 1
             self.active = min(self.active, found) if found else self.active
-            yield self._progress()
 
-    def _draw_tiles(self, entry: StepPass, loop: TileLoop, number: int) -> bool:
-        """Draw a pass of a loop on its tiles; whether there were any."""
-        queries = loop.ask(number)
-        if queries:
-            self._draw(entry, each=queries)
-            self.stats.tiles += len(queries)
-        return bool(queries)
+    def _draw_where_known(self, entry: StepPass, loop: TileLoop, number: int, asks: bool) -> bool:
+        """Draw a pass of a loop where it may find rays; whether anything was drawn."""
+        known = loop.any([number])
+        if self.mask.by_tiles:
+            return known and self._draw_tiles(entry, loop, number, asks)
+        if not loop.may([number]):
+            return False
+        whole = np.ones((1, 1), bool)
+        if self.counting:  # counting waits for every pass anyway
+            loop.read()
+            loop.learn(number, whole, np.full((1, 1), self._draw(entry)))
+            return False
+        query = self.queries.take()
+        self._draw(entry, query=query, conditional=not known)
+        loop.note(number, whole, [query])
+        return True
+
+    def _draw_tiles(self, entry: StepPass, loop: TileLoop, number: int, asks: bool = True) -> bool:
+        """Draw a pass of a loop on its tiles, each inside a query if it ``asks``; whether there were any."""
+        kept, queries = loop.ask(number) if asks else loop.skip(number)
+        if not kept.any():
+            return False
+        self.tiles.keep(kept)
+        self._draw(entry, each=queries)
+        self.stats.tiles += int(np.count_nonzero(kept))
+        return True
 
     def _sweep_by_census(self, stage: list[StepPass]) -> Iterator[Progress]:
         """Several rounds, then a census, until no ray waits."""
