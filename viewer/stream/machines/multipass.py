@@ -11,15 +11,16 @@ with rays.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from viewer.stream.compile.link import Step
 from viewer.stream.compile.order import Element, Loop, flatten
-from viewer.stream.declare.program import DONE, entry_state
 from viewer.stream.machines.common import Progress
 from viewer.stream.machines.count import MANY, Census, waiting
 from viewer.stream.machines.counters import Stats
+from viewer.stream.machines.flow import Flow
 from viewer.stream.machines.passes import Passes
 from viewer.stream.machines.policy import Policy, Sweep
 from viewer.stream.machines.step_pass import StepPass
@@ -28,6 +29,7 @@ from viewer.stream.machines.tiled import ASK_AGAIN, TileLoop
 # Share of the rays still in a loop -> rounds of its steps before the next census, under policies without counts. With
 # fewer rays a round is cheaper relative to the wait for a census. Measured (tools/bench.py cast).
 ROUNDS = ((0.05, 4), (0.0, 8))
+FEW, SHORT = 0.1, 8  # passes between two reports of progress, while this share of the rays or less is left
 LATE = 1  # rounds before a round's queries are read, to avoid waiting for the device
 
 
@@ -43,7 +45,13 @@ class Multipass(Passes):
         self.stages = self.linked.stages(self.steps)
         self.successors = self.linked.step_successors(self.steps)
         self.passes_by_name = {step.name: entry for step, entry in self.passes.items()}
+        self._flows: dict[Step, Flow] = {}
         self._census: Census | None = None
+        self.unfused = len(self.steps) > 1 and not any(step.fused for step in self.steps)
+        self._left_rays: Census | None = None
+        if self.unfused:
+            every = replace(self.steps[0], states=tuple(self.linked.program.by_name))
+            self._left_rays = Census(self.device, self.linked, [every], self.state, self.tiles)
 
     @property
     def census(self) -> Census:
@@ -55,8 +63,9 @@ class Multipass(Passes):
     def release(self) -> None:
         """Free its own streams, masks and counts."""
         super().release()
-        if self._census is not None:
-            self._census.release()
+        for census in (self._census, self._left_rays):
+            if census is not None:
+                census.release()
 
     # -- a run -----------------------------------------------------------------------------------------------------
 
@@ -66,7 +75,7 @@ class Multipass(Passes):
         rays = self.rays if count is None else count
         self.stats, self.mask.passes, self.mask.counts = Stats(rays=rays), 0, 0
         self._start(rays)
-        self.active = rays
+        self.active, self._narrowed, self._spoken = rays, rays, 0
         for stage in self.stages:
             self.tiles.keep(None)
             yield from self._serve(stage)
@@ -92,6 +101,8 @@ class Multipass(Passes):
             self.census.take()
         else:
             waiting(self.mask, self.queries, [1])
+        if self._left_rays is not None:
+            self._left_rays.take()
         self.warmed = True
         yield 1.0
 
@@ -126,6 +137,8 @@ class Multipass(Passes):
             self.active = sum(rays)
             if not self.active:
                 return
+            if loop is None and queried:
+                self._narrow()
             chosen = self.policy.choose(rays, self.stats.rays)
             for number, k in enumerate(chosen):
                 masked = bool(asked) and self.mask.lasts and number == 0  # already masked by the count passes
@@ -133,16 +146,16 @@ class Multipass(Passes):
                     self._draw(stage[k], masked=masked)
                 else:
                     self._draw_tiles(stage[k], loop, k)
-            yield self._progress()
+            if self._speaks():
+                yield self._progress()
 
     def _uncertain(self, stage: list[StepPass], rays: list[int], served: list[int]) -> list[int]:
         """The steps whose waiting rays the host cannot tell from those before and the steps ``served`` since. Where
         passes are counted, all, as published: a pass of the mask and one for each step before every kernel's."""
         if self.counting or not rays:
             return list(range(len(stage)))
-        after = self._after(stage)
-        found = [k for k in range(len(stage)) if after[served, k].any()]
-        if len(served) == 1 and not self._leaves(stage, served[0]):
+        found = [int(k) for k in np.flatnonzero(self._flow(stage).after[served].any(axis=0))]
+        if len(served) == 1 and not self._flow(stage).leaves[served[0]]:
             found = found[:-1]  # the rest is there
         return found
 
@@ -154,38 +167,46 @@ class Multipass(Passes):
             self.stats.waits += 1
             for k, count in zip(asked, waiting(self.mask, self.queries, [stage[k].number for k in asked]), strict=True):
                 rays[k] = count
-        if before and not self.counting and len(served) == 1 and not self._leaves(stage, served[0]):
-            last = int(np.flatnonzero(self._after(stage)[served[0]])[-1])
+        if before and not self.counting and len(served) == 1 and not self._flow(stage).leaves[served[0]]:
+            last = int(np.flatnonzero(self._flow(stage).after[served[0]])[-1])
             rays[last] = sum(before) - sum(count for k, count in enumerate(rays) if k != last)
         return rays
 
-    def _after(self, stage: list[StepPass]) -> NDArray[np.bool_]:
-        """(passes, passes) whether a ray served by the first may wait for the second next."""
-        names = [entry.step.name for entry in stage]
-        after = np.array([[name in self.successors[other] for name in names] for other in names])
-        np.fill_diagonal(after, [entry.loops for entry in stage])
-        return after
+    def _flow(self, stage: list[StepPass]) -> Flow:
+        first = stage[0].step
+        if first not in self._flows:
+            self._flows[first] = Flow.of(self.linked.program, self.successors, stage)
+        return self._flows[first]
 
-    def _leaves(self, stage: list[StepPass], number: int) -> bool:
-        """Whether a ray may be done or in no step of a loop once it is served."""
-        step, program = stage[number].step, self.linked.program
-        inside = {entry.step.name for entry in stage}
-        ends = any(DONE in [*program.by_name[s].exits.values(), *program.returns.get(s, ())] for s in step.states)
-        return ends or step.fused or not inside.issuperset(self.successors[step.name])
+    def _narrow(self) -> None:
+        """Once half of the rays are done, keep the tiles with a ray left, which later passes are drawn on."""
+        if self.active > self._narrowed // 2 or self._left_rays is None or self.counting:
+            return
+        self._narrowed = self.active
+        self.stats.count_passes += 1
+        self.stats.waits += 1
+        self._settle()
+        alive = self._left_rays.take()[..., 1] > 0
+        self.tiles.keep(alive if alive.mean() < MANY else None)
+
+    def _speaks(self) -> bool:
+        """Whether it is time for progress: passes of few rays are short."""
+        if (
+            not self.counting
+            and self.active < FEW * self.stats.rays
+            and self.stats.kernel_passes < self._spoken + SHORT
+        ):
+            return False
+        self._spoken = self.stats.kernel_passes
+        return True
 
     # -- sweeps ----------------------------------------------------------------------------------------------------
 
     def _tile_loop(self, stage: list[StepPass]) -> TileLoop:
         """What is known of the rays of a loop of passes: by tiles, or of the whole stream."""
-        names = [entry.step.name for entry in stage]
-        outside = [other for other in self.successors if other not in names]
-        start = entry_state(self.linked.program.start)
-        entered = [
-            start in entry.step.states or any(entry.step.name in self.successors[other] for other in outside)
-            for entry in stage
-        ]
         shape = (self.tiles.rows, self.tiles.columns) if self.mask.by_tiles else (1, 1)
-        return TileLoop(self.queries, self._after(stage), shape, np.array(entered))
+        flow = self._flow(stage)
+        return TileLoop(self.queries, flow.after, shape, flow.entered)
 
     def _sweep(self, stage: Element, entries: list[StepPass]) -> Iterator[Progress]:
         """Every pass of a loop in turn, its inner loops to their end each time."""
@@ -219,7 +240,10 @@ class Multipass(Passes):
                     drawn += self._draw_where_known(self.passes_by_name[element], loop, numbers[element], asks)
             late = asks and asking == rounds + 1  # passes without a query follow known answers alone
             yield from self._read(loop, but=drawn * LATE if late else 0)
-            yield self._progress()
+            if not self.mask.by_tiles:
+                self._narrow()
+            if self._speaks():
+                yield self._progress()
             if not loop.any(own):
                 yield from self._read(loop)
                 if not loop.any(own):
