@@ -242,8 +242,7 @@ class Multipass(Passes):
             yield from self._read(loop, but=drawn * LATE if late else 0)
             if not self.mask.by_tiles:
                 self._narrow()
-            if self._speaks():
-                yield self._progress()
+            yield self._progress()
             if not loop.any(own):
                 yield from self._read(loop)
                 if not loop.any(own):
