@@ -47,11 +47,13 @@ class Multipass(Passes):
         self.passes_by_name = {step.name: entry for step, entry in self.passes.items()}
         self._flows: dict[Step, Flow] = {}
         self._census: Census | None = None
-        self.unfused = len(self.steps) > 1 and not any(step.fused for step in self.steps)
-        self._left_rays: Census | None = None
-        if self.unfused:
-            every = replace(self.steps[0], states=tuple(self.linked.program.by_name))
-            self._left_rays = Census(self.device, self.linked, [every], self.state, self.tiles)
+        self._in_loop: dict[StepPass, Census] = {}  # of loops, by their first pass
+        if not any(step.fused for step in self.steps):
+            for stage in map(flatten, ([stage] for stage in self.stages if isinstance(stage, Loop))):
+                states = tuple(s for name in stage for s in self.passes_by_name[name].step.states)
+                steps = [replace(self.steps[0], states=states)]
+                census = Census(self.device, self.linked, steps, self.state, self.tiles)
+                self._in_loop[self.passes_by_name[stage[0]]] = census
 
     @property
     def census(self) -> Census:
@@ -63,7 +65,7 @@ class Multipass(Passes):
     def release(self) -> None:
         """Free its own streams, masks and counts."""
         super().release()
-        for census in (self._census, self._left_rays):
+        for census in (self._census, *self._in_loop.values()):
             if census is not None:
                 census.release()
 
@@ -75,9 +77,10 @@ class Multipass(Passes):
         rays = self.rays if count is None else count
         self.stats, self.mask.passes, self.mask.counts = Stats(rays=rays), 0, 0
         self._start(rays)
-        self.active, self._narrowed, self._spoken = rays, rays, 0
+        self.active, self._spoken = rays, 0
         for stage in self.stages:
             self.tiles.keep(None)
+            self._narrowed = rays
             yield from self._serve(stage)
         self.tiles.keep(None)
         self.stats.mask_passes = self.mask.passes
@@ -101,8 +104,8 @@ class Multipass(Passes):
             self.census.take()
         else:
             waiting(self.mask, self.queries, [1])
-        if self._left_rays is not None:
-            self._left_rays.take()
+        for census in self._in_loop.values():
+            census.take()
         self.warmed = True
         yield 1.0
 
@@ -138,7 +141,7 @@ class Multipass(Passes):
             if not self.active:
                 return
             if loop is None and queried:
-                self._narrow()
+                self._narrow(stage)
             chosen = self.policy.choose(rays, self.stats.rays)
             for number, k in enumerate(chosen):
                 masked = bool(asked) and self.mask.lasts and number == 0  # already masked by the count passes
@@ -178,15 +181,17 @@ class Multipass(Passes):
             self._flows[first] = Flow.of(self.linked.program, self.successors, stage)
         return self._flows[first]
 
-    def _narrow(self) -> None:
-        """Once half of the rays are done, keep the tiles with a ray left, which later passes are drawn on."""
-        if self.active > self._narrowed // 2 or self._left_rays is None or self.counting:
+    def _narrow(self, stage: list[StepPass]) -> None:
+        """Once half of a loop's rays have left it, keep the tiles with others, which later passes are drawn on: no ray
+        comes back to a loop."""
+        census = self._in_loop.get(stage[0])
+        if self.active > self._narrowed // 2 or census is None or self.counting:
             return
         self._narrowed = self.active
         self.stats.count_passes += 1
         self.stats.waits += 1
         self._settle()
-        alive = self._left_rays.take()[..., 1] > 0
+        alive = census.take()[..., 1] > 0
         self.tiles.keep(alive if alive.mean() < MANY else None)
 
     def _speaks(self) -> bool:
@@ -211,15 +216,15 @@ class Multipass(Passes):
     def _sweep(self, stage: Element, entries: list[StepPass]) -> Iterator[Progress]:
         """Every pass of a loop in turn, its inner loops to their end each time."""
         loop = self._tile_loop(entries)
-        numbers = {entry.step.name: k for k, entry in enumerate(entries)}
         try:
-            yield from self._rounds([stage] if isinstance(stage, str) else [stage.head, *stage.body], loop, numbers)
+            yield from self._rounds([stage] if isinstance(stage, str) else [stage.head, *stage.body], loop, entries)
             assert loop.over
         finally:
             loop.forget()
 
-    def _rounds(self, inner: Sequence[Element], loop: TileLoop, numbers: dict[str, int]) -> Iterator[Progress]:
+    def _rounds(self, inner: Sequence[Element], loop: TileLoop, stage: list[StepPass]) -> Iterator[Progress]:
         """Round by round, until none of these passes can find a ray. A round's queries are read one round late."""
+        numbers = {entry.step.name: k for k, entry in enumerate(stage)}
         own = [numbers[name] for name in flatten(inner)]
         nested = any(isinstance(element, Loop) for element in inner)
         rounds = asking = 1
@@ -230,18 +235,18 @@ class Multipass(Passes):
             for element in inner:
                 if isinstance(element, Loop):
                     if loop.may([numbers[name] for name in element.states()]):
-                        yield from self._rounds([element.head, *element.body], loop, numbers)
+                        yield from self._rounds([element.head, *element.body], loop, stage)
                         drawn = 0
                 elif nested and self.passes_by_name[element].loops:
                     if loop.may([numbers[element]]):
-                        yield from self._rounds([element], loop, numbers)
+                        yield from self._rounds([element], loop, stage)
                         drawn = 0
                 else:
                     drawn += self._draw_where_known(self.passes_by_name[element], loop, numbers[element], asks)
             late = asks and asking == rounds + 1  # passes without a query follow known answers alone
             yield from self._read(loop, but=drawn * LATE if late else 0)
             if not self.mask.by_tiles:
-                self._narrow()
+                self._narrow(stage)
             yield self._progress()
             if not loop.any(own):
                 yield from self._read(loop)
@@ -278,7 +283,7 @@ class Multipass(Passes):
 
     def _draw_tiles(self, entry: StepPass, loop: TileLoop, number: int, asks: bool = True) -> bool:
         """Draw a pass of a loop on its tiles, each inside a query if it ``asks``; whether there were any."""
-        kept, queries = loop.ask(number) if asks else loop.skip(number)
+        kept, queries = loop.ask(number, asks)
         if not kept.any():
             return False
         self.tiles.keep(kept)

@@ -71,18 +71,13 @@ class TileLoop:
         """Whether one of these passes may find a ray, left there by a pending pass or not."""
         return self.any(numbers) or any(self.after[drawn.number, k] for drawn in self._drawn for k in numbers)
 
-    def ask(self, number: int) -> tuple[NDArray[np.bool_], list[Query]]:
-        """The tiles that a pass must draw, and a query for each, by rows."""
+    def ask(self, number: int, asks: bool = True) -> tuple[NDArray[np.bool_], list[Query]]:
+        """The tiles that a pass must draw, and a query for each, by rows; none unless it ``asks``: rays are then taken
+        to be in all of them."""
         kept = ~self.empty[number]
-        queries = [self.queries.take() for _ in range(np.count_nonzero(kept))]
+        queries = [self.queries.take() for _ in range(np.count_nonzero(kept))] if asks else []
         self.note(number, kept, queries)
         return kept, queries
-
-    def skip(self, number: int) -> tuple[NDArray[np.bool_], list[Query]]:
-        """The tiles that a pass must draw, without a query: rays are taken to be in all of them."""
-        kept = ~self.empty[number]
-        self.note(number, kept)
-        return kept, []
 
     def note(self, number: int, kept: NDArray[np.bool_], queries: Sequence[Query] = ()) -> None:
         """A pass drawn on ``kept`` tiles, with a query for each, or none: rays may be in all of them."""
