@@ -1,7 +1,8 @@
 """Poses beside Cycles' pictures of them: silhouettes, and how light falls on what has no colour of its own.
 
-Blender departs from glTF's text and from this renderer in three ways, found by comparing vertices and normals with those
-that Blender 5.0.1 evaluates (equal to 2e-4 scene units, and 0.3 degrees at 99.9 % of the corners, but for these), and by pictures of Cycles itself:
+Blender departs from glTF's text and from this renderer in three ways, found by comparing vertices and normals with
+those that Blender 5.0.1 evaluates (equal to 2e-4 scene units, and to 0.3 degrees at 99.8 % of the corners, but for
+these), and by pictures of Cycles itself:
 
 normals        : Blender keeps how a file's normals lean from the posed faces, glTF turns them by the joints' matrices
                  (8 degrees in RiggedSimple) and leaves them where a target has none (4 in AnimatedMorphCube).
@@ -26,7 +27,6 @@ from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Scene
 
 FINE = 8  # rays along the edge of a pixel
 # Root mean square of the coverage's difference. Found: 0.0011 to 0.0026; a camera off by a tenth of a pixel: 0.01.
