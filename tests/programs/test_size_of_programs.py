@@ -13,9 +13,10 @@ from inlined import copies, lines
 from numpy.typing import NDArray
 
 from viewer.cli.shader_check import everything
-from viewer.programs import PICTURES
+from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
+from viewer.scene.builtin import build
 from viewer.scene.scene import Scene
 from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
 from viewer.stream.compile.form import Form
@@ -73,3 +74,16 @@ def test_all_that_there_is_in_one_pass(name, form, most):
     assert found["texel_at"] == found["texture_lookup"]
     assert found["iridescent_fresnel"] == surfaces + found["principled_facet"]
     assert found["detail_at"] == found["interaction_at"]
+
+
+@pytest.mark.parametrize("layered", [False, True])
+def test_on_gpus_layered_surfaces_are_reached_in_a_pass_of_their_own(layered):
+    """By Intel's compiler for Gen 9 such a pass has 7,254 instructions, and spills (tools/bench.py gpu)."""
+    prepared = prepare(build("cornell"), Settings())
+    program = PICTURES["path"](LEVELS[prepared.structure.levels], layered=layered)
+    linked = LinkedProgram(program, prepared.modules(False, True, "sobol")).inlined()
+    for software in (True, False):
+        passes = [set(step.states) for step in linked.steps("surface", software)]
+        whole = any({"arrive", "light", "scatter"} <= states for states in passes)
+        assert whole == (software or not layered)
+        assert any({"light", "scatter"} <= states for states in passes)
