@@ -214,13 +214,10 @@ class Multipass(Passes):
         return TileLoop(self.queries, flow.after, shape, flow.entered)
 
     def _sweep(self, stage: Element, entries: list[StepPass]) -> Iterator[Progress]:
-        """Every pass of a loop in turn. With a mask of tiles inner loops go to their end each time: that is less to
-        draw, but for other masks, which draw passes whole, it is more passes (measured, tools/bench.py cast)."""
+        """Every pass of a loop in turn, its inner loops to their end each time."""
         loop = self._tile_loop(entries)
-        nested = isinstance(stage, Loop) and self.mask.by_tiles
-        inner = [stage.head, *stage.body] if nested else list(flatten([stage]))
         try:
-            yield from self._rounds(inner, loop, entries)
+            yield from self._rounds([stage] if isinstance(stage, str) else [stage.head, *stage.body], loop, entries)
             assert loop.over
         finally:
             loop.forget()
@@ -248,6 +245,8 @@ class Multipass(Passes):
                     drawn += self._draw_where_known(self.passes_by_name[element], loop, numbers[element], asks)
             late = asks and asking == rounds + 1  # passes without a query follow known answers alone
             yield from self._read(loop, but=drawn * LATE if late else 0)
+            if not self.mask.by_tiles:
+                self._narrow(stage)
             yield self._progress()
             if not loop.any(own):
                 yield from self._read(loop)
