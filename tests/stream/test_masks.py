@@ -123,13 +123,14 @@ def test_a_part_of_the_rays_asks_of_all_tiles_once(device):
 
 def test_what_is_read_late_only_draws_more(device):
     """Rays that a pass finds may wait for any of the loop; what it does not find does not wait for it."""
+    tiles = Tiles(device, (32, 16), 16)
     queries = Queries(device)
-    loop = TileLoop(queries, np.ones((2, 2), bool), (1, 2))
+    loop = TileLoop(tiles, queries, 2)
     answers: dict[int, list[int]] = {}
     queries.read = lambda query: answers[id(query)].pop(0)  # type: ignore[method-assign]  # of no draw
 
     def draw(number: int, *found: int) -> None:
-        _, asked = loop.ask(number)
+        asked = loop.ask(number)
         assert len(asked) == len(found)
         for query, rays in zip(asked, found, strict=True):
             answers[id(query)] = [rays]

@@ -135,7 +135,7 @@ class _Bench:
     def run(self) -> None:
         """Mask and kernel, repeated, then a wait for the device."""
         context = self.device.context
-        loop = TileLoop(self.queries, np.ones((1, 1), bool), (self.tiles.rows, self.tiles.columns))
+        loop = TileLoop(self.tiles, self.queries, 1)
         for _ in range(REPEATS):
             if self.device.texture_barrier is not None:
                 self.device.texture_barrier()
@@ -147,9 +147,7 @@ class _Bench:
                 self.drawing.shader.bind(name, texture)
             if not self.mask.by_tiles:
                 self.drawing.render()
-            elif loop.any([0]):
-                kept, queries = loop.ask(0)
-                self.tiles.keep(kept)
+            elif queries := loop.ask(0):
                 self.drawing.render_each(queries)
                 loop.read(but=1)
             self.mask.leave()

@@ -78,7 +78,7 @@ def _run(context: Context, mask: str, count: str, edge: int) -> dict[str, Any]:
     """A picture and its counters, and its seconds."""
     renderer = Renderer("cornell", device=context.device, mask=mask, count=count, policy="threshold=0.2", **MACHINE)
     seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
-    picture = renderer.render((edge, edge), spp=1, stats=True)  # every pass of the published loop
+    picture = renderer.render((edge, edge), spp=1)
     stats = picture.stats
     renderer.release()
     return {

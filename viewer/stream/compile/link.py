@@ -8,7 +8,7 @@ from functools import cached_property
 
 from viewer.base.errors import WiringError
 from viewer.stream.compile.inline import inlined, origin
-from viewer.stream.compile.order import Element, flatten, weak_topological_order
+from viewer.stream.compile.order import Element, Loop, flatten, weak_topological_order
 from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
 from viewer.stream.declare.program import DONE, Program, entry_state
 from viewer.stream.declare.record import Record
@@ -364,25 +364,27 @@ class LinkedProgram:
         self.check(step, scheduled=False)
         return step
 
-    def stages(self, steps: Sequence[Step]) -> list[Element]:
-        """Names of steps, and loops of them, in topological order: a stage is served until no ray is left in it."""
-        after = self.step_successors(steps)
-        start = entry_state(self.program.start)
-        first = next(step.name for step in steps if start in step.states)
-        stages = weak_topological_order([s.name for s in steps], lambda name: after[name], first)
-        by_name = {step.name: step for step in steps}
-        for stage in stages:  # the policy orders the passes of a stage
-            states = [s for name in flatten([stage]) for s in by_name[name].states]
-            self._check_gathers(f"program {self.program.name}, loop of {by_name[flatten([stage])[0]].name}", states)
-        return list(stages)
+    def stages(self, steps: Sequence[Step]) -> list[list[Step]]:
+        """Steps grouped by their loops, in topological order: a stage is served until no ray is left in it."""
+        of_state = {state: step for step in steps for state in step.states}
 
-    def step_successors(self, steps: Sequence[Step]) -> dict[str, list[str]]:
-        """The steps that a ray served by each may wait for next, by name."""
-        of_state = {state: step.name for step in steps for state in step.states}
-        return {
-            step.name: list(dict.fromkeys(of_state[s] for name in step.states for s in self.program.successors(name)))
-            for step in steps
-        }
+        def successors(name: str) -> list[str]:
+            step = by_name[name]
+            out = []
+            for state in step.states:
+                out += [of_state[s].name for s in self.program.successors(state)]
+            return out
+
+        by_name = {step.name: step for step in steps}
+        start = entry_state(self.program.start)
+        assert isinstance(start, str)
+        order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
+        stages = [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]
+        for stage in stages:  # the policy orders the passes of a stage
+            self._check_gathers(
+                f"program {self.program.name}, loop of {stage[0].name}", [s for step in stage for s in step.states]
+            )
+        return stages
 
     def start_numbers(self) -> tuple[int, int]:
         """Initial (state, return state) of every ray."""

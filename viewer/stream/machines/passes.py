@@ -129,8 +129,7 @@ class Passes(Machine):
 
         Returns the number of rays of the pass, if the machine is counting.
         """
-        if not masked:  # else nothing was written since the count passes
-            self._settle()
+        self._settle()
         if self.snapshot is not None:
             self.snapshot.take(self.state, lambda target: self._prepare(target, entry.number))
             self.mask.leave()
