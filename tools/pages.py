@@ -60,6 +60,8 @@ def files() -> str:
     """The results files by benchmark, with subject, machine and date."""
     found: dict[str, list[str]] = {}
     for path in sorted(RESULTS.rglob("*.json")):
+        if path.parent.name == "reproduction":  # which has a page of its own
+            continue
         found.setdefault(path.stem, []).append(path.relative_to(RESULTS).as_posix())
     rows = ["| `python tools/bench.py` | subject | machine, date |", "|---|---|---|"]
     for name, paths in sorted(found.items()):

@@ -78,7 +78,8 @@ class Answers:
     def _moved(self, x: float, y: float) -> None:
         least = self.handled[-1][0] + 1 if self.handled else 0
         number = opening_input.number(x - PLACE[0], y - PLACE[1], least)
-        if number - least < MOST_LOST:  # else the pointer was there before
+        sent = self.stamps.stat().st_size // 8 if self.stamps.exists() else 0  # each before its move
+        if number < sent and number - least < MOST_LOST:  # else the pointer was there before
             self.handled.append((number, time.monotonic()))
         self._move(x, y)
 

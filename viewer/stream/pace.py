@@ -41,6 +41,7 @@ class DrawSizes:
         self.turns: int | None = None
         self._costs: deque[float] = deque(maxlen=REMEMBERED)  # seconds of a ray, in draws of about one size
         self._largest = 0  # of the rays of these draws
+        self.timed = False  # whether any draw has told, be it of few rays
         self._since = TIMED_EVERY
 
     @property
@@ -58,6 +59,7 @@ class DrawSizes:
 
     def note(self, rays: int, seconds: float, active: int) -> None:
         """A draw of so many rays took so long, of which so many were not excluded before they began."""
+        self.timed = True
         if 2 * active < rays:  # which says little of what all of them cost
             if seconds > LONGEST:
                 self.rays = max(self.least, min(self.rays, int(AIMED * LONGEST / seconds * rays)))

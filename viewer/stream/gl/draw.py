@@ -81,7 +81,7 @@ class TimedParts:
         while self._timed:
             rays, time, samples = self._timed[0]
             ready = time.ready and all(query.ready for query in samples)
-            if not ready and (self.sizes.known or len(self._timed) < MOST_UNKNOWN):
+            if not ready and (self.sizes.timed or len(self._timed) < MOST_UNKNOWN):
                 return
             self._timed.popleft()
             active = sum(query.samples for query in samples) if self.counts else rays
