@@ -137,7 +137,7 @@ def test_progress_is_quiet_when_told_or_without_a_terminal(capsys):
 @pytest.mark.parametrize("delay", [0.05, 0.4, 1.5])
 def test_interrupted_process_leaves_nothing(tmp_path, delay):
     script = "from viewer.cli.main import entry; print('begins', flush=True); entry()"
-    if delay > 0.3:  # on a slow machine, too, modules are there by then: Python drops what comes in an import's clean-up
+    if delay > 0.3:  # modules are there by then, on a slow machine, too: some of what comes amid imports is dropped
         script = "import viewer.cli.commands, viewer.renderer.renderer; " + script
     command = [sys.executable, "-P", "-c", script, "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
     command += ["--stats", "s.json", "--program", "cast"]
