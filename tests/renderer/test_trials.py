@@ -14,6 +14,7 @@ import pytest
 from gl_objects import living
 
 from viewer.base.errors import ShaderError
+from viewer.base.generators import returned
 from viewer.film.error.stop import Stop
 from viewer.renderer.device import tuning as tunings
 from viewer.renderer.device.tuning import (
@@ -231,13 +232,7 @@ def test_trials_have_the_same_bits_and_leave_nothing(device: Device) -> None:
             runs, pictures = TrialRuns(renderer, 64), []
             for name, words in CHOICES.items():
                 for word in words:
-                    preparation = runs.prepare(DEFAULTS | {"count": "census", name: word})
-                    while True:
-                        try:
-                            next(preparation)
-                        except StopIteration as end:
-                            run = end.value
-                            break
+                    run = returned(runs.prepare(DEFAULTS | {"count": "census", name: word}))
                     run()
                     assert runs._film is not None
                     pictures.append(runs._film.film().sum)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 import moderngl
 
 from viewer.base.errors import ViewerError
+from viewer.base.generators import returned
 from viewer.renderer.device.tuning import SLOWEST, Outcome, chosen_by, load_tuning, save_tuning, trials
 from viewer.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
 from viewer.renderer.sampling.parts import RendererParts
@@ -186,13 +187,7 @@ def measure(renderer: RendererParts) -> list[Outcome]:
 
 def _seconds(runs: TrialRuns) -> float:
     """Of a run, compiled, by the values before any trial; infinite where there is none."""
-    preparation = runs.prepare(runs.first)
-    while True:
-        try:
-            next(preparation)
-        except StopIteration as end:
-            run = end.value
-            break
+    run = returned(runs.prepare(runs.first))
     if isinstance(run, str):
         return math.inf
     run()
