@@ -14,7 +14,9 @@ from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
 from viewer.stream.gl.programs.compiler import Batch
 
-TINY = 16, 9  # the picture that the driver compiles its part for
+# The picture that the driver compiles its part for. Mesa's llvmpipe (22.3) has programs of their own for textures whose
+# edges are powers of two, which those of windows are not.
+TINY = 15, 9
 
 
 class GBuffer:

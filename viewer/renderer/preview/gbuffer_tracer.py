@@ -21,7 +21,7 @@ from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.singlepass import Singlepass
 
-NOMINAL = 16, 16  # of the machine, until it has a buffer
+NOMINAL = 15, 15  # of the machine, until it has a buffer; no powers of two, as in `gbuffer.TINY`
 MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
 
 

@@ -24,7 +24,7 @@ from viewer.renderer.device.machine_pool import compiled
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import FrameJob, Steps
-from viewer.renderer.preview.gbuffer import GBuffer
+from viewer.renderer.preview.gbuffer import TINY, GBuffer
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.posed_motion import PosedMotion
@@ -131,7 +131,7 @@ class Preview:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
         What a film of more samples needs waits until there is one. The context must be current."""
         wavelets, history, _, regression, upsampling, _ = self._compiled()
-        device, size, camera = self.renderer.device, (2, 2), Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+        device, size, camera = self.renderer.device, TINY, Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
         surfaces = features.blocks[0].stream
         history.seeks = True
