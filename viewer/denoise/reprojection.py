@@ -37,6 +37,7 @@ LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are other
 CHANCE, CHANCE_RELIT = 2.0, 0.5  # deviations that the light of a pixel may be off that around, and there
 MOST_KNOWN = 64.0  # samples that the cache's light counts as at most
 MOST_SOUGHT = 1 << 13  # pixels of a picture whose light is sought in the cache: larger ones have samples enough
+NO_PAST = 3, 3  # of the stream that stands for none: no powers of two, as the edges of a past (`gbuffer.TINY`)
 MOST_MOVED = 2048  # of those that have moved, in one list
 
 
@@ -130,9 +131,8 @@ class History:
         made = self._now.streams.get("past", HISTORY, size)
         self._now.camera, self._now.size = camera, size
         streams = {"lit": lit, "features": features, "motion": self._rows(camera, past.camera)}
-        # Without a past any that is complete.
         held = past.camera is not None
-        streams["past"] = past.streams["past"] if held else self._now.streams.get("none", HISTORY, (1, 1))
+        streams["past"] = past.streams["past"] if held else self._now.streams.get("none", HISTORY, NO_PAST)
         values = self.uniforms(camera, size, samples)
         if flow is None:
             self._pass.draw(streams, made, **values)
