@@ -45,5 +45,5 @@ def darkness(linear: NDArray[np.float32], exposure: float | str = 0.0) -> str:
 
 def black(linear: NDArray[np.float32]) -> bool:
     """Whether next to nothing in a picture (H, W, 3) has any light, so that no exposure helps."""
-    with np.errstate(invalid="ignore"):
-        return float((np.nan_to_num(linear).max(axis=-1) > 0).mean()) <= SEEN
+    red, green, blue = (linear[..., channel] > 0 for channel in range(3))  # far faster than a reduction by threes
+    return float((red | green | blue).mean()) <= SEEN
