@@ -19,7 +19,7 @@ from viewer.options.table import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-FOLDERS = ("viewer", "shaders", "tests", "tools", "assets")
+FOLDERS = ("viewer", "shaders", "tests", "tools", "assets", ".github")
 PAGES = [README, *sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))]
 CONCEPTS = ("accel", "cli", "denoise", "farm", "film", "formats", "lighting", "materials", "notebook", "options")
 CONCEPTS += ("photons", "programs", "remote", "renderer", "stream", "viewport", "window")

@@ -1,0 +1,39 @@
+"""Which tests cover a file: found by imports and names, and run by ``tools/test --for``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import covering
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def names(*paths: str) -> set[str]:
+    """The tests of paths, from the project's folder."""
+    return {each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / path for path in paths])}
+
+
+def test_a_module_has_the_tests_that_import_it() -> None:
+    found = names("tools/pages.py")
+    assert found == {"tests/test_pages.py"}
+    assert "tests/film/test_exposure.py" in names("viewer/film/exposure.py")
+
+
+def test_a_folder_has_those_of_the_folder_that_mirrors_it() -> None:
+    own = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "photons").rglob("test_*.py")}
+    found = names("viewer/photons")
+    assert own and own <= found
+    assert found - own  # and others that import from it
+
+
+def test_a_shader_has_those_of_shaders_that_include_it() -> None:
+    """`moving_box.glsl` is named by no module; shaders of `accel` include it."""
+    own = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "accel").rglob("test_*.py")}
+    assert own and own <= names("shaders/lib/moving_box.glsl")
+
+
+def test_a_path_outside_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="neither a file nor a folder of the project"):
+        covering.tests_for([tmp_path])
