@@ -238,6 +238,7 @@ def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
 
 
 def tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
+    """Print notes on standard error, above the bar, unless ``--quiet``."""
     if not arguments.quiet:
         for line in notes:
             progress.note(f"raystream: note: {line}")
@@ -410,6 +411,7 @@ def check_shaders(arguments: Namespace) -> bool:
 
 
 def emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
+    """Print a report on standard output, as JSON or in lines. Raises ViewerError where that is closed."""
     if sys.stdout is None:
         raise ViewerError("standard output", "is closed", "give it a file or a terminal")
     print(as_json(data) if json else "\n".join(printable(line) for line in lines(data)))

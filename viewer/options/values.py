@@ -84,6 +84,7 @@ class PhotonFilter:
 
 
 def read_word(option: Option, value: Any) -> str:
+    """One of the option's words; any word where it lists none."""
     if isinstance(value, str) and (value in option.choices or (not option.choices and value)):
         return value
     hint = suggestion(value, option.choices) if isinstance(value, str) else ""
@@ -91,6 +92,7 @@ def read_word(option: Option, value: Any) -> str:
 
 
 def read_optional_word(option: Option, value: Any) -> str | None:
+    """A word, or None."""
     return None if value is None else read_word(option, value)
 
 
@@ -127,10 +129,12 @@ def _within(option: Option, value: Any, number: N | None) -> N:
 
 
 def read_integer(option: Option, value: Any) -> int:
+    """A whole number in the option's range."""
     return _within(option, value, _whole(value))
 
 
 def read_optional_integer(option: Option, value: Any) -> int | None:
+    """A whole number in the option's range, or None."""
     return None if value is None else read_integer(option, value)
 
 
@@ -147,18 +151,22 @@ def _is_auto(value: Any) -> bool:
 
 
 def read_integer_or_auto(option: Option, value: Any) -> int | str:
+    """A whole number in the option's range, or ``auto``."""
     return "auto" if _is_auto(value) else read_integer(option, value)
 
 
 def read_real(option: Option, value: Any) -> float:
+    """A finite number in the option's range."""
     return _within(option, value, _real(value))
 
 
 def read_real_or_auto(option: Option, value: Any) -> float | str:
+    """A finite number in the option's range, or ``auto``."""
     return "auto" if isinstance(value, str) and value == "auto" else read_real(option, value)
 
 
 def read_optional_real(option: Option, value: Any) -> float | None:
+    """A finite number in the option's range, or None."""
     if value is None:
         return None
     number = _real(value)
@@ -169,6 +177,7 @@ def read_optional_real(option: Option, value: Any) -> float | None:
 
 
 def read_optional_closed_real(option: Option, value: Any) -> float | None:
+    """A finite number in the option's range, its ends included, or None."""
     return None if value is None else read_real(option, value)
 
 
@@ -258,6 +267,7 @@ def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
 
 
 def read_policy(option: Option, value: Any) -> PolicyChoice:
+    """A policy, by its name and number, as in ``threshold:0.2``."""
     choice = value
     if isinstance(value, str):
         name, equals, rest = value.partition("=")
@@ -277,6 +287,7 @@ def read_policy(option: Option, value: Any) -> PolicyChoice:
 
 
 def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
+    """A filter of photons, by its name and number."""
     choice = value
     if isinstance(value, str):
         name, equals, text = value.partition("=")
@@ -295,6 +306,7 @@ def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
 
 
 def read_unroll(option: Option, value: Any) -> Unroll:
+    """Calls of a kernel in a pass: one number for all, one for each kernel, or ``auto``."""
     given = value.counts if isinstance(value, Unroll) else value
     if _is_auto(given):
         return Unroll()
@@ -402,6 +414,7 @@ def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, flo
 
 
 def read_names(option: Option, value: Any) -> tuple[str, ...]:
+    """Names, as a list or with commas between them."""
     if isinstance(value, str):
         parts = [part.strip() for part in value.split(",")]
     elif isinstance(value, Iterable):
@@ -417,6 +430,7 @@ def read_names(option: Option, value: Any) -> tuple[str, ...]:
 
 
 def read_file(option: Option, value: Any) -> str | None:
+    """A file's path, or None."""
     if value is None:
         return None
     if isinstance(value, (str, os.PathLike)):
@@ -427,6 +441,7 @@ def read_file(option: Option, value: Any) -> str | None:
 
 
 def read_on_off(option: Option, value: Any) -> bool:
+    """True or False; also ``on`` and ``off``."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and value in option.choices:
@@ -435,6 +450,7 @@ def read_on_off(option: Option, value: Any) -> bool:
 
 
 def read_switch(option: Option, value: Any) -> bool:
+    """True or False."""
     if isinstance(value, bool):
         return value
     raise wrong(option, value, "True or False")

@@ -58,6 +58,8 @@ class _Reader:
 
 
 class BinaryReader(_Reader):
+    """Elements of a binary file, whole or column by column."""
+
     def __init__(self, data: bytes, header: Header, path: Path) -> None:
         super().__init__(data, header, path)
         self.order = "<" if header.encoding == "binary_little_endian" else ">"
@@ -94,6 +96,7 @@ class BinaryReader(_Reader):
         return self._whole(element, Lists(lengths[0], raw.view(kind)))
 
     def skip(self, element: Element) -> None:
+        """Go behind an element."""
         if any(p.length_type for p in element.properties):
             self._scan(element, [])
         else:
@@ -172,6 +175,8 @@ class BinaryReader(_Reader):
 
 
 class AsciiReader(_Reader):
+    """Elements of a text file, by compiled loops over its bytes."""
+
     def __init__(self, data: bytes, header: Header, path: Path) -> None:
         super().__init__(data, header, path)
         self.bytes = np.frombuffer(data, np.uint8)
@@ -196,12 +201,14 @@ class AsciiReader(_Reader):
         return {p.name: values[:, k] for k, p in enumerate(element.properties)}
 
     def lists(self, element: Element, name: str | None) -> Lists:
+        """A list property's numbers; none without a name."""
         if name is None:
             return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
         index = next(k for k, p in enumerate(element.properties) if p.name == name)
         return self._whole(element, self._list(element, index))
 
     def skip(self, element: Element) -> None:
+        """Go behind an element."""
         self._list(element, -1)
 
     def _list(self, element: Element, index: int) -> Lists:

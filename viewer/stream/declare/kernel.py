@@ -202,12 +202,12 @@ class Module:
     """GLSL that provides functions, with its memories, uniforms, and the record it keeps between calls.
 
     provides : function names. source : file relative to ``shaders/``. uniforms : name -> (GLSL type, value). constants
-    : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None. needs : functions
-    of other modules. uses : records of its functions' arguments. text : generated GLSL, emitted before the source.
-    local : it has variables besides its record (a stack) that end with the pass. capacities : names of constants that
-    may be larger than necessary; programs with the larger value are reused. features : conditional parts of sources,
-    its own and other modules'; see `viewer.stream.compile.source`. prepared : values derived from a record for its
-    functions.
+    : name -> value, emitted as GLSL ``const`` (declared once, in Python). module_state : the record, or None. needs :
+    functions of other modules. uses : records of its functions' arguments. text : generated GLSL, emitted before the
+    source. local : it has variables besides its record (a stack) that end with the pass. capacities : names of
+    constants that may be larger than necessary; programs with the larger value are reused. features : conditional
+    parts of sources, its own and other modules'; see `viewer.stream.compile.source`. prepared : values derived from a
+    record for its functions.
     """
 
     name: str

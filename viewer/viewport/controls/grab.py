@@ -16,7 +16,7 @@ PARALLEL = 1e-4  # sine of the angle to an axis or plane below which a ray tells
 
 @dataclass
 class Grab:
-    """start : (3,) the point that was grabbed, world space. toward : unit direction of the cursor's ray then.
+    """start : (3,) the point that was grabbed, world space.
 
     Points under the cursor stay under it: a grab that began beside the point (a marker) keeps that offset.
     """
