@@ -70,7 +70,9 @@ def used_points(meshes: Sequence[Mesh]) -> list[Float]:
         points, triangles, begin, _ = joined(meshes[part])
         kept = np.zeros(len(points), bool)
         kept[triangles.ravel()] = True
-        kept &= np.isfinite(points).all(axis=1)
+        finite = np.isfinite(points)
+        if not finite.all():  # row by row takes far longer
+            kept &= finite.all(axis=1)
         if not kept.all():
             points, begin = points[kept], offsets(kept)[begin]
         wide = points.astype(np.float64)

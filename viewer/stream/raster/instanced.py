@@ -360,14 +360,18 @@ def _bytes(parts: Sequence[NDArray]) -> bytes:
 
 def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]:
     """Corners, numbers; lengths, kinds, low and high of its groups, of one kind each."""
-    finite = np.asarray(np.isfinite(mesh.positions).all(axis=1))
-    kept = np.flatnonzero(finite[mesh.corners].all(axis=1))
+    finite = np.isfinite(mesh.positions)
+    kept = np.arange(len(mesh.corners))
+    if not finite.all():  # row by row takes far longer
+        kept = np.flatnonzero(finite.all(axis=1)[mesh.corners].all(axis=1))
     positions = mesh.positions.astype(np.float64)
     a, b, c = (positions[mesh.corners[kept, k]] for k in range(3))
     low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
-    order = np.lexsort(((_along_curve(low + high) if ordered else kept), mesh.kinds[kept]))
-    kept, low, high = kept[order], low[order], high[order]
-    kinds = mesh.kinds[kept].astype(np.int64)
+    kinds = mesh.kinds[kept]
+    if ordered or (kinds[1:] != kinds[:-1]).any():
+        order = np.lexsort((_along_curve(low + high), kinds)) if ordered else np.argsort(kinds, kind="stable")
+        kept, low, high, kinds = kept[order], low[order], high[order], kinds[order]
+    kinds = kinds.astype(np.int64)
     edges = np.flatnonzero(np.diff(kinds, prepend=-1)).tolist()
     ends = [*edges[1:], len(kept)]
     starts = np.array([k for a, b in zip(edges, ends, strict=False) for k in range(a, b, GROUP)], np.int64)
