@@ -80,8 +80,8 @@ class Prepared:
 
     @property
     def current(self) -> bool:
-        """Whether the structure stands as the scene. One of two levels follows what moves in place, and serves scenes of
-        which one is an edit of another."""
+        """Whether the structure stands as the scene. One of two levels follows what moves in place, and serves all edits
+        of a scene."""
         built = self.structure.built
         return self.structure.levels == 1 or built.stands is None or built.stands is self.scene
 
