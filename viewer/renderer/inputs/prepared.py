@@ -80,8 +80,8 @@ class Prepared:
 
     @property
     def current(self) -> bool:
-        """Whether the structure stands as the scene. One of two levels follows what moves in place, and serves all edits
-        of a scene."""
+        """Whether the structure stands as the scene: one of two levels follows what moves in place, for a scene and all
+        edits of it."""
         built = self.structure.built
         return self.structure.levels == 1 or built.stands is None or built.stands is self.scene
 
