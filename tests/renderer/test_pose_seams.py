@@ -202,7 +202,7 @@ def test_a_texture_slides_over_what_shines(device: Any) -> None:
     base = deforming.scene(DeformedMesh(lamp, own, MeshPose(weights=np.zeros(1))))
     glow = Material("glow", emission=(6.0, 5.0, 4.0), emission_texture=0)
     base = base.with_parts(materials=[*base.materials, glow], textures=[Texture(Image(texels))])
-    options = {**OPTIONS, "environment": "none", "camera": base.camera()}
+    options = {**OPTIONS, "depth": 2, "camera": base.camera()}
     there = base.deformed({1: MeshPose(weights=np.ones(1))})
     renderer = Renderer(base, **options)
     renderer.render(SIZE, spp=4)
