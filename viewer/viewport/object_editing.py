@@ -124,6 +124,7 @@ class ObjectEditing:
             self.choose_animation(animation)
         if moment is not None:
             self.seek_within(moment)
+            self._tell_animation()
 
     @property
     def animations(self) -> list[str]:
