@@ -86,24 +86,9 @@ for (const button of keys.querySelectorAll('button')) {
   })
 }
 
-// ----- the animation: play, and a bar to scrub ---------------
+// ----- the animation ---------------
 
-const motion = document.getElementById('motion')
-const [play, time] = motion.children
-
-function move (told) {
-  motion.hidden = told.duration === 0
-  play.textContent = told.playing ? 'Pause' : 'Play'
-  time.max = told.duration
-  if (time !== document.activeElement) { time.value = told.seconds }
-}
-
-play.addEventListener('click', () => {
-  send({ type: 'action', name: 'animation.play' })
-  focus()
-})
-time.addEventListener('input', () => send({ type: 'seek', seconds: Number(time.value) }))
-time.addEventListener('change', focus)
+const move = window.BaseRenderView.motionBar(document.getElementById('motion'), send, focus)
 
 // ----- messages of the view: the animation's time, and pictures that are saved, which are downloads ---------------
 

@@ -31,12 +31,15 @@ class Page:
     """The browser's side of a widget: it takes frames, confirms them, and sends events."""
 
     def __init__(self, widget: Any, seen: bool = True) -> None:
-        self.widget, self.frames = widget, []
+        self.widget, self.frames, self.motion = widget, [], []
         widget.send = self._take
         self.send("resize", width=SIZE[0], height=SIZE[1], pwidth=SIZE[0], pheight=SIZE[1], ratio=1.0)
         widget._has_visible_views = seen
 
     def _take(self, content: dict[str, Any], buffers: Any = None) -> None:
+        if content["type"] == "motion":
+            self.motion.append(content)
+            return
         self.frames.append(np.asarray(Image.open(io.BytesIO(buffers[0])).convert("RGB")))
         self.widget._frame_feedback = {"index": content["index"], "timestamp": 0.0, "localtime": 0.0}
 
@@ -240,6 +243,36 @@ def test_its_script_holds_what_it_is_made_of() -> None:
     assert "url(" not in Widget._css
 
 
+def test_the_bar_below_the_picture(run: Callable[..., None]) -> None:
+    """It plays, pauses and scrubs; a new output is told how the animation plays."""
+
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        page.send("views", count=1)
+        assert page.motion[-1]["duration"] == 0.0
+        other = type(widget)("balls", **CHOSEN)
+        page = Page(other)
+        await page.rest(1)
+        length = page.motion[-1]["duration"]
+        assert length > 0.5 and page.motion[-1]["animations"] == other.view.motion["animations"]
+        page.send("seek", seconds=0.5)
+        page.send("action", name="animation.loop")
+        page.send("action", name="no.action")
+        await page.rest(len(page.frames) + 1)
+        told = page.motion[-1]
+        assert (told["seconds"], told["playing"], told["loop"]) == (0.5, False, False)
+        page.send("action", name="animation.play")
+        while page.motion[-1]["seconds"] == 0.5:
+            await asyncio.sleep(0.01)
+        assert page.motion[-1]["playing"]
+        page.motion.clear()
+        page.send("views", count=1)
+        assert page.motion[0]["duration"] == length
+        other.close()
+
+    run(body)
+
+
 def test_keys_are_let_go_with_the_focus(run: Callable[..., None]) -> None:
     async def body(widget: Any) -> None:
         page = Page(widget)
@@ -372,7 +405,7 @@ def test_lines_above_the_picture(run: Callable[..., None]) -> None:
         widget._tell("")
         assert widget._title == "cornell"
         view = widget.view
-        widget.view = SimpleNamespace(view=SimpleNamespace(scene=None))
+        widget.view = SimpleNamespace(view=SimpleNamespace(scene=None), motion=view.motion)
         try:
             widget._tell("loading")
             assert widget._title == "loading"
@@ -393,7 +426,7 @@ def test_frames_as_good_as_the_picture(run: Callable[..., None], monkeypatch: py
         drawn: list[Any] = []
         monkeypatch.setattr(Above, "_rc_present_bitmap", lambda self, **bitmap: drawn.append((self._quality, bitmap)))
         monkeypatch.setattr(Above, "_rfb_schedule_lossless_draw", lambda self, *given: drawn.append(given))
-        view, shown = widget.view, SimpleNamespace(quality=80, at_rest=False)
+        view, shown = widget.view, SimpleNamespace(quality=80, at_rest=False, motion=widget.view.motion)
         widget.view = shown
         try:
             widget._rc_present_bitmap(data=1, format="rgba-u8")

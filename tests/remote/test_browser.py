@@ -130,6 +130,23 @@ def test_keys_whatever_was_clicked() -> None:
 
 
 @pytest.mark.slow
+def test_the_bar_of_an_animation() -> None:
+    """It opens at the moment asked for; plays, scrubs and chooses; the picture has the keyboard again."""
+    with serving("--moment", "0.5", scene="balls") as (_, address), page(address) as shown:
+        play, time_, which, speed, loop = (f"#motion > :nth-child({k})" for k in range(1, 6))
+        until(shown, lambda: shown.is_visible(time_) and float(shown.input_value(time_)) == 0.5, "the moment")
+        assert not shown.is_visible(which), "there is one animation alone"
+        shown.select_option(speed, "0.25")
+        shown.click(play)
+        until(shown, lambda: float(shown.input_value(time_)) not in (0.0, 0.5), "another moment")
+        assert shown.inner_text(play) == "Pause" and shown.input_value(speed) == "0.25"
+        shown.keyboard.press("Space")
+        until(shown, lambda: shown.inner_text(play) == "Play", "a pause by its key")
+        shown.click(loop)
+        until(shown, lambda: shown.get_attribute(loop, "aria-pressed") == "false", "no loop")
+
+
+@pytest.mark.slow
 def test_a_held_key_flies_as_long_as_it_is_held() -> None:
     with serving() as (_, address), page(address, 200, 150) as shown:
         shown.wait_for_timeout(500)

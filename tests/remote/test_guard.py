@@ -242,6 +242,8 @@ FIELDS = {
     "wheel": {"x": 1, "y": 2.5, "dx": 0, "dy": -100},
     "pinch": {"x": 1, "y": 2.5, "ratio": 1.1},
     "seek": {"seconds": 0.5},
+    "animation": {"number": -1},
+    "speed": {"times": 0.25},
     "_framefeedback": {},
     "key_down": {"key": "a"},
     "key_up": {"key": "a"},
@@ -298,7 +300,7 @@ def test_times(kind: str) -> None:
         ([], False),
     ):
         assert taken(kind, **fields, timestamp=time) is good, time
-    assert taken(kind, **fields, timestamp=None) is (kind in ("option", "action", "seek"))
+    assert taken(kind, **fields, timestamp=None) is (kind in ("option", "action", "seek", "animation", "speed"))
 
 
 @pytest.mark.parametrize("kind", ["key_down", "pointer_move", "option", "hover"])

@@ -158,6 +158,7 @@ def test_files_of_the_page() -> None:
         "renderview.css",
         "page.js",
         "hands.js",
+        "motion.js",
         "renderview.js",
         "renderview-client.js",
     }
@@ -165,7 +166,7 @@ def test_files_of_the_page() -> None:
         assert (file.kind, file.status) == (f"{kinds[name.rsplit('.', 1)[1]]}; charset=utf-8", 200), name
     loaded = re.findall(r'(?:href|src)="([^"]*)"', found["index.html"].body.decode())
     assert set(loaded) - {"data:,"} == set(found) - {"index.html"}
-    assert len({file.body for file in found.values()}) == 7
+    assert len({file.body for file in found.values()}) == 8
     assert b"class BaseRenderView" in found["renderview.js"].body
     assert b"#options" in found["page.css"].body and b".renderview" in found["renderview.css"].body
     assert b"pinch" in found["hands.js"].body and b"options.json" in found["page.js"].body

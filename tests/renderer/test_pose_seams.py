@@ -20,9 +20,16 @@ from viewer.base import paths
 from viewer.base.errors import ShaderError
 from viewer.base.interrupts import UNWAITED
 from viewer.renderer.inputs.prepared import Prepared, prepare
+from viewer.renderer.inputs.settings import Settings
 from viewer.scene.deform.arrays import with_vertices
+from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import exposed
+from viewer.scene.hierarchy import compose
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture
 
 LAYERS = ("depth", "normal", "triangle", "instance")
 
@@ -152,6 +159,58 @@ def test_poses_go_on_where_a_shader_does_not_compile_any_more(
     file.write_text(good)
     renderer.reload()
     assert renderer.render((32, 32)).linear.tobytes() == found
+
+
+def test_renderers_of_one_preparation_have_poses_of_their_own(device: Any) -> None:
+    """What one shows moves nothing that the others show, or that comes later of the same preparation."""
+    base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
+    moved = base.moved(np.array([0]), compose([[0.0, -1.0, 0.0]], [[0, 0, 0, 1]], [[2.0, 0.2, 2.0]]))
+    made = prepare(base, Settings(program="cast"))
+
+    def shown(renderer: Renderer) -> bytes:
+        return renderer.render((32, 32)).linear.tobytes()
+
+    def renderer(scene: Scene | Prepared) -> Renderer:
+        return Renderer(scene, program="cast", camera=base.camera())
+
+    first, second = renderer(made), renderer(made)
+    assert first.structure is second.structure is made.structure
+    rest = shown(second)
+    for scene in (deforming.posed(base, 3), moved):
+        first.update(scene)
+        assert shown(first) == shown(renderer(scene)) != rest
+        assert shown(second) == rest
+    second.update(deforming.posed(base, 4))  # alone by now, in place
+    assert second.structure is made.structure
+    other = renderer(made)
+    assert shown(other) == rest
+    other.update(made)
+    assert shown(other) == rest
+    second.update(made)
+    assert shown(second) == rest and second.structure is made.structure
+
+
+def test_a_texture_slides_over_what_shines(device: Any) -> None:
+    """Light is chosen by where it shines in the pose, by the list of lights and where paths find it alike."""
+    corners = np.array([[-1, 2, -1], [1, 2, -1], [1, 2, 1], [-1, 2, 1]], np.float32)
+    uvs = np.array([[0, 0], [0.5, 0], [0.5, 1], [0, 1]], np.float32)
+    lamp = Mesh(corners, [[0, 1, 2], [0, 2, 3]], np.full(2, 2), [[0, -1, 0]] * 4, uvs, name="lamp")
+    slid = MorphTarget(uvs=np.tile(np.float32([0.25, 0.0]), (4, 1)))
+    own = replace(Deformation.none(4), targets=(slid,))
+    texels = np.zeros((2, 16, 4), np.uint8)
+    texels[:, :7] = 255
+    base = deforming.scene(DeformedMesh(lamp, own, MeshPose(weights=np.zeros(1))))
+    glow = Material("glow", emission=(6.0, 5.0, 4.0), emission_texture=0)
+    base = base.with_parts(materials=[*base.materials, glow], textures=[Texture(Image(texels))])
+    options = {**OPTIONS, "depth": 2, "camera": base.camera()}
+    there = base.deformed({1: MeshPose(weights=np.ones(1))})
+    renderer = Renderer(base, **options)
+    renderer.render(SIZE, spp=4)
+    before = renderer.structure
+    renderer.update(there)
+    assert renderer.structure is before
+    fresh = Renderer(there, **options)
+    assert renderer.render(SIZE, spp=4).linear.tobytes() == fresh.render(SIZE, spp=4).linear.tobytes()
 
 
 def test_other_trees_keep_the_costs_that_they_are_compared_with() -> None:

@@ -431,6 +431,24 @@ def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
     np.testing.assert_array_equal(settle(hands), before)
 
 
+def test_it_opens_at_a_moment(traced: Callable[..., Hands]) -> None:
+    """As `raystream view --animation --moment` asks for; a wrong animation is told in the window's line."""
+    hands = traced("balls", samples=1, accel=ACCEL, animation=0, moment=0.5)
+    app = hands.app
+    picture = settle(hands)
+    assert app.editing.player.seconds == 0.5 and not app.editing.player.playing
+    posed = viewer.load("balls").posed(0.5)
+    for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
+        np.testing.assert_allclose(new.transform, wanted.transform)
+    np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
+
+
+def test_an_animation_that_is_not_there(traced: Callable[..., Hands]) -> None:
+    hands = traced("balls", samples=1, animation="dance")
+    settle(hands)
+    assert hands.app.view.message_is_error and "no animation 'dance'" in hands.app.view.message
+
+
 def test_nothing_to_play(traced: Callable[..., Hands]) -> None:
     hands = traced(samples=1)
     hands.key("space")

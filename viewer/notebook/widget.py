@@ -31,13 +31,14 @@ class Widget(AnywidgetRenderCanvas):
     Raises ViewerError for an unsupported source, an unknown option and a wrong value; DeviceError without OpenGL 3.3.
     """
 
-    _esm = AnywidgetRenderCanvas._esm + script("hands.js") + script("views.js")
+    _esm = AnywidgetRenderCanvas._esm + "".join(map(script, ("hands.js", "motion.js", "views.js")))
 
     def __init__(self, source: Any, size: tuple[int, int] = SIZE, **options: Any) -> None:
         view = CanvasView(source, size, **options)
         super().__init__(size=size)
         self.view = view
         self._views = 0  # outputs with the widget
+        self._motion: dict[str, Any] = {}  # as the page knows it
         self._parking: asyncio.TimerHandle | None = None
         self.drive = Drive(view, self, loop, self._tell)
         self.on_msg(self._on_message)
@@ -84,8 +85,16 @@ class Widget(AnywidgetRenderCanvas):
 
     def _tell(self, text: str) -> None:
         """A status line above the picture."""
+        self._tell_motion()
         scene = self.view.view.scene
         self.set_title(" · ".join(part for part in (scene.name if scene is not None else "", text) if part))
+
+    def _tell_motion(self, anew: bool = False) -> None:
+        """How the animation plays, where that has changed or there is a new output."""
+        motion = self.view.motion
+        if anew or motion != self._motion:
+            self._motion = motion
+            self.send(motion)
 
     # -- the page --------------------------------------------------------------------------------------------------
 
@@ -96,6 +105,7 @@ class Widget(AnywidgetRenderCanvas):
             self.drive.handle({**content, "event_type": kind})
         elif kind == "views":
             self._views = int(content["count"])
+            self._tell_motion(anew=True)
             self._park_later()
 
     def _on_seen(self, change: Any) -> None:
@@ -136,6 +146,7 @@ class Widget(AnywidgetRenderCanvas):
 
     def _rc_present_bitmap(self, **bitmap: Any) -> None:
         self._quality = self.view.quality
+        self._tell_motion()
         super()._rc_present_bitmap(**bitmap)
 
     def _rfb_schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:

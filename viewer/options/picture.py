@@ -228,7 +228,7 @@ MOTION = of_part(
         "moment",
         values.read_optional_closed_real,
         None,
-        "one picture of the animation at this time",
+        "the animation's time in one picture, or where a window opens",
         Affects.SCENE,
         "SECONDS",
         low=0,
@@ -236,6 +236,7 @@ MOTION = of_part(
         values="a number of seconds from {low:g} to {high:g}",
         scope="command",
         default_text="the rest pose of the file",
+        viewed=True,
     ),
     Option(
         "shutter",
@@ -274,6 +275,7 @@ MOTION = of_part(
         values="a name, a number from 0 in the file's order, or all at once",
         scope="command",
         default_text="the scene's first",
+        viewed=True,
     ),
 )
 

@@ -156,16 +156,15 @@ class RemoteCanvas(http.HttpRenderCanvas):
             super()._schedule_lossless_draw(array, delay)
 
     def _tell_motion(self, anew: bool = False) -> None:
-        """The animation's time, where it has changed or there is a new page."""
-        scene, player = self.view.view.scene, self.view.context.editing.player
-        duration = scene.duration if scene is not None else 0.0
-        motion = {"type": "motion", "seconds": player.seconds, "duration": duration, "playing": player.playing}
+        """How the animation plays, where that has changed or there is a new page."""
+        motion = self.view.motion
         if anew or motion != self._motion:
             self._motion = motion
             http.asgi.send_all(motion)
 
     def _tell(self, text: str) -> None:
         """A status line below the picture."""
+        self._tell_motion()
         self.set_title(" · ".join(part for part in (self.name, text) if part))
 
 

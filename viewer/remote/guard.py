@@ -25,13 +25,12 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "wheel": ("x", "y", "dx", "dy"),
     "pinch": ("x", "y", "ratio"),
     "seek": ("seconds",),
+    "animation": ("number",),
+    "speed": ("times",),
     "_framefeedback": (),
 }
-OWN = (
-    "option",
-    "action",
-    "seek",
-)  # types of `viewer.remote.canvas`; others are rendercanvas's, which has their times, too
+# Types of `viewer.remote.canvas`; others are rendercanvas's, which has their times, too.
+OWN = ("option", "action", "seek", "animation", "speed")
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "key_down": ("key",),
     "key_up": ("key",),

@@ -37,7 +37,8 @@ def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[
     core = files("rendercanvas.core")
     own = assets() / "remote"
     scripts = {each: core.joinpath(each).read_text("utf-8") for each in SCRIPTS}
-    scripts |= {"hands.js": script("hands.js"), "page.js": (own / "page.js").read_text("utf-8")}
+    scripts |= {name: script(name) for name in ("hands.js", "motion.js")}
+    scripts |= {"page.js": (own / "page.js").read_text("utf-8")}
     return {
         "index.html": File.text("text/html", _page(keymap, performed, name, (own / "index.html").read_text("utf-8"))),
         "page.css": File.text("text/css", (own / "page.css").read_text("utf-8")),

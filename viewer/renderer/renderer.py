@@ -99,8 +99,10 @@ class Renderer:
         chosen = _chosen(settings or Settings(), scene, settings, options)
         if not isinstance(scene, Prepared):
             prepared = prepare(scene, chosen, progress)
+        elif scene.current and agrees(chosen, scene):
+            prepared = scene
         else:
-            prepared = scene if agrees(chosen, scene) else prepare(scene.given, chosen, progress, scene)
+            prepared = prepare(scene.given, chosen, progress, scene if scene.current else None)
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
         found = device if isinstance(device, Device) else tuned_device(chosen)
@@ -230,11 +232,12 @@ class Renderer:
             camera = view(chosen, self.scene) if not differences.keys().isdisjoint(VIEW) else self.camera
             self.settings, self.camera = chosen, camera
             return deepest
-        goal = scene if isinstance(scene, Prepared) and agrees(chosen, scene) else None
-        before = self.prepared
+        before, goal = self.prepared, None
         given, near = before.given, before
         if isinstance(scene, Prepared):
-            given, near = scene.given, scene
+            given = scene.given
+            if scene.current or scene.structure.built is before.structure.built:
+                goal, near = (scene if agrees(chosen, scene) else None), scene
         elif scene is not None:
             given = scene
         elif "ground" in differences:

@@ -48,6 +48,7 @@ class ObjectEditing:
         self.turning = False
         self._animated_parts = AnimatedParts()
         self._chosen = False  # another animation has been, and is not shown yet
+        self._first: tuple[float | None, int | str | None] = (None, None)  # moment and animation of the first scene
         self._held: _Held | None = None
         self._dragging = False  # as long as a button is down
         self._moved = False  # the grab has, and nobody has seen it yet
@@ -108,9 +109,22 @@ class ObjectEditing:
         self.seek(0.0)
         self._tell_animation()
 
-    def check_animation(self, animation: int | str | None) -> None:
-        """Raises ViewerError where nothing moves, and for an animation that is unknown."""
+    def show_at(self, moment: float | None, animation: int | str | None) -> None:
+        """Rest at a moment of an animation, as `seek_within` and `choose_animation` do; None leaves it. Before there is
+        a scene, this is for the one that comes.
+
+        Raises ViewerError as these do; nothing has changed then.
+        """
+        if self.view.scene is None:
+            before = self._first
+            self._first = (before[0] if moment is None else moment, before[1] if animation is None else animation)
+            return
         playing(self._animated(), animation)
+        if animation is not None:
+            self.choose_animation(animation)
+        if moment is not None:
+            self.seek_within(moment)
+            self._tell_animation()
 
     @property
     def animations(self) -> list[str]:
@@ -330,6 +344,9 @@ class ObjectEditing:
             self.player.restart()
             self._animated_parts.forget()
             self._chosen = False
+            first, self._first = self._first, (None, None)
+            if first != (None, None):
+                self.view.attempt(lambda: self.show_at(*first))
         elif then is not None:
             self.view.attempt(then)
 

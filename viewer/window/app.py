@@ -10,6 +10,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.interrupts import raise_dropped
 from viewer.film.error.stop import Stop
 from viewer.formats import named
+from viewer.options.table import check
 from viewer.renderer.device.tuning import in_buffers
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.session.session import Session
@@ -46,8 +47,8 @@ PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 
 
 class App:
-    """A window on a scene, of a file or a built-in one by name, or given. ``window``: one that is open already.
-    ``chosen`` are options of the renderer.
+    """A window on a scene, of a file or a built-in one by name, or given, at a ``moment`` (seconds) of an animation by
+    its name or number. ``window``: one that is open already. ``chosen`` are options of the renderer.
 
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
@@ -61,10 +62,13 @@ class App:
         fov: float | None = None,
         variant: str | int | None = None,
         lenient: bool = False,
+        moment: float | None = None,
+        animation: str | int | None = None,
         window: Window | None = None,
         **chosen: Any,
     ) -> None:
         settings = Settings(camera=camera, fov=fov, **chosen)
+        moment, animation = check("moment", moment), check("animation", animation)
         self.preferences, keymap, faults = configured(preferences)
         self.window = window or Window(TITLE, size or self.preferences.size)
         self.device = Device(self.window.context, settings.barrier == "auto", settings.memory != "texture")
@@ -95,6 +99,7 @@ class App:
 
         self.scene_loader = SceneLoader(self.view, self.debug_views, self.device, settings, load, self.window.wake)
         self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
+        self.editing.show_at(moment, animation)
         self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
         self.frame_loop = FrameLoop(self.context, self.canvas, self.auto_exposure)
         self.input = ImguiInput(self.window)

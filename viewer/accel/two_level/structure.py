@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +60,7 @@ class TwoLevel:
 
     transforms : (I, 4, 4) float64, the instances' own. low, high : (I, 3) float32, their boxes in the world.
     mirrored   : (I,) bool, whether the flattened scene swaps corners of the instance's triangles.
+    users      : those that show it. stands : the scene as which it has been moved or posed last; None: as it was built.
     """
 
     objects: Objects
@@ -68,6 +71,8 @@ class TwoLevel:
     high: NDArray[np.float32]
     mirrored: NDArray[np.bool_]
     modules: list[Module] = field(default_factory=list)
+    users: WeakSet[Any] = field(default_factory=WeakSet)
+    stands: Scene | None = None
 
     @classmethod
     def of(cls, scene: Scene, kind: str) -> TwoLevel:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from viewer.accel.deform.rebuild import Rebuilder, Trees
 from viewer.accel.grid.on_device import DeviceGrid
 from viewer.accel.structures import Structure
+from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES
@@ -58,6 +59,7 @@ class GpuScene:
         self.executor = Executor(device, self.resources, self.machines.machine_of)
         self.deformer: Deformer | None = None
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
+        self._instances: TwoLevel | None = None
         self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
         self._grid_build: GridBuild | None = None
@@ -128,6 +130,8 @@ class GpuScene:
         same = goal.structure is before.structure and before.structure.levels == 2
         if same and posed and self.device.limits is not None:
             goal, same = rebuilt(), False  # numbers of its formats are rounded on the host
+        if same and (posed or len(moved)) and len(before.structure.built.users) > 1:
+            goal, same = rebuilt(), False  # another renderer's picture is to stay
         if same and len(moved):
             transforms = np.array([goal.scene.instances[number].transform for number in moved.tolist()])
             rows = before.structure.built.move(moved, transforms)  # the last that may fail
@@ -153,6 +157,8 @@ class GpuScene:
                 self.resources.update(table, first, last)
             for machine in self.machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
+            if goal.structure.levels == 2 and (rows or goal.structure.built.stands is not None):
+                goal.structure.built.stands = goal.scene
             if goal is not before:
                 self.prepared = goal
                 self._settles()
@@ -228,7 +234,10 @@ class GpuScene:
 
     def _settles(self) -> None:
         """Have a deformer for the structure on show, where there is something to deform."""
-        deforming = self.prepared.structure.deforming
+        structure = self.prepared.structure
+        deforming = structure.deforming
+        if self._instances is not structure.built:
+            self._share(structure.built if structure.levels == 2 else None)
         held = self.deformer
         if held is not None and deforming is not None and held.deforming.poses is deforming.poses:
             if held.deforming is not deforming:
@@ -241,6 +250,14 @@ class GpuScene:
             deformer = self.deformer = Deformer(self.device, self.resources, deforming)
             owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
             self.resources.settling.append(lambda: deformer.settle(owner().prepared))  # type: ignore[union-attr]
+
+    def _share(self, instances: TwoLevel | None) -> None:
+        """Be one of those that show these instances, and no others."""
+        if self._instances is not None:
+            self._instances.users.discard(self)
+        if instances is not None:
+            instances.users.add(self)
+        self._instances = instances
 
     @property
     def posed(self) -> Stream | None:
@@ -345,6 +362,7 @@ class GpuScene:
 
     def release(self) -> None:
         """Free streams and memories."""
+        self._share(None)
         with self.device.current():
             self.machines.release()
             self.raster.release()

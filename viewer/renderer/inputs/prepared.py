@@ -32,6 +32,7 @@ from viewer.renderer.inputs.lighting import Lighting, scene_lighting
 from viewer.renderer.inputs.scene_diff import SceneChanges, scene_changes
 from viewer.renderer.inputs.settings import PREPARED, Settings
 from viewer.scene.camera import Camera
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.edits.culling import culled
 from viewer.scene.edits.mipmaps import reduced
@@ -76,6 +77,13 @@ class Prepared:
     def triangles(self) -> Triangles:
         """The scene's triangles in world space; of two levels made when first asked for, which nothing here does."""
         return self.scene.flatten() if self.flat is None else self.flat
+
+    @property
+    def current(self) -> bool:
+        """Whether the structure stands as the scene: one of two levels follows what moves in place, for a scene and all
+        edits of it."""
+        built = self.structure.built
+        return self.structure.levels == 1 or built.stands is None or built.stands is self.scene
 
     @property
     def dispersive(self) -> bool:
@@ -278,7 +286,8 @@ def adapted(
         whole = scene.flatten() if flat is None else flat
         details = [flat_details(whole, flat_keys(scene, whole))]
     shining = [module for module in before.shading if module.name == SHINING] if look.shining else []
-    if look.shining and (not shining or flat is not None or changes.materials or changes.textures):
+    others = flat is not None or changes.materials or changes.textures or _slides(scene, changes)
+    if look.shining and (not shining or others):
         shining = [shining_faces(scene, _face_meshes(scene, before.structure))]
     details += shining
     shading = [before.shading[0], geometry, *looks, *details]
@@ -352,8 +361,17 @@ def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
 def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:
     """Those whose faces the geometry's module has one behind the other."""
     if structure.levels == 2:
-        return list(structure.built.objects.meshes)
+        meshes = list(structure.built.objects.meshes)
+        for place, number in enumerate(structure.deforming.numbers if structure.deforming is not None else ()):
+            meshes[place] = scene.meshes[number]  # in its pose
+        return meshes
     return [scene.meshes[instance.mesh] for instance in scene.instances]
+
+
+def _slides(scene: Scene, changes: SceneChanges) -> bool:
+    """Whether a pose has moved texture coordinates, by which a texture may shine."""
+    posed = (scene.meshes[number] for number in changes.posed)
+    return any(isinstance(each, DeformedMesh) and each.deformation.morphs("uvs", "uvs_1") for each in posed)
 
 
 def _looks(

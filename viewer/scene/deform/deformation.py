@@ -61,6 +61,10 @@ class Deformation:
         """Whether vertices follow joints."""
         return self.joints.shape[1] > 0
 
+    def morphs(self, *names: str) -> bool:
+        """Whether a target displaces one of these attributes, by their names in `MorphTarget`."""
+        return any(getattr(target, name) is not None for target in self.targets for name in names)
+
 
 @dataclass(frozen=True, eq=False)
 class MeshPose:

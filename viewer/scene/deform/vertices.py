@@ -61,7 +61,7 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
             _float32(positions),
             _float32(_unit(normals, mesh.normals)),  # type: ignore[arg-type]
             None if tangents is None else _float32(tangents),
-            mesh.colors if colors is None or not _morphs(deformation, "colors") else _float32(colors),
+            mesh.colors if colors is None or not deformation.morphs("colors") else _float32(colors),
             _coordinates(mesh.uvs, "uvs", deformation, pose),
             _coordinates(mesh.uvs_1, "uvs_1", deformation, pose),
         )
@@ -86,10 +86,6 @@ def cofactors(linear: Array) -> Array:
     return found
 
 
-def _morphs(deformation: Deformation, name: str) -> bool:
-    return any(getattr(target, name) is not None for target in deformation.targets)
-
-
 def _morphed(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Array:
     """(V, width) float64: an attribute with the targets' displacements."""
     assert values is not None
@@ -102,7 +98,7 @@ def _morphed(values: Float | None, name: str, deformation: Deformation, pose: Me
 
 
 def _coordinates(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Float | None:
-    if values is None or not _morphs(deformation, name):
+    if values is None or not deformation.morphs(name):
         return values
     return _float32(_morphed(values, name, deformation, pose))
 

@@ -23,6 +23,13 @@ def playing(scene: Scene, animation: str | int | None) -> Scene:
     return chosen
 
 
+def check_animated(scene: Scene, animation: str | int | None) -> None:
+    """Raises ViewerError where nothing moves, and for an unknown animation; None: the chosen one."""
+    if not scene.animations:
+        raise ViewerError(scene.name, "nothing moves in it")
+    playing(scene, animation)
+
+
 class AnimatedParts:
     """The parts of a scene that its animation has changed since `rest`."""
 
@@ -34,8 +41,7 @@ class AnimatedParts:
 
         Another animation begins at `rest`. Raises ViewerError for an unknown one, and where there is none.
         """
-        if not scene.animations:
-            raise ViewerError(scene.name, "nothing moves in it")
+        check_animated(scene, animation)
         if animation is not None:
             scene = self.rest(playing(scene, animation))
         return self.posed(scene, moment or 0.0)

@@ -28,9 +28,11 @@ from viewer.renderer.preview.scheduler import ASLEEP, PIECE
 from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
+from viewer.scene.edits.animated import check_animated
 from viewer.scene.scene import Scene
 from viewer.viewport.canvas.bitmaps import Bitmaps
 from viewer.viewport.canvas.keys import key_text, modifier_bits
+from viewer.viewport.canvas.motion import EVENTS, motion_asked, motion_told
 from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.commands import picture_handlers
 from viewer.viewport.context import ViewportContext
@@ -50,11 +52,7 @@ BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
 # How a source is taken; ``up`` is of objects alone.
 TAKEN = (*(name for name in options.part("scene") if options.option(name).scope == "call"), "up")
-OWN_EVENTS = (
-    "focus_out",
-    "pinch",
-    "seek",
-)  # of `assets/canvas/hands.js`, and what rendercanvas itself does not pass on
+OWN_EVENTS = ("focus_out", "pinch", "action", *EVENTS)  # of `assets/canvas`, and what rendercanvas does not pass on
 ENDS = ("spp", "error")  # options of renders that end a session
 MOTION = ("moment", "animation")
 OWN = (*VIEW, *ENDS, *MOTION, *options.keywords("save"), "mode")  # options that are not the loader's
@@ -95,6 +93,7 @@ class CanvasView:
             taking["camera"] = settings.camera
         taking["max_texture"] = settings.max_texture
         self._given: Scene | None = taken(source, taking)  # later by the worker
+        _check_motion(self._given, own)
         settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
         self.clipboard = ""  # a camera that was copied, as text
@@ -179,8 +178,8 @@ class CanvasView:
     def handle(self, event: Mapping[str, Any]) -> None:
         """Take an event of rendercanvas: pointer_down, pointer_move, pointer_up, wheel, key_down, key_up, resize,
         close; and of `OWN_EVENTS`: focus_out, where keys and buttons are let go, pinch, of two fingers about x, y
-        that have come to ``ratio`` times their distance, and seek, to a moment of the animation in ``seconds``. Others
-        are ignored. A key_down may be a ``repeat``."""
+        that have come to ``ratio`` times their distance, action, of the table by its ``name``, and those of
+        `motion_asked`. Others are ignored. A key_down may be a ``repeat``."""
         if self.closed:
             return
         kind = event.get("event_type", "")
@@ -207,13 +206,14 @@ class CanvasView:
                 self._size((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
             elif kind == "focus_out":
                 pointer.leave()
-            elif kind == "seek":
-                seconds = float(event["seconds"])
-                self.view.attempt(lambda: self.context.editing.seek_within(seconds))
+            elif kind == "action" and event["name"] in self.view.handlers:
+                self.view.do(event["name"])
+            elif kind in EVENTS:
+                motion_asked(self.context, event)
             elif kind == "close":
                 self.release()
                 return
-        if kind in ("key_down", "pointer_down", "resize", "seek"):
+        if kind in ("key_down", "pointer_down", "resize", *EVENTS):
             self.view.wake()
 
     def perform(self, name: str) -> None:
@@ -242,15 +242,16 @@ class CanvasView:
 
     def update(self, **changes: Any) -> None:
         """Change options: those of `Renderer.update`, and camera, fov, spp, error, exposure, tonemap, mode; of an
-        animated scene that is there also moment (seconds) and animation (a name or number).
+        animated scene also moment (seconds) and animation (a name or number).
 
         Raises ViewerError for an unknown one or a wrong value; nothing has changed then.
         """
         own = _checked({name: changes.pop(name) for name in OWN if name in changes})
         self.scene_loader.requested.replace(**changes)
         with self._current():
-            if any(own.get(name) is not None for name in MOTION):
-                self.context.editing.check_animation(own.get("animation"))
+            scene = self._given if self.view.scene is None else self.view.scene
+            if scene is not None:
+                _check_motion(scene, own)
             if changes:
                 self.scene_loader.change(**changes)
             self._apply(own)
@@ -268,10 +269,8 @@ class CanvasView:
         if "spp" in own or "error" in own:
             samples = own.get("spp", stop.spp)
             self.session.stop_at(stop.spp if samples is None else samples, own.get("error", stop.error))
-        if own.get("animation") is not None:
-            self.context.editing.choose_animation(own["animation"])
-        if own.get("moment") is not None:
-            self.context.editing.seek_within(own["moment"])
+        if any(own.get(name) is not None for name in MOTION):
+            self.context.editing.show_at(own.get("moment"), own.get("animation"))
         view.exposure, view.tonemap = own.get("exposure", view.exposure), own.get("tonemap", view.tonemap)
         seen = {name: own[name] for name in VIEW if name in own}
         if view.controller is None or view.scene is None:
@@ -329,6 +328,11 @@ class CanvasView:
     def at_rest(self) -> bool:
         """See `Bitmaps.at_rest`."""
         return self._bitmaps.at_rest
+
+    @property
+    def motion(self) -> dict[str, Any]:
+        """See `motion_told`."""
+        return motion_told(self.context)
 
     @property
     def quality(self) -> int:
@@ -428,6 +432,12 @@ class CanvasView:
             self.scene_loader.first_picture.end()
             self._canvas.drop()
             self._canvas.texture.release()
+
+
+def _check_motion(scene: Scene, own: Mapping[str, Any]) -> None:
+    """Raises ViewerError for an animation that is unknown, and where nothing moves."""
+    if any(own.get(name) is not None for name in MOTION):
+        check_animated(scene, own.get("animation"))
 
 
 def _checked(own: dict[str, Any]) -> dict[str, Any]:
