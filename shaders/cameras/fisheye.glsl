@@ -6,9 +6,13 @@ bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
     vec2 place = vec2(at.x, -at.y) * camera_film.xy;
     float radius = length(place);
     start = vec3(eye, 0.0, 0.0);
-    float angle = radius * camera_half;
-    if (camera_equisolid == 1) angle = 2.0 * asin(min(radius, 1.0) * sin(0.5 * camera_half));
-    way = vec3(place * (radius > 0.0 ? sin(angle) / radius : 0.0), cos(angle));
+    float angle = radius * camera_half, sine = sin(angle), cosine = cos(angle);
+    if (camera_equisolid == 1) {  // of the half; asin is rough on some drivers
+        float half_sine = min(radius, 1.0) * sin(0.5 * camera_half);
+        sine = 2.0 * half_sine * sqrt(max(1.0 - half_sine * half_sine, 0.0));
+        cosine = 1.0 - 2.0 * half_sine * half_sine;
+    }
+    way = vec3(place * (radius > 0.0 ? sine / radius : 0.0), cosine);
     return radius <= 1.0;
 }
 

@@ -93,6 +93,18 @@ def test_a_camera_that_passes_sees_the_same_as_one_that_is_passed(device):
     assert np.abs(moved - passed).max() <= 2 / 256 + 1e-6
 
 
+def test_a_camera_of_another_projection_passes(device):
+    """As what it passes moves, which its own motion does not."""
+    moved, passed = (
+        rendered(
+            exposed(replace(made, cameras=[each.with_projection(Fisheye(60.0)) for each in made.cameras]), 0.0, 1.0),
+            256,
+        )
+        for made in (sliding(), passing())
+    )
+    assert moved[0].max() > 0 and np.abs(moved[0] - passed[0]).max() <= 2 / 256 + 1e-6
+
+
 @pytest.mark.parametrize("accel", STRUCTURES)
 def test_a_mesh_that_deforms(device, accel):
     assert_swept(rendered(morphing(), 256, accel=accel))

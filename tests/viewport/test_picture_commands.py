@@ -52,7 +52,7 @@ class Desk:
         view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
         view.take = self.controller.set_camera
         view.compile = lambda what, work: self.compiled.append((what, work))
-        view.direction_under_cursor = lambda: self.controller.direction(3, 4, 10, 8)
+        view.ray_under_cursor = lambda: self.controller.ray(3, 4, 10, 8)
         view.keymap, view.paused, view.exposure, view.stops, view.tonemap = Keymap(), False, 0.0, 0.0, "none"
         view.aspect, view.path, view.drag = 0.5, "box", None
         self.loader: Any = SimpleNamespace(requested=Settings(), camera_number=-1, cancel=lambda: False)

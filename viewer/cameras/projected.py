@@ -78,8 +78,8 @@ def projected(kind: str, pixel_filter: int = 0) -> Module:
 def projected_rays(
     camera: Camera, size: tuple[int, int], film: ArrayLike, lens: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Origins and unit directions, (N, 3) float64, through places (N, 2) in a picture, pixels, and of the unit disc that
-    stands for the lens: the twin of ``cameras/projected.glsl``. Directions are NaN where the film sees nothing."""
+    """Origins and unit directions, (N, 3) float64, through places (N, 2) of a picture, pixels, and of the lens's unit
+    disc: the twin of ``cameras/projected.glsl``. Directions are NaN where the film sees nothing."""
     origins, directions = camera.unproject(film, size)
     if camera.aperture == 0 or camera.model.wide:
         return origins, directions

@@ -34,8 +34,9 @@ def read_fisheye(option: Option, value: Any) -> float | None:
 
 
 def read_intrinsics(option: Option, value: Any) -> tuple[tuple[float, ...], tuple[int, int] | None] | None:
-    """Nine numbers of a matrix K, row by row, and the size that it is of: ``"FX,FY,CX,CY[ WxH]"``, or K with nine numbers;
-    in Python also K as (3, 3), or a pair of K and a size (width, height). Whether it is a K, the camera tells."""
+    """Nine numbers of a matrix K, row by row, and the size that it is of: ``"FX,FY,CX,CY[ WxH]"``, or K with nine
+    numbers; in Python also K as (3, 3), or a pair of K and a size (width, height). Whether it is a K, the camera
+    tells."""
     if value is None:
         return None
     size: tuple[int, int] | None = None

@@ -269,8 +269,8 @@ CAMERA = of_part(
         "intrinsics",
         camera_values.read_intrinsics,
         None,
-        "a measured camera: focal lengths and principal point in pixels, (0, 0) the centre of the upper left one, or all "
-        "of its matrix K, and the size of the pictures that it is of",
+        "a measured camera: focal lengths and principal point in pixels, (0, 0) the centre of the upper left one, or "
+        "all of its matrix K, and the size of the pictures that it is of",
         Affects.PROGRAM,
         "FX,FY,CX,CY[ WxH]",
         "pixels",

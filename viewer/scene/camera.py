@@ -42,8 +42,8 @@ class Camera:
     motion         : the cameras of an exposure at even times, the first with its view; positions and axes are linear
                      in between. Empty: it stands still.
     projection     : of `viewer.scene.projection`: orthographic, all around, fisheye, measured; None: by ``fov``.
-    eyes           : distance between two eyes, scene units, of which the left one's picture is the left half of a stereo
-                     pair, and the right one's the right half; 0: one picture.
+    eyes           : distance between two eyes, scene units, of which the left one's picture is the left half of a
+                     stereo pair, and the right one's the right half; 0: one picture.
 
     Raises ViewerError when a number is not finite, origin and target coincide, up is zero, or fov, aperture, focus or
     eyes are out of range.
@@ -216,6 +216,12 @@ class Camera:
         """The projection, that by the field of view among them."""
         return Perspective(self.fov) if self.projection is None else self.projection
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """The projection and the eyes in words, where it is no plain pinhole."""
+        found = {} if self.projection is None else {"projection": self.projection.text}
+        return {**found, "stereo": repr(self.eyes)} if self.eyes else found
+
     def pixel(self, height: int) -> float:
         """The side of a pixel at distance 1 in the middle of a picture of so many rows; of parallel rays everywhere."""
         if self.projection is None:
@@ -224,8 +230,8 @@ class Camera:
         return step * self.projection.reach if isinstance(self.projection, Fisheye) else step
 
     def unproject(self, film: ArrayLike, size: tuple[int, int]) -> tuple[Array, Array]:
-        """Origins and unit directions, (N, 3), of rays through places (N, 2) in a picture of ``size`` (width, height), in
-        pixels from its upper left corner; directions are NaN where nothing is seen. Through the middle of the lens."""
+        """Origins and unit directions, (N, 3), of rays through places (N, 2) in a picture of ``size`` (width, height),
+        in pixels from its upper left corner, and the middle of the lens; directions are NaN where nothing is seen."""
         places = np.asarray(film, np.float64).reshape(-1, 2)
         at, half = 2 * places / size - 1, np.zeros(len(places))
         if self.eyes:
@@ -239,8 +245,8 @@ class Camera:
         return np.asarray(self.origin) + starts @ axes, ways @ axes
 
     def project(self, points: ArrayLike, size: tuple[int, int], eye: int = -1) -> Array:
-        """The inverse: places (N, 2), in pixels, of points (N, 3) in world space; NaN where they are not seen. eye : -1,
-        or 1: which half of a stereo pair."""
+        """The inverse: places (N, 2), in pixels, of points (N, 3) in world space; NaN where they are not seen. eye :
+        -1, or 1: which half of a stereo pair."""
         axes = np.array(self.basis())
         relative = (np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(self.origin)) @ axes.T
         if not self.eyes:
@@ -253,8 +259,8 @@ class Camera:
         return (at + 1) / 2 * size
 
     def _across(self, ways: Array, eye: int = 0) -> Array:
-        """(N, 3), camera space: to the right of the middle between the eyes, of ways; or, with an eye, of points that it
-        sees."""
+        """(N, 3), camera space: to the right of the middle between the eyes, of ways; or, with an eye, of points that
+        it sees."""
         if self.kind != "equirectangular":
             return np.tile([1.0, 0.0, 0.0], (len(ways), 1))
         angle = np.arctan2(ways[:, 0], ways[:, 2])

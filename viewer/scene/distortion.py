@@ -29,8 +29,8 @@ class Distortion:
     """A distortion that can be inverted.
 
     radial : of the powers 2, 4, 6 (and 8, fisheye) of the radius or angle. below : of the denominator's 2, 4, 6.
-    tangential : p1, p2. limit : the square of the radius at depth 1 (of the angle, fisheye) up to which places grow, and
-    beyond which nothing is seen.
+    tangential : p1, p2. limit : the square of the radius at depth 1 (of the angle, fisheye) up to which places grow,
+    and beyond which nothing is seen.
     """
 
     radial: Numbers

@@ -1,8 +1,8 @@
-"""How a camera maps directions to places in its picture, where it is no pinhole by a field of view: plain data, with the
-float64 form of the shaders in ``shaders/cameras/``.
+"""How a camera maps directions to places in its picture, where it is no pinhole by a field of view: plain data, with
+the float64 form of the shaders in ``shaders/cameras/``.
 
-Camera space: x to the right, y up, z along the view, scene units. Places on the film: -1 .. 1 from the left to the right
-and from the top to the bottom of the picture.
+Camera space: x to the right, y up, z along the view, scene units. Places on the film: -1 .. 1 from the left to the
+right and from the top to the bottom of the picture.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Projection(Protocol):
         """Starts (N, 3) and unit ways (N, 3) of places on the film (N, 2); ways are NaN where the film sees nothing."""
 
     def places(self, points: ArrayLike, size: Size) -> Array:
-        """Places on the film (N, 2) of points (N, 3); NaN where they are not seen. Beyond -1 .. 1 is beside the film."""
+        """Places on the film (N, 2) of points (N, 3), beside it beyond -1 .. 1; NaN where they are not seen."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Orthographic:
 
 @dataclass(frozen=True)
 class Equirectangular:
-    """All around: columns are longitudes over 360 degrees, the middle one along the view; rows are latitudes over 180."""
+    """All around: columns are longitudes over 360 degrees, the middle one along the view, rows latitudes over 180."""
 
     kind: ClassVar[str] = "equirectangular"
     wide: ClassVar[bool] = True
@@ -152,8 +152,8 @@ class Equirectangular:
 
 @dataclass(frozen=True)
 class Fisheye:
-    """A circle that fits in the picture; beside it nothing is seen. Distances from its middle grow with the angle to the
-    view (equidistant), or with the sine of its half, so that equal solid angles have equal areas (equisolid).
+    """A circle that fits in the picture; beside it nothing is seen. Distances from its middle grow with the angle to
+    the view (equidistant), or with the sine of its half, so that equal solid angles have equal areas (equisolid).
 
     angle : across the circle, degrees, in (0, 360]. equisolid : which.
 
@@ -212,14 +212,15 @@ class Fisheye:
 
 @dataclass(frozen=True)
 class Intrinsics:
-    """A measured camera: a pinhole by its matrix K, with the distortion of its lens, by OpenCV's conventions: the centre
-    of the upper left pixel is (0, 0), and points (x, y) at depth 1, y down, are seen at (fx x + skew y + cx, fy y + cy).
+    """A measured camera: a pinhole by its matrix K, with the distortion of its lens, by OpenCV's conventions: the
+    centre of the upper left pixel is (0, 0), and points (x, y) at depth 1, y down, are seen at (fx x + skew y + cx,
+    fy y + cy).
 
     fx, fy     : focal lengths, pixels, above 0. cx, cy : the principal point, pixels. skew : of the axes, pixels.
-    size       : (width, height) of the pictures that it was measured in; others show the same height. None: of whichever
-                 picture is made.
-    distortion : none, or of `viewer.scene.distortion`: (k1, k2, p1, p2[, k3[, k4, k5, k6]]), or with ``fisheye`` (k1, k2,
-                 k3, k4).
+    size       : (width, height) of the pictures that it was measured in; others show the same height. None: of
+                 whichever picture is made.
+    distortion : none, or of `viewer.scene.distortion`: (k1, k2, p1, p2[, k3[, k4, k5, k6]]), or with ``fisheye`` (k1,
+                 k2, k3, k4).
 
     Raises ViewerError for numbers that are no such camera.
     """
@@ -249,11 +250,15 @@ class Intrinsics:
                 raise ViewerError(where, f"size {self.size} is not a width and a height", "in pixels, such as 640, 480")
             object.__setattr__(self, "size", sides)
         object.__setattr__(self, "distortion", tuple(float(each) for each in self.distortion))
-        self.model  # noqa: B018: raises where the coefficients are none
+        assert self.model  # raises where the coefficients are none
 
     @classmethod
     def of_matrix(
-        cls, matrix: ArrayLike, size: tuple[int, int] | None = None, distortion: Sequence[float] = (), fisheye: bool = False
+        cls,
+        matrix: ArrayLike,
+        size: tuple[int, int] | None = None,
+        distortion: Sequence[float] = (),
+        fisheye: bool = False,
     ) -> Intrinsics:
         """Of K, (3, 3): ((fx, skew, cx), (0, fy, cy), (0, 0, 1)). Raises ViewerError for another matrix."""
         try:

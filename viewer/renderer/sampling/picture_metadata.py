@@ -16,7 +16,6 @@ from viewer.renderer.device.tuning import tuned
 from viewer.renderer.inputs.settings import VIEW
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture
-from viewer.scene.camera import Camera
 from viewer.scene.edits.culling import culls
 from viewer.scene.exposure.exposure import key_count
 from viewer.stream.machines.counters import Stats
@@ -80,12 +79,6 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
     return {**found, "environment": renderer.prepared.lighting.environment.name}
 
 
-def projection_facts(camera: Camera) -> dict[str, str]:
-    """The projection and the eyes of a camera that is no plain pinhole."""
-    found = {} if camera.projection is None else {"projection": camera.projection.text}
-    return {**found, "stereo": str(camera.eyes)} if camera.eyes else found
-
-
 def sample_settings(renderer: RendererParts) -> dict[str, str]:
     """Everything that a sample depends on, beside pixel and number: what a picture to be resumed must agree in."""
     camera, recipe = renderer.camera, renderer.prepared.recipe
@@ -95,7 +88,7 @@ def sample_settings(renderer: RendererParts) -> dict[str, str]:
         "camera": camera.text(),
         "fov": str(camera.fov),
         "lens": f"{camera.aperture} {camera.focus_distance}" if camera.aperture > 0 else "pinhole",
-        **projection_facts(camera),
+        **camera.facts,
         **({"camera motion": fingerprint(camera.motion)} if camera.motion else {}),
         **sampling_facts(renderer),
         "intersection": recipe.intersection + (f" {recipe.plane_slack}" if recipe.intersection == "planes" else ""),
@@ -118,7 +111,7 @@ def picture_facts(renderer: RendererParts) -> dict[str, Any]:
         "intersection": renderer.prepared.recipe.intersection,
         "camera": renderer.camera.text(),
         "fov": renderer.camera.fov,
-        **projection_facts(renderer.camera),
+        **renderer.camera.facts,
         **({"motion keys": keys} if (keys := _keys(renderer)) > 1 else {}),
         "renderer": renderer.device.name,
         DRIVER: renderer.device.driver,
