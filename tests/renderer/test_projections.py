@@ -17,14 +17,14 @@ from viewer.renderer.session.session import Session
 from viewer.scene.projection import Equirectangular, Fisheye, Intrinsics, Orthographic
 
 SIZE = (24, 16)
-BASE = Camera((0.1, 1.0, 2.0), (0.0, 0.9, 0.0), fov=60)
+BASE = Camera((270.0, 300.0, 150.0), (285.0, 240.0, 500.0), fov=60)
 MODELS: dict[str, dict[str, Any]] = {
-    "orthographic": {"projection": Orthographic(1.5)},
+    "orthographic": {"projection": Orthographic(520.0)},
     "equirectangular": {"projection": Equirectangular()},
     "fisheye": {"projection": Fisheye(220.0)},
     "brown_conrady": {"projection": Intrinsics(14.0, 14.0, 11.0, 8.0, SIZE, (-0.9, 0.0, 0.01, 0.0))},
     "kannala_brandt": {"projection": Intrinsics(9.0, 9.0, 11.5, 7.5, SIZE, (-0.05, 0.0, 0.0, 0.0), fisheye=True)},
-    "perspective": {"eyes": 0.1},
+    "perspective": {"eyes": 20.0},
 }
 CAMERAS = {name: replace(BASE, **model) for name, model in MODELS.items()}
 PARTLY = ("fisheye", "brown_conrady")  # of them the film's corners see nothing
@@ -52,10 +52,10 @@ def test_layers_are_those_of_its_rays(renderer: Renderer, name: str) -> None:
     assert (name in PARTLY) == (not there.all()) and there.any()
     triangles = np.where(there, hits.triangle, -1)
     same = picture.layers["triangle"].ravel() == triangles
-    assert same.mean() > 0.98  # of the rest a rounding decides at edges
+    assert same.mean() > 0.97  # of the rest a rounding decides at edges
     hit = same & (triangles >= 0)
     assert hit.any()
-    np.testing.assert_allclose(picture.layers["depth"].ravel()[hit], hits.distance[hit], rtol=2e-5)
+    np.testing.assert_allclose(picture.layers["depth"].ravel()[hit], hits.distance[hit], rtol=2e-5, atol=1e-3)
     assert not picture.linear.reshape(-1, 3)[~there].any()
     # A surface lit from the eye is never as dark as nothing, and the background is not black.
     assert (picture.linear.reshape(-1, 3)[there].max(axis=1) > 0).mean() > 0.9
@@ -113,9 +113,8 @@ def test_the_denoiser_keeps_light_and_takes_noise(renderer: Renderer, name: str)
     wanted = renderer.render(size, 256).linear
     noisy = renderer.render(size, 4).linear
     renderer.update(denoise="shader")
-    clean = renderer.render(size, 4)
+    clean = renderer.render(size, 4).linear
     renderer.update(denoise="none")
-    clean = clean.denoised if clean.denoised is not None else clean.linear
     least = np.clip(wanted, 0, 3)
     assert np.square(np.clip(clean, 0, 3) - least).mean() < 0.6 * np.square(np.clip(noisy, 0, 3) - least).mean()
     assert clean.mean() == pytest.approx(noisy.mean(), rel=0.02)
@@ -141,7 +140,7 @@ def test_facts_tell_the_projection(renderer: Renderer, tmp_path: Any) -> None:
     with pytest.raises(ViewerError, match="projection"):
         renderer.render(SIZE, 2, resume=file)
     renderer.update(camera=CAMERAS["perspective"])
-    assert renderer.render(SIZE, 1).metadata["stereo"] == "0.1"
+    assert renderer.render(SIZE, 1).metadata["stereo"] == "20.0"
     renderer.update(camera=BASE)
     assert not {"projection", "stereo"} & renderer.render(SIZE, 1).metadata.keys()
 
@@ -171,9 +170,9 @@ def test_options_make_cameras(renderer: Renderer) -> None:
         renderer.update(camera=BASE, **{**dict.fromkeys(names), **options})
         return renderer.camera
 
-    assert camera(ortho="auto").projection == Orthographic(
-        pytest.approx(2 * np.tan(np.radians(30)) * np.hypot(0.1, np.hypot(0.1, 2)))
-    )
+    shown = camera(ortho="auto").projection
+    assert isinstance(shown, Orthographic)  # as high as the pinhole's picture at its target
+    assert shown.height == pytest.approx(2 * np.tan(np.radians(30)) * np.linalg.norm(np.subtract(BASE.target, BASE.origin)))
     assert camera(ortho=3).projection == Orthographic(3.0)
     assert camera(projection="equirectangular", stereo=0.06) == replace(BASE, projection=Equirectangular(), eyes=0.06)
     assert camera(fisheye=200).projection == Fisheye(200.0)
