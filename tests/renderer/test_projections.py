@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -172,7 +173,7 @@ def test_options_make_cameras(renderer: Renderer) -> None:
 
     shown = camera(ortho="auto").projection
     assert isinstance(shown, Orthographic)  # as high as the pinhole's picture at its target
-    assert shown.height == pytest.approx(2 * np.tan(np.radians(30)) * np.linalg.norm(np.subtract(BASE.target, BASE.origin)))
+    assert shown.height == pytest.approx(2 * np.tan(np.radians(30)) * math.dist(BASE.target, BASE.origin))
     assert camera(ortho=3).projection == Orthographic(3.0)
     assert camera(projection="equirectangular", stereo=0.06) == replace(BASE, projection=Equirectangular(), eyes=0.06)
     assert camera(fisheye=200).projection == Fisheye(200.0)

@@ -237,6 +237,13 @@ def test_modes(desk: Desk) -> None:
         assert desk.controller.mode == desk.view.preferences.mode == mode
 
 
+def test_orthographic_and_back(desk: Desk) -> None:
+    assert desk.do("camera.orthographic") == ["orthographic"]
+    assert desk.controller.camera.kind == "orthographic"
+    assert desk.do("camera.orthographic") == ["perspective"]
+    assert desk.controller.camera.kind == ""
+
+
 def goal(desk: Desk, aspect: float, forward: Any) -> Camera:
     expected = CameraController(desk.controller.camera, BOX)
     expected.frame_all(aspect, forward)

@@ -40,7 +40,7 @@ def projected_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
         **{name: tuple(map(float, axis)) for name, axis in zip(names, camera.basis(), strict=True)},
         "camera_texel": (2.0 / size[0], 2.0 / size[1]),
         "camera_film": projection.film(half),  # type: ignore[arg-type]
-        "camera_eyes": camera.eyes,
+        "camera_eyes": camera.eyes or 0.0,
         "camera_lens": lens,
         "camera_nearness": 1.0 / camera.focus_distance if lens > 0 else 0.0,
     }

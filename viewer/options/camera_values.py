@@ -42,7 +42,7 @@ def read_intrinsics(option: Option, value: Any) -> tuple[tuple[float, ...], tupl
     size: tuple[int, int] | None = None
     given = value
     if isinstance(value, str):
-        given, *sizes = value.split()
+        given, *sizes = value.split() or [""]
         found = _SIZE.fullmatch(sizes[0]) if len(sizes) == 1 else None
         if sizes and found is None:
             raise wrong(option, value)

@@ -43,7 +43,7 @@ class Camera:
                      in between. Empty: it stands still.
     projection     : of `viewer.scene.projection`: orthographic, all around, fisheye, measured; None: by ``fov``.
     eyes           : distance between two eyes, scene units, of which the left one's picture is the left half of a
-                     stereo pair, and the right one's the right half; 0: one picture.
+                     stereo pair, and the right one's the right half; None: one picture.
 
     Raises ViewerError when a number is not finite, origin and target coincide, up is zero, or fov, aperture, focus or
     eyes are out of range.
@@ -58,7 +58,7 @@ class Camera:
     focus: float | None = None
     motion: tuple[Camera, ...] = ()
     projection: Projection | None = None
-    eyes: float = 0.0
+    eyes: float | None = None
 
     def __post_init__(self) -> None:
         where = f"camera '{self.name}'"
@@ -87,10 +87,10 @@ class Camera:
                 range_ = f"{NEAREST_FOCUS:g} to {LARGEST_LENS:g}"
                 raise ViewerError(where, f"focus distance {self.focus} is out of range", f"a distance from {range_}")
             object.__setattr__(self, "focus", focus)
-        eyes = _number(self.eyes)
+        eyes = 0.0 if self.eyes is None else _number(self.eyes)
         if not 0.0 <= eyes <= LARGEST_LENS:
             raise ViewerError(where, f"distance of the eyes {self.eyes} is out of range", f"from 0 to {LARGEST_LENS:g}")
-        object.__setattr__(self, "eyes", eyes)
+        object.__setattr__(self, "eyes", eyes or None)
 
     @classmethod
     def parse(cls, text: str, fov: float = 40.0, name: str = "camera") -> Camera:
@@ -263,10 +263,9 @@ class Camera:
         it sees."""
         if self.kind != "equirectangular":
             return np.tile([1.0, 0.0, 0.0], (len(ways), 1))
-        angle = np.arctan2(ways[:, 0], ways[:, 2])
+        angle, half = np.arctan2(ways[:, 0], ways[:, 2]), (self.eyes or 0.0) / 2
         if eye:  # a ray of the eye touches the circle of both
-            away = np.maximum(np.hypot(ways[:, 0], ways[:, 2]), self.eyes / 2)
-            angle = angle - eye * np.arcsin(self.eyes / 2 / away)
+            angle = angle - eye * np.arcsin(half / np.maximum(np.hypot(ways[:, 0], ways[:, 2]), half))
         return np.stack([np.cos(angle), np.zeros_like(angle), -np.sin(angle)], axis=1)
 
     def at(self, count: int) -> list[Camera]:

@@ -65,7 +65,7 @@ class CameraController:
     _pose: Pose
     _lens: tuple[float, float | None]  # radius, and distance of the plane in focus
     _projection: Projection | None
-    _eyes: float
+    _eyes: float | None
     _shown: float  # height of what an orthographic camera shows, in distances to the target
     _camera: Camera | None  # of the pose; made when it is asked for
     _move: Move | None

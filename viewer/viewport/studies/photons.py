@@ -46,8 +46,8 @@ class PhotonView:
         self.view.say_switched("photon cells", self.cells)
 
     def _mapped(self) -> Renderer:
-        renderer, controller = self.view.shown()
-        if controller.camera.kind:
+        renderer, camera = self.view.shown()[0], self._camera()
+        if camera is not None and camera.kind:
             key = self.view.keymap.text("camera.orthographic")
             raise ViewerError(
                 "photons", "are drawn over pictures in perspective alone", f"{key} changes the projection"
