@@ -17,7 +17,7 @@ from viewer.base.errors import ViewerError
 from viewer.formats import load
 from viewer.formats.gltf.motion.pointers import LIGHT, MATERIAL, target_of
 from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 
 TIMES = np.float32([0, 2])
 

@@ -15,7 +15,7 @@ from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.film.error.stop import Stop
 from viewer.renderer.session.session import Session
-from viewer.scene.projection import Equirectangular, Fisheye, Intrinsics, Orthographic
+from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
 
 SIZE = (24, 16)
 BASE = Camera((270.0, 300.0, 150.0), (285.0, 240.0, 500.0), fov=60)
@@ -128,6 +128,17 @@ def test_a_session_s_film_is_the_renderer_s(renderer: Renderer, name: str) -> No
     session = Session(renderer, SIZE, Stop(2))
     session.finish()
     np.testing.assert_array_equal(film_of(session.picture()).linear, film_of(expected).linear)
+
+
+def test_a_matrix_without_a_size_is_of_the_whole_picture_in_previews(renderer: Renderer) -> None:
+    """Those of fewer pixels show the same."""
+    renderer.update(program="path", camera=replace(BASE, projection=Intrinsics(14.0, 14.0, 11.5, 7.5)))
+    session = Session(renderer, SIZE, Stop(2))
+    while session.runner is None or session.runner.job is None:
+        session.advance(0.0)
+    model = session.runner.job.camera.projection
+    assert isinstance(model, Intrinsics) and model.size == SIZE
+    session.abandon()
 
 
 def test_facts_tell_the_projection(renderer: Renderer, tmp_path: Any) -> None:
