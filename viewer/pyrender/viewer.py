@@ -37,8 +37,7 @@ class Viewer:
     use_direct_lighting and lighting_intensity add lights at the eye, which then stay where they are, and point_size sizes
     points. auto_start : False opens it by `start`.
 
-    Raises ViewerError without a display, for ``run_in_thread``, and for a scene that cannot be shown; TypeError for an
-    unknown flag.
+    Raises ViewerError without a display, for ``run_in_thread``, and for a scene that cannot be shown.
     """
 
     def __init__(
@@ -53,13 +52,11 @@ class Viewer:
         **flags: Any,
     ) -> None:
         chosen = {**(render_flags or {}), **(viewer_flags or {}), **flags}
-        for name in chosen:
-            if name not in FLAGS:
-                raise TypeError(f"Viewer has no flag {name}")
         if run_in_thread:
             what = "the window belongs to the main thread"
             raise ViewerError("run_in_thread=True", what, "render frames of a motion with OffscreenRenderer")
-        without = [name for name in WITHOUT if chosen.get(name)] + ["registered_keys"] * bool(registered_keys)
+        without = [name for name in chosen if name not in FLAGS or (name in WITHOUT and chosen[name])]
+        without += ["registered_keys"] * bool(registered_keys)
         if without:
             warn([f"the window has no {', '.join(without)}"])
         self.scene, self.viewport_size = scene, tuple(viewport_size or SIZE)
