@@ -3,6 +3,9 @@
 #include "interface/environment.glsl"
 #include "interface/path.glsl"
 #include "interface/surface.glsl"
+#ifdef HAVE_BLIND
+#include "lib/blind_ray.glsl"
+#endif
 
 int add_features(in Ray ray, in Hit hit, inout Features features) {
     if (hit.triangle >= 0) {
@@ -13,6 +16,9 @@ int add_features(in Ray ray, in Hit hit, inout Features features) {
         features.hits += 1.0;
         features.emission += emission_seen(ray, hit);
     } else {
+#ifdef HAVE_BLIND
+        if (!sees_nothing(ray))
+#endif
         features.emission += environment_radiance(ray.direction);
     }
     features.triangle = hit.triangle;

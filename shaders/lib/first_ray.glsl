@@ -8,6 +8,9 @@
 #ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
 #endif
+#ifdef HAVE_BLIND
+#include "lib/blind_ray.glsl"
+#endif
 
 Ray first_ray(ivec2 pixel, int number) {
     Ray ray;
@@ -20,6 +23,9 @@ Ray first_ray(ivec2 pixel, int number) {
     ray.any_hit = ray_tag(number, true);
 #ifdef HAVE_MOTION
     ray.any_hit += moment_tag(moment_here);
+#endif
+#ifdef HAVE_BLIND
+    see_nothing(ray);
 #endif
     return ray;
 }

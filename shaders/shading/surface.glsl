@@ -14,7 +14,11 @@ Surface surface_at(Ray ray, Hit hit) {
     detail_here = detail_at(hit);
 #endif
 #ifdef HAVE_MIPMAPS
+#ifdef HAVE_PROJECTED
+    at.uv.z += 0.5 + log2(max(camera_pixel(ray.origin) + camera_spread(ray.direction) * hit.t, 1e-37));
+#else
     at.uv.z += 0.5 + log2(max(camera_spread(ray.direction) * hit.t, 1e-37));
+#endif
 #endif
     vec3 normal = dot(at.shading, ray.direction) > 0.0 ? -at.shading : at.shading;
     return Surface(normal, material_color(at, hit, fetch_materials(at.material)));

@@ -10,6 +10,7 @@ from documents import SQUARE, TWO, Document
 
 from viewer.formats import load
 from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.projection import Orthographic
 
 MODES = {
     4: [[0, 1, 2], [3, 4, 5]],
@@ -286,13 +287,15 @@ def test_cameras(tmp_path):
         {"name": "eye", "camera": 0},
     ]
     scene = load(doc.write(tmp_path))
-    assert [camera.name for camera in scene.cameras] == ["eye", "eye 2", "eye 3"]
+    assert [camera.name for camera in scene.cameras] == ["eye", "eye 2", "flat", "eye 3"]
+    assert [camera.kind for camera in scene.cameras] == ["", "", "orthographic", ""]
+    assert scene.cameras[2].projection == Orthographic(2.0)  # ymag is half of the height
     camera = scene.cameras[0]
     assert np.allclose(camera.origin, (1, 2, 3))
     assert np.allclose(camera.target, (0, 2, 3))  # a quarter turn to the left, one unit ahead
     assert np.allclose(np.array(camera.up) / np.linalg.norm(camera.up), (0, 1, 0))
     assert camera.fov == pytest.approx(math.degrees(0.5))
-    assert sum("camera" in warning for warning in scene.warnings) == 3
+    assert sum("camera" in warning for warning in scene.warnings) == 2
 
 
 def test_a_lens_shows_the_middle_of_the_scene_sharp(tmp_path):

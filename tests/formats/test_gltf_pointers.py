@@ -17,6 +17,7 @@ from viewer.base.errors import ViewerError
 from viewer.formats import load
 from viewer.formats.gltf.motion.pointers import LIGHT, MATERIAL, target_of
 from viewer.renderer.inputs.scene_diff import scene_changes
+from viewer.scene.projection import Orthographic
 
 TIMES = np.float32([0, 2])
 
@@ -126,6 +127,20 @@ def test_cameras_and_nodes(tmp_path: Path) -> None:
     assert posed.cameras[0].fov == pytest.approx(np.degrees(0.75)) and posed.cameras[0].origin == (1, 2, 3)
     assert posed.instances[0].transform[:3, 3].tolist() == [1, 2, 3]
     assert pickle.loads(pickle.dumps(scene)).posed(1.0).cameras == posed.cameras
+
+
+def test_an_orthographic_camera(tmp_path: Path) -> None:
+    """Its height follows ``ymag``; a field of view that it does not have changes nothing."""
+    doc = Document()
+    doc.square()
+    doc.json["cameras"] = [{"type": "orthographic", "orthographic": {"xmag": 1, "ymag": 1, "znear": 0, "zfar": 9}}]
+    doc.json["nodes"] = [{"mesh": 0, "children": [1]}, {"camera": 0}]
+    point(doc, "/cameras/0/orthographic/ymag", np.float32([1, 3]))
+    posed = load(doc.write(tmp_path)).posed(1.0)
+    assert posed.cameras[0].projection == Orthographic(4.0)
+    doc.json["animations"].clear()
+    point(doc, "/cameras/0/perspective/yfov", np.float32([0.5, 1]))
+    assert load(doc.write(tmp_path)).posed(1.0).cameras[0].projection == Orthographic(2.0)
 
 
 def test_weights(tmp_path: Path) -> None:

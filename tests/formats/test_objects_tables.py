@@ -14,6 +14,7 @@ from viewer.formats.objects.pyvistas import VIRIDIS
 from viewer.formats.objects.surface import Gathered, linear, z_up_camera
 from viewer.formats.objects.take import load, scene_of, taken
 from viewer.scene.camera import Camera
+from viewer.scene.projection import Orthographic
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float64)
 FACES = np.array([[0, 1, 2], [0, 2, 3]])
@@ -290,9 +291,9 @@ def test_actors_of_a_plotter() -> None:
             mapper=Like(dataset=Dataset()), prop=prop(interpolation="physically based pbr", metallic=1, roughness=0.5)
         ),
     }
-    view = Like(**{**VIEW.__dict__, "parallel_projection": True})
+    view = Like(**{**VIEW.__dict__, "parallel_projection": True, "parallel_scale": 1.5})
     scene = scene_of(Like(actors=actors, camera=view), up="y")
-    assert scene.warnings == ["plotter: its parallel projection becomes a perspective"] and scene.name == "plotter"
+    assert not scene.warnings and scene.name == "plotter"
     assert [each.name for each in scene.instances] == list(actors)
     np.testing.assert_array_equal(scene.instances[0].transform, numbers)
     assert all((each.transform == np.eye(4)).all() for each in scene.instances[1:])
@@ -307,6 +308,7 @@ def test_actors_of_a_plotter() -> None:
     assert (scene.materials[5].metallic, scene.materials[5].roughness) == (1, 0.5)
     assert [mesh.colors is None for mesh in scene.meshes] == [True, False, True, True, True, True]
     (camera,) = scene.cameras
+    assert camera.projection == Orthographic(3.0)  # parallel_scale is half of the height
     assert (camera.origin, camera.target, camera.up, camera.fov, camera.name) == (
         (0, 0, 9),
         (0, 0, 0),

@@ -33,6 +33,7 @@ class Eye:
 
 
 EYE = Eye()
+K = (400.0, 0.0, 320.0, 0.0, 410.0, 240.0, 0.0, 0.0, 1.0)
 
 GOOD = [
     ("size", "640x480", (640, 480)),
@@ -108,6 +109,19 @@ GOOD = [
     ("ground", "auto", "auto"),
     ("ground", "1.53x2.55", (1.53, 2.55)),
     ("ground", (2, 3.5), (2.0, 3.5)),
+    ("projection", "fisheye", "fisheye"),
+    ("projection", None, None),
+    ("ortho", "2.5", 2.5),
+    ("ortho", "auto", "auto"),
+    ("fisheye", "360", 360.0),
+    ("intrinsics", "400,410,320,240", (K, None)),
+    ("intrinsics", "400,410,320,240 640x480", (K, (640, 480))),
+    ("intrinsics", np.array(K).reshape(3, 3), (K, None)),
+    ("intrinsics", (np.array(K).reshape(3, 3), (640, 480)), (K, (640, 480))),
+    ("intrinsics", (K, None), (K, None)),
+    ("distortion", "-0.3,0.1,0,0.001", (-0.3, 0.1, 0.0, 0.001)),
+    ("distortion", np.zeros(8), (0.0,) * 8),
+    ("stereo", "0.065", 0.065),
     ("camera", None, None),
     ("camera", "inside", "inside"),
     ("camera", "-1,2,3 0,0,0 0,0,1", "-1,2,3 0,0,0 0,0,1"),
@@ -166,6 +180,19 @@ def test_most_samples():
 
 
 BAD = [
+    *(("projection", v) for v in ("", "flat", 3)),
+    *(("ortho", v) for v in ("", "0", "-1", "nan", "inf", "tall", True, (1, 2))),
+    *(("fisheye", v) for v in ("", "0", "361", "-5", "nan", True, 400.0)),
+    *(
+        ("intrinsics", v)
+        for v in ("", "400,410,320", "400,410,320,240 640", "400,410,nan,240", "1,2,3,4 0x5", "a,b,c,d")
+    ),
+    *(
+        ("intrinsics", v)
+        for v in (400.0, np.zeros((2, 2, 2)), ([1, 2, 3, 4], (640,)), ([1, 2, 3, 4], "big"), "1,2,3,4 5x6 7x8")
+    ),
+    *(("distortion", v) for v in ("", "1,2", "1,2,3,x", "1,2,3,inf", (1, 2, 3), 0.5)),
+    *(("stereo", v) for v in ("-1", "nan", "wide")),
     *(("size", v) for v in ("", "640x", "x480", "0x5", "5x0", "-5x5", "32769x1", "1x32769", "640x480x3")),
     *(
         ("size", v)

@@ -41,6 +41,7 @@ from viewer.scene.hierarchy import Deformer, Skin, compose
 from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
+from viewer.scene.projection import Fisheye
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture
@@ -91,6 +92,17 @@ def test_a_camera_that_passes_sees_the_same_as_one_that_is_passed(device):
     assert_swept(rendered(scene, 256))
     moved, passed = rendered(exposed(sliding(), 0.0, 1.0), 256)[0], rendered(scene, 256)[0]
     assert np.abs(moved - passed).max() <= 2 / 256 + 1e-6
+
+
+def test_a_camera_of_another_projection_passes(device):
+    """As what it passes moves, which its own motion does not."""
+
+    def of(made):
+        cameras = [each.with_projection(Fisheye(60.0)) for each in made.cameras]
+        return rendered(exposed(replace(made, cameras=cameras), 0.0, 1.0), 256)[0]
+
+    moved, passed = of(sliding()), of(passing())
+    assert moved.max() > 0 and np.abs(moved - passed).max() <= 2 / 256 + 1e-6
 
 
 @pytest.mark.parametrize("accel", STRUCTURES)

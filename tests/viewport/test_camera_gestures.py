@@ -10,6 +10,7 @@ import pytest
 
 from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, START, WITHIN, at, distance
 from viewer.scene.camera import Camera
+from viewer.scene.projection import Fisheye, Orthographic
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.pose import pixels, pose_of
 
@@ -355,3 +356,39 @@ def test_roll_grows_clockwise_and_ends_at_half_a_turn(controller: CameraControll
     for _ in range(4):
         controller.roll(math.radians(100))
         assert abs(controller._pose.roll) <= math.pi
+
+
+def test_an_orthographic_camera_and_back() -> None:
+    """As much as before at the target; the nearer, the less it shows; a field of view scales it."""
+    controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=40, aperture=0.1), [[-1, -1, -1], [1, 1, 1]])
+    height = 10 * np.tan(np.radians(20))
+    controller.toggle_orthographic()
+    assert controller.camera.projection == Orthographic(height) and controller.camera.aperture == 0.1
+    controller.dolly(0.5)
+    assert controller.camera.projection.height == pytest.approx(height / 2)
+    controller.step_fov(1)
+    assert controller.camera.projection.height == pytest.approx(height / 2 * 1.05)
+    controller.toggle_orthographic()
+    assert controller.camera.kind == "" and controller.camera.fov == 40
+
+
+def test_rays_of_an_orthographic_camera() -> None:
+    """Parallel, from where the picture is; a drag moves what it shows by as much as the hand goes; the wheel keeps the
+    place under the cursor."""
+    controller = CameraController(Camera((0, 0, 5), (0, 0, 0), projection=Orthographic(4.0)), [[-1, -1, -1], [1, 1, 1]])
+    origin, way = controller.ray(150, 25, 200, 100)
+    np.testing.assert_allclose(origin, (2, 1, 5))
+    np.testing.assert_allclose(way, (0, 0, -1), atol=1e-15)
+    controller.dolly(0.5, controller.direction(150, 25, 200, 100))
+    np.testing.assert_allclose(controller.ray(150, 25, 200, 100)[0], (2, 1, 2.5), atol=1e-12)
+    eye = np.asarray(controller.camera.origin)
+    controller.pan(10, 0, 100)
+    np.testing.assert_allclose(np.asarray(controller.camera.origin) - eye, (-0.2, 0, 0), atol=1e-12)
+
+
+def test_a_picked_ray_where_a_fisheye_sees_nothing() -> None:
+    controller = CameraController(Camera((0, 0, 5), (0, 0, 0), projection=Fisheye(200.0)), [[-1, -1, -1], [1, 1, 1]])
+    np.testing.assert_allclose(controller.ray(0, 0, 200, 100)[1], (0, 0, -1), atol=1e-15)
+    np.testing.assert_allclose(controller.ray(150, 50, 200, 100)[1][0], np.sin(np.radians(100)))
+    controller.step_fov(100)
+    assert controller.camera.projection == Fisheye(360.0)

@@ -146,7 +146,7 @@ class Stage:
         )
         view.size, view.cursor, view.keymap, view.scene = (200, 100), (100.0, 50.0), Keymap(), self.first
         view.shown = lambda: (self.renderer, self.controller)
-        view.direction_under_cursor = lambda: self.controller.direction(*view.cursor, *view.size)
+        view.ray_under_cursor = lambda: self.controller.ray(*view.cursor, *view.size)
         view.say = self.said.append
         view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
         view.wake = lambda: self.done.append("wake")
@@ -165,7 +165,7 @@ class Stage:
 
     def _trace(self, origins: Any, directions: Any, view: bool) -> Any:
         assert origins == [self.controller.camera.origin] and view
-        np.testing.assert_array_equal(directions, [self.view.direction_under_cursor()])
+        np.testing.assert_array_equal(directions, [self.view.ray_under_cursor()[1]])
         return self.hit
 
     def _update(self, scene: Scene | None = None, **changes: Any) -> None:

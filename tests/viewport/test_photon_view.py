@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.photons.grid import PhotonGrid
 from viewer.scene.camera import Camera
+from viewer.scene.projection import Orthographic
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.display.photons import view_uniforms
 from viewer.viewport.pivot import choose_pivot
@@ -82,6 +84,17 @@ def test_programs_without_photons_say_so(desk: Desk) -> None:
     photons.toggle_points()
     photons.toggle_cells()
     assert not photons.points and not photons.cells
+
+
+def test_other_projections_than_a_pinhole_have_none(desk: Desk) -> None:
+    """The reason is told; those of a picture before are hidden."""
+    desk.view.session.shown = replace(START, projection=Orthographic(2.0)), (24, 16)
+    photons = desk.photons
+    for toggle in (photons.toggle_points, photons.toggle_cells):
+        with pytest.raises(ViewerError, match="in perspective alone"):
+            toggle()
+    photons.points = photons.cells = True
+    assert photons.scene() is None and photons.wires() is None
 
 
 def test_what_hides_them_is_compiled_after_it_is_said(desk: Desk) -> None:

@@ -52,7 +52,7 @@ class Desk:
         view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
         view.take = self.controller.set_camera
         view.compile = lambda what, work: self.compiled.append((what, work))
-        view.direction_under_cursor = lambda: self.controller.direction(3, 4, 10, 8)
+        view.ray_under_cursor = lambda: self.controller.ray(3, 4, 10, 8)
         view.keymap, view.paused, view.exposure, view.stops, view.tonemap = Keymap(), False, 0.0, 0.0, "none"
         view.aspect, view.path, view.drag = 0.5, "box", None
         self.loader: Any = SimpleNamespace(requested=Settings(), camera_number=-1, cancel=lambda: False)
@@ -235,6 +235,13 @@ def test_modes(desk: Desk) -> None:
     for mode, said in (("fly", "fly: WASD, Q and E, the mouse looks"), ("orbit", "orbit: drag")):
         assert desk.do("camera.mode") == [said]
         assert desk.controller.mode == desk.view.preferences.mode == mode
+
+
+def test_orthographic_and_back(desk: Desk) -> None:
+    assert desk.do("camera.orthographic") == ["orthographic"]
+    assert desk.controller.camera.kind == "orthographic"
+    assert desk.do("camera.orthographic") == ["perspective"]
+    assert desk.controller.camera.kind == ""
 
 
 def goal(desk: Desk, aspect: float, forward: Any) -> Camera:

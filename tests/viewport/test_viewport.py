@@ -71,7 +71,7 @@ def test_without_a_scene(view: Viewport) -> None:
             view.shown()
     view.look()  # of a scene that comes
     view.controller = None
-    for what in (view.look, view.direction_under_cursor, lambda: view.take(Camera((0, 0, 1), (0, 0, 0)))):
+    for what in (view.look, view.ray_under_cursor, lambda: view.take(Camera((0, 0, 1), (0, 0, 0)))):
         with pytest.raises(ViewerError, match="none is loaded yet"):
             what()
 

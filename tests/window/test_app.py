@@ -332,6 +332,6 @@ def test_the_picture_is_centred_in_what_panels_leave_free(opened: Opener) -> Non
     app.events.on_move(310 + 145.0, 80.0)
     assert app.view.cursor == (145, 80)
     _, _, forward = app.view.controller.camera.basis()
-    np.testing.assert_allclose(app.view.direction_under_cursor(), forward, atol=1e-9)
+    np.testing.assert_allclose(app.view.ray_under_cursor()[1], forward, atol=1e-9)
     hands.key("ctrl+b")
     assert app.view.cursor == (455, 80) and app.session.size == (600, 160)

@@ -126,7 +126,7 @@ def test_views_by_keys(hands: Hands) -> None:
     hands.key("Return")
     assert app.view.controller.camera == app.view.scene.cameras[0]
     hands.move(120, 100)
-    direction = app.view.direction_under_cursor()
+    direction = app.view.ray_under_cursor()[1]
     hands.key("f")
     hands.until(lambda: app.view.controller.moving)
     hands.rest()

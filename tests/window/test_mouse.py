@@ -90,7 +90,7 @@ def test_wheel(hands: Hands) -> None:
     """To the cursor by `WHEEL_DOLLY` a step; in flight the speed by `WHEEL_SPEED`."""
     app = hands.app
     hands.move(200, 60)
-    camera, direction = app.view.controller.camera, app.view.direction_under_cursor()
+    camera, direction = app.view.controller.camera, app.view.ray_under_cursor()[1]
     hands.click(4)
     hands.rest()
     after = app.view.controller.camera

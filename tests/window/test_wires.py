@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from viewer.accel.bvh.build import Bvh
 from viewer.accel.grid.build import Grid
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.renderer.inputs.prepared import prepare
+from viewer.scene.projection import Equirectangular, Fisheye
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.studies import wires
 from viewer.viewport.studies.wires import (
@@ -34,6 +37,22 @@ def test_points_lie_on_the_rays_of_their_pixels() -> None:
     directions = np.array([[controller.direction(x, y, *SIZE) for x, y in line] for line in pixels])
     lines = np.asarray(CAMERA.origin) + directions * generator.uniform(0.5, 20, (50, 2, 1))
     np.testing.assert_allclose(project(CAMERA, SIZE, lines), pixels, atol=1e-8)  # float64 throughout
+
+
+def test_lines_are_curves_in_other_projections() -> None:
+    """Each end is where the camera projects it; what leads around the back of a panorama is left out."""
+    around = replace(CAMERA, projection=Equirectangular())
+    lines = np.array([[[0, 1, 0], [0, 4, 0]]], float)
+    shown = project(around, SIZE, lines)
+    assert shown.shape == (12, 2, 2)
+    np.testing.assert_allclose(shown[[0, -1], [0, 1]], around.project(lines[0], SIZE), atol=1e-9)
+    right, _, forward = CAMERA.basis()
+    behind = np.asarray(CAMERA.origin) - 4 * forward
+    shown = project(around, SIZE, [[behind - right, behind + right]])
+    assert len(shown) in (11, 12) and np.ptp(shown[..., 0], axis=1).max() < SIZE[0] / 4
+    points, seen = project_points(replace(CAMERA, projection=Fisheye(90.0)), SIZE, [behind, CAMERA.target])
+    assert seen.tolist() == [False, True]
+    np.testing.assert_allclose(points[1], np.array(SIZE) / 2)
 
 
 def test_what_is_behind_the_camera_is_cut_off() -> None:

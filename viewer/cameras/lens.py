@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.cameras.pinhole import camera_uniforms
+from viewer.cameras.projected import KEYS, PROJECTED, projected_rays, projected_uniforms
 from viewer.scene.camera import Camera
 from viewer.scene.exposure.keys import MOST_KEYS
 from viewer.stream.declare.kernel import Module
@@ -22,7 +23,10 @@ SIGMA, CUT = 0.5, 1.5
 
 def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "box") -> dict[str, object]:
     """The uniforms for a picture of ``size`` (width, height): the pinhole's, those of lens and filter, and of a camera
-    that moves its keys."""
+    that moves its keys; of another projection its own."""
+    if camera.kind:
+        own = {**projected_uniforms(camera, size), "camera_filter": FILTERS[pixel_filter]}
+        return {**own, **_keys(camera, size)} if camera.motion else own
     right, up, _ = basis = camera.basis()
     return {
         **camera_uniforms(camera, size, basis),
@@ -43,8 +47,9 @@ def _keys(camera: Camera, size: tuple[int, int]) -> dict[str, object]:
         raise ViewerError(f"camera '{camera.name}'", f"moves through {count} keys", f"2 to {MOST_KEYS} are known")
     rows = []
     for each in camera.motion:
-        axes = camera_uniforms(each, size)
-        rows.append((*axes["camera_origin"], 1.0 / each.focus_distance if camera.aperture > 0 else 0.0))
+        axes = projected_uniforms(each, size) if camera.kind else camera_uniforms(each, size)
+        lens = camera.aperture > 0 and not camera.model.wide
+        rows.append((*axes["camera_origin"], 1.0 / each.focus_distance if lens else 0.0))
         rows += [(*axes[f"camera_{name}"], 0.0) for name in ("forward", "right", "up")]
     rows += [(0.0, 0.0, 0.0, 0.0)] * (4 * (MOST_KEYS - count))
     return {"camera_segments": count - 1, "camera_keys": tuple(rows)}
@@ -67,10 +72,14 @@ def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str 
 
 
 def moving_lens(still: Module) -> Module:
-    """The camera module of a camera that may move while the shutter is open, by that of `thin_lens`."""
+    """The camera module of a camera that may move while the shutter is open, by that of `thin_lens`, or of another
+    projection."""
     rows = 4 * MOST_KEYS
     keys = {"camera_segments": ("int", 0), "camera_keys": (f"vec4[{rows}]", ((0.0, 0.0, 0.0, 0.0),) * rows)}
-    return replace(still, source="shading/thin_lens_moving.glsl", uniforms={**still.uniforms, **keys})
+    uniforms = {**still.uniforms, **keys}
+    if PROJECTED in still.features:
+        return replace(still, uniforms=uniforms, features=still.features | {KEYS})
+    return replace(still, source="shading/thin_lens_moving.glsl", uniforms=uniforms)
 
 
 def filter_offsets(pixel_filter: str, u: ArrayLike) -> NDArray[np.float64]:
@@ -105,6 +114,9 @@ def lens_rays(
 
     size : (width, height). pixels, film_u, lens_u : (N, 2).
     """
+    if camera.kind:
+        film = np.asarray(pixels) + 0.5 + filter_offsets(pixel_filter, film_u)
+        return projected_rays(camera, size, film, concentric_disc(lens_u))
     right, up, forward = camera.basis()
     slope, (width, height) = np.tan(np.radians(camera.fov) / 2), size
     film = np.asarray(pixels) + 0.5 + filter_offsets(pixel_filter, film_u)

@@ -114,6 +114,7 @@ def describe(
                 "fov": camera.fov,
                 "aperture": camera.aperture,
                 "focus": camera.focus_distance,
+                **camera.facts,
             }
             for camera in scene.cameras or [scene.camera()]
         ],
@@ -301,7 +302,8 @@ def _camera(camera: Mapping[str, Any]) -> str:
     lens = "pinhole"
     if camera["aperture"]:
         lens = f"lens of radius {camera['aperture']:g}, sharp at {camera['focus']:g}"
-    return f"{camera['name']}: '{camera['camera']}', {camera['fov']:g} degrees, {lens}"
+    seen = camera.get("projection", f"{camera['fov']:g} degrees")
+    return f"{camera['name']}: '{camera['camera']}', {seen}, {lens}"
 
 
 def _texture(texture: Mapping[str, Any]) -> str:

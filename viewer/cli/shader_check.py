@@ -20,6 +20,7 @@ from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base import paths
 from viewer.base.errors import ShaderError
+from viewer.cameras.projected import KINDS as CAMERAS
 from viewer.denoise.filter import wavelet_sources
 from viewer.denoise.irradiance_cache import cache_point_sources
 from viewer.denoise.regression import regression_sources
@@ -314,6 +315,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     yield from _all_forms(renderer, photon_frame(traversal, dispersion=True), "dispersion")
     yield from _layered(device)
     yield from _moving(device)
+    yield from _projections(device)
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
@@ -356,6 +358,20 @@ def _moving(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _single(renderer, program, mark)
             if accel != "bvh" and test == "watertight" and program.name == "whitted":
                 yield from _all_forms(renderer, program, mark, every=False)
+
+
+def _projections(device: Device) -> Iterator[tuple[str, Source]]:
+    """Cameras of every projection, standing still and moving while the shutter is open."""
+    scene = replace(Scene.from_triangles(*_TRIANGLE), materials=[Material(texture=0)])
+    scene.textures = [Texture(Image(np.full((4, 4, 4), 128, np.uint8)))]
+    for kind, camera in CAMERAS.items():
+        for mark, each in (("", camera), (", moving", moving_camera([camera, replace(camera, fov=50.0)]))):
+            renderer = Renderer(scene, camera=each, environment="sky", device=device)
+            traversal = LEVELS[renderer.structure.levels]
+            for program in (renderer.program(), feature_buffers(traversal), eye_hits(traversal)):
+                yield from _single(renderer, program, f"{kind}{mark}")
+            renderer.update(program="cast")
+            yield from _single(renderer, renderer.program(), f"{kind}{mark}")
 
 
 def moving(quadrics: bool = False) -> Scene:

@@ -17,7 +17,7 @@ from viewer.denoise.irradiance_cache import cache_sources
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.denoise.reprojection import INPUTS, RECALLED
-from viewer.denoise.view import lattice_view, view_uniforms
+from viewer.denoise.view import MAPPED, Views
 from viewer.film.adaptive import variances
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, FILM, HALF, RADIANCE
@@ -45,6 +45,8 @@ def wavelet_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name, those of `viewer.denoise.reprojection` too."""
     yield from pass_sources("film/denoise", {**PASSES, "reproject": (INPUTS, HISTORY), "recall": (RECALLED, HISTORY)})
     yield from cache_sources()
+    mapped = pass_sources("film/denoise", {**PASSES, "reproject": (INPUTS, HISTORY)}, MAPPED)
+    yield from ((f"{name}, of another projection", source) for name, source in mapped)
 
 
 def deviations(samples: int) -> float:
@@ -59,7 +61,7 @@ class Wavelets:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._passes = PassSet(device, "film/denoise", PASSES)
-        self._streams = NamedStreams(device)
+        self._streams, self._views = NamedStreams(device), Views(device)
 
     def prepare(self) -> None:
         """Compile the passes of `demodulate`. Raises ShaderError."""
@@ -73,29 +75,30 @@ class Wavelets:
         lit, size = self.demodulate(film, features, camera), film.size
         pooled, light = returned(self._pooled_light(lit, camera, film.samples, alone=film.samples == 1))
         picture = self._streams.get("picture", RADIANCE, size)
-        inputs = {"features": features.blocks[0].stream, "lit": lit, "pooled": pooled, "light": light}
-        self._passes.draw("compose", inputs, picture, **view_uniforms(camera, size))
+        inputs, view = {"features": features.blocks[0].stream, "lit": lit}, self._views.of(camera, size)
+        inputs |= {"pooled": pooled, "light": light, **view.streams}
+        self._passes.draw("compose", inputs, picture, view.features, **view.uniforms)
         return picture
 
     def demodulate(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
         """Light without texture, and its variance: a stream of `LIT`, which holds until the next call."""
-        own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
-        view, lit = view_uniforms(camera, film.size), self._streams.get("lit", LIT, film.size)
+        view, lit = self._views.of(camera, film.size), self._streams.get("lit", LIT, film.size)
+        own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream, **view.streams}
         half, told = self._halves(film)
         if half is None:
-            self._passes.draw("lit", own, lit, **view, efficiency=film.efficiency)
+            self._passes.draw("lit", own, lit, view.features, **view.uniforms, efficiency=film.efficiency)
         else:
-            self._passes.draw("lit_by_halves", {**own, "half": half}, lit, **view, told=told)
+            own["half"] = half
+            self._passes.draw("lit_by_halves", own, lit, view.features, **view.uniforms, told=told)
         return lit
 
     def filter(self, lit: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:
         """The light of every pixel, pass by pass: a stream of `IRRADIANCE`. lit : `LIT` or `HISTORY`, of so many
         samples."""
         pooled, light = yield from self._pooled_light(lit, camera, samples)
-        smooth = self._streams.get("light", IRRADIANCE, lit.size)
-        self._passes.draw(
-            "smooth", {"lit": lit, "pooled": pooled, "light": light}, smooth, **view_uniforms(camera, lit.size)
-        )
+        smooth, view = self._streams.get("light", IRRADIANCE, lit.size), self._views.of(camera, lit.size)
+        inputs = {"lit": lit, "pooled": pooled, "light": light, **view.streams}
+        self._passes.draw("smooth", inputs, smooth, view.features, **view.uniforms)
         return smooth
 
     def _pooled_light(
@@ -103,16 +106,17 @@ class Wavelets:
     ) -> Generator[None, None, tuple[Stream, Stream]]:
         """The lattice's points, and their light filtered. alone : a pixel's variance is not known."""
         size = lit.size
-        lattice, view = (-(-size[0] // 2), -(-size[1] // 2)), view_uniforms(camera, size)
-        pooled = self._streams.get("pooled", POOLED, lattice)
-        self._passes.draw("pool_single" if alone else "pool", {"lit": lit}, pooled, **view)
+        lattice, view = (-(-size[0] // 2), -(-size[1] // 2)), self._views.of(camera, size)
+        pooled, name = self._streams.get("pooled", POOLED, lattice), "pool_single" if alone else "pool"
+        self._passes.draw(name, {"lit": lit, **view.streams}, pooled, view.features, **view.uniforms)
         yield
-        wide = lattice_view(view, 2)
+        wide = view.lattice(2)
         light = pooled
         for step in range(STEPS):
-            values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(samples)}
+            values = {"reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(samples)}
             target = self._streams.get(("even", "odd")[step % 2], IRRADIANCE, lattice)
-            self._passes.draw("wavelet", {"pooled": pooled, "light": light}, target, **values)
+            inputs = {"pooled": pooled, "light": light, **view.streams}
+            self._passes.draw("wavelet", inputs, target, view.features, **wide.uniforms, **values)
             light = target
             yield
         return pooled, light
@@ -133,3 +137,4 @@ class Wavelets:
     def release(self) -> None:
         """Free the streams."""
         self._streams.release()
+        self._views.release()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import LIT, MOMENTS, RELIEF
-from viewer.denoise.view import lattice_view, view_uniforms
+from viewer.denoise.view import MAPPED, Views
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -34,7 +34,9 @@ PASSES: Declared = {
 
 def regression_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
-    return pass_sources("film/regression", PASSES)
+    yield from pass_sources("film/regression", PASSES)
+    for name, source in pass_sources("film/regression", PASSES, MAPPED):
+        yield f"{name}, of another projection", source
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Regression:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._passes = PassSet(device, "film/regression", PASSES)
-        self._streams = NamedStreams(device)
+        self._streams, self._views = NamedStreams(device), Views(device)
 
     def prepare(self) -> None:
         """Compile the passes of `fit`. Raises ShaderError."""
@@ -67,14 +69,16 @@ class Regression:
         stride = 1 if lit.size[0] * lit.size[1] <= MOST_WHOLE else 2
         size = -(-lit.size[0] // stride), -(-lit.size[1] // stride)
         moments = self._streams.get("even", MOMENTS, size)
-        view = view_uniforms(camera, lit.size)
-        self._passes.draw("gather", {"lit": lit, "light": light}, moments, **view, stride=stride)
+        view = self._views.of(camera, lit.size)
+        inputs = {"lit": lit, "light": light, **view.streams}
+        self._passes.draw("gather", inputs, moments, view.features, **view.uniforms, stride=stride)
         yield
-        wide = lattice_view(view, stride)
+        wide = view.lattice(stride)
         for step, reach in enumerate(REACHES):
             target = self._streams.get("even" if step % 2 else "odd", MOMENTS, size)
             values = {"reach": reach // stride, "deviations": DEVIATIONS, "strict": float(step > 0)}
-            self._passes.draw("spread", {"moments": moments}, target, **wide, **values)
+            inputs = {"moments": moments, **view.streams}
+            self._passes.draw("spread", inputs, target, view.features, **wide.uniforms, **values)
             moments = target
             yield
         relief = self._streams.get("relief", RELIEF, size)
@@ -84,3 +88,4 @@ class Regression:
     def release(self) -> None:
         """Free the streams."""
         self._streams.release()
+        self._views.release()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from viewer.denoise.irradiance_cache import IrradianceCache
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import FLOW, HISTORY, KNOWN, LIT, MOTION
-from viewer.denoise.view import view_uniforms
+from viewer.denoise.view import View, Views, view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
 from viewer.stream.declare.record import Record
@@ -86,6 +86,8 @@ class History:
         self.cache, self.seeks = IrradianceCache(device), False
         self._pass = Pass(device, "film/denoise/reproject", INPUTS, HISTORY, planar=True)
         self._posed_pass: Pass | None = None  # where objects deform
+        self._mapped_pass: Pass | None = None  # of other projections than a pinhole's
+        self._views = Views(device)
         self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
         self._past, self._now = Seen(NamedStreams(device)), Seen(NamedStreams(device))
         self._motion: Stream | None = None
@@ -100,7 +102,7 @@ class History:
     @property
     def used(self) -> bool:
         """Whether the next picture is blended with the one before."""
-        return self.there and self.share > 0
+        return self.there and self.share > 0 and not (self._past.camera is not None and self._past.camera.kind)
 
     def turn(self) -> None:
         """What was made last is the picture before the next one."""
@@ -124,7 +126,8 @@ class History:
         """A stream of `HISTORY`, which begins as one of `LIT`: light blended with the past, and its variance.
 
         lit, features : of a picture with so many samples of a pixel, seen by ``camera``. flow : of `FLOW`, where
-        objects have deformed since the picture before.
+        objects have deformed since the picture before. Of other projections than a pinhole's it is of this picture
+        alone: places are found again by a projective map.
         """
         size, past = lit.size, self._past
         made = self._now.streams.get("past", HISTORY, size)
@@ -134,7 +137,11 @@ class History:
         held = past.camera is not None
         streams["past"] = past.streams["past"] if held else self._now.streams.get("none", HISTORY, (1, 1))
         values = self.uniforms(camera, size, samples)
-        if flow is None:
+        if camera.kind:
+            view = self._views.of(camera, size)
+            values = {**values, **view.uniforms, "longest": 0.0}
+            self._reproject_mapped(view).draw({**streams, **view.streams}, made, **values)
+        elif flow is None:
             self._pass.draw(streams, made, **values)
         else:
             self._reproject_posed().draw({**streams, "flow": flow}, made, **values)
@@ -146,6 +153,11 @@ class History:
         self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
         return recalled
 
+    def _reproject_mapped(self, view: View) -> Pass:
+        if self._mapped_pass is None:
+            self._mapped_pass = Pass(self.device, "film/denoise/reproject", INPUTS, HISTORY, True, view.features)
+        return self._mapped_pass
+
     def _reproject_posed(self) -> Pass:
         if self._posed_pass is None:
             self._posed_pass = Pass(self.device, "film/denoise/reproject", POSED_INPUTS, HISTORY, True, ("POSED",))
@@ -153,7 +165,7 @@ class History:
 
     def _known(self, lit: Stream, camera: Camera, samples: int) -> Stream | None:
         """A stream of `KNOWN` of a picture's size, if light is sought in the cache. Keeps the picture's light there."""
-        if self.changes.shadows:  # all the time, maybe
+        if self.changes.shadows or camera.kind:  # all the time, maybe
             self.cache.forget()
             return None
         if samples <= self._kept:
@@ -213,6 +225,7 @@ class History:
         self._past.release()
         self._now.release()
         self.cache.release()
+        self._views.release()
         if self._motion is not None:
             self._motion.release()
             self._motion = None

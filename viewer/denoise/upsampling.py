@@ -16,7 +16,7 @@ import numpy as np
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import FittedLight
-from viewer.denoise.view import view_uniforms
+from viewer.denoise.view import MAPPED, Views, view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
@@ -39,7 +39,10 @@ PASSES: Declared = {
 
 def upsampling_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
-    return pass_sources("film/upsample", PASSES)
+    yield from pass_sources("film/upsample", PASSES)
+    mapped = {name: PASSES[name] for name in ("compose", "upsample")}
+    for name, source in pass_sources("film/upsample", mapped, MAPPED):
+        yield f"{name}, of another projection", source
 
 
 class Upsampling:
@@ -47,7 +50,7 @@ class Upsampling:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._passes = PassSet(device, "film/upsample", PASSES)
+        self._passes, self._views = PassSet(device, "film/upsample", PASSES), Views(device)
         self._picture: Stream | None = None
         self._camera: Camera | None = None  # of the picture made last
 
@@ -57,8 +60,8 @@ class Upsampling:
 
     @property
     def there(self) -> bool:
-        """Whether there is a picture to warp."""
-        return self._camera is not None
+        """Whether there is a picture to warp: of a pinhole, as a warp is projective."""
+        return self._camera is not None and not self._camera.kind
 
     @property
     def size(self) -> tuple[int, int]:
@@ -83,7 +86,8 @@ class Upsampling:
         if self._picture is None or self._picture.size != size:
             self._free_picture()
             self._picture = Stream(self.device, SHOWN, size)
-        self._passes.draw(name, inputs, self._picture, **view_uniforms(camera, size), **values)
+        view = self._views.of(camera, size)
+        self._passes.draw(name, {**inputs, **view.streams}, self._picture, view.features, **view.uniforms, **values)
         self._camera = camera
         return self._picture
 
@@ -116,6 +120,7 @@ class Upsampling:
     def release(self) -> None:
         """Free the streams."""
         self._free_picture()
+        self._views.release()
 
 
 def warping(past: Camera, past_size: tuple[int, int], now: Camera, size: tuple[int, int]) -> Mapping[str, Any]:

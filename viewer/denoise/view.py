@@ -1,16 +1,101 @@
-"""The view of a picture's pixels, for passes."""
+"""The view of a picture's pixels, for passes: of a pinhole by three vectors, else by a map of the projection's rays."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+import moderngl
 import numpy as np
 
 from viewer.scene.camera import Camera
+from viewer.scene.projection import Orthographic
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import Stream
+
+WAY = Record("Way", Field("way", "vec3", "", "camera", "unit way of a ray; 0 where the film sees nothing"))
+NODES = 129  # of the map along a side, from edge to edge of the film: within 1e-4 of rays all around
+MAPPED = ("VIEW_MAP",)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a pass is told of the view: uniforms and streams, and the form of its shader."""
+
+    uniforms: Mapping[str, Any]
+    streams: Mapping[str, Stream] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
+
+    def lattice(self, stride: int) -> View:
+        """Likewise of a lattice's points: every ``stride``-th pixel of a row and a column, from the first on."""
+        if not self.features:
+            return View(lattice_view(dict(self.uniforms), stride))
+        uniforms = dict(self.uniforms)
+        x, y, across, down = uniforms["view_place"]
+        uniforms["view_place"] = x, y, stride * across, stride * down
+        for name in ("view_start_across", "view_start_down"):
+            uniforms[name] = tuple(stride * each for each in uniforms[name])
+        return View(uniforms, self.streams, self.features)
+
+
+class Views:
+    """The views of one device's passes; the context must be current in every call. The map of a projection is held, and
+    serves pictures of any size of one shape."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._map: Stream | None = None
+        self._of: tuple[Any, ...] = ()
+
+    def of(self, camera: Camera, size: tuple[int, int]) -> View:
+        """Of a picture of ``size`` (width, height)."""
+        if not camera.kind:
+            return View(view_uniforms(camera, size))
+        pair = 2 if camera.eyes else 1
+        half = size[0] / pair, size[1]
+        model = camera.measured_in(size).model
+        if self._of != (model, pair, half[0] / half[1]):
+            self._draw(camera, size)
+            self._of = model, pair, half[0] / half[1]
+        assert self._map is not None
+        inner, (right, up, forward) = (NODES - 1) / NODES, camera.basis()
+        step = [inner / side for side in size]
+        start = np.zeros(2)
+        if isinstance(model, Orthographic):
+            film = model.film(half)  # type: ignore[arg-type]
+            start = 2 * np.array([pair * film[0] / size[0], film[1] / size[1]])
+        uniforms = {
+            "view_axes": tuple(float(each) for axis in (right, up, forward) for each in axis),
+            "view_place": (*(0.5 * each + 0.5 / NODES for each in step), *step),
+            "view_start_across": tuple(map(float, start[0] * right)),
+            "view_start_down": tuple(map(float, -start[1] * up)),
+        }
+        return View(uniforms, {"view": self._map}, MAPPED)
+
+    def _draw(self, camera: Camera, size: tuple[int, int]) -> None:
+        """The map of a camera, in its own space."""
+        if self._map is None:
+            self._map = Stream(self.device, WAY, (NODES, NODES))
+            self._map.textures[0].filter = (moderngl.LINEAR, moderngl.LINEAR)
+        x, y = np.meshgrid(*[np.linspace(0.0, side, NODES) for side in size])
+        own = camera.measured_in(size).with_lens(0.0)
+        _, ways = own.unproject(np.stack([x, y], axis=-1), size)
+        texels = np.zeros((NODES, NODES, 4), np.float32)
+        texels[..., :3] = np.nan_to_num(ways @ np.array(camera.basis()).T).reshape(NODES, NODES, 3)
+        self._map.write_texels([texels])
+
+    def release(self) -> None:
+        """Free the map."""
+        if self._map is not None:
+            self._map.release()
+        self._map, self._of = None, ()
 
 
 def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[float, ...]]:
-    """Of ``shaders/film/denoise/view.glsl``, for a picture of ``size`` (width, height)."""
+    """Of ``shaders/film/denoise/view.glsl``, of a pinhole and for a picture of ``size`` (width, height)."""
     right, up, forward = (np.asarray(axis, np.float64) for axis in camera.basis())
     tangent, (width, height) = math.tan(math.radians(camera.fov) / 2), size
     across, down = right * (2 * tangent / height), -up * (2 * tangent / height)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.options import values
+from viewer.options import camera_values, values
 from viewer.options.declare import Affects, Option, of_part
 
 STRUCTURE = of_part(
@@ -223,6 +223,87 @@ CAMERA = of_part(
         values="a number of scene units from {low:g} to {high:g}",
         default_text="the camera's, or its target's",
         sampled=True,
+    ),
+    Option(
+        "projection",
+        values.read_optional_word,
+        None,
+        "projection of the camera: a perspective by --fov or --intrinsics; parallel rays; all around, longitudes by "
+        "latitudes; a fisheye's circle, equidistant or equisolid; opencv-fisheye by --intrinsics",
+        Affects.PROGRAM,
+        "NAME",
+        choices=("perspective", "orthographic", "equirectangular", "fisheye", "equisolid", "opencv-fisheye"),
+        default_text="the camera's",
+        viewed=True,
+    ),
+    Option(
+        "ortho",
+        camera_values.read_ortho,
+        None,
+        "an orthographic camera, and the height of what it shows; auto: as much as a perspective shows at its target",
+        Affects.PROGRAM,
+        "HEIGHT",
+        "scene units",
+        0,
+        1e18,
+        values="a number of scene units above {low:g}, or auto, or nothing: auto",
+        default_text="none",
+        bare="auto",
+        viewed=True,
+    ),
+    Option(
+        "fisheye",
+        camera_values.read_fisheye,
+        None,
+        "a fisheye camera, and the angle across its circle, which fits in the picture",
+        Affects.PROGRAM,
+        "DEGREES",
+        "degrees",
+        0,
+        360,
+        values="a number of degrees above {low:g}, at most {high:g}",
+        default_text="none; 180 by --projection",
+        viewed=True,
+    ),
+    Option(
+        "intrinsics",
+        camera_values.read_intrinsics,
+        None,
+        "a measured camera: focal lengths and principal point in pixels, (0, 0) the centre of the upper left one, or "
+        "all of its matrix K, and the size of the pictures that it is of",
+        Affects.PROGRAM,
+        "FX,FY,CX,CY[ WxH]",
+        "pixels",
+        values="four numbers such as 800,800,319.5,239.5, or the nine of a matrix K, and perhaps a size: '... 640x480'",
+        default_text="none; its size is the picture's",
+        viewed=True,
+    ),
+    Option(
+        "distortion",
+        camera_values.read_distortion,
+        None,
+        "OpenCV's distortion of a camera by --intrinsics: K1,K2,P1,P2[,K3[,K4,K5,K6]], of opencv-fisheye K1,K2,K3,K4",
+        Affects.PROGRAM,
+        "K1,K2,P1,P2[,K3 ..]",
+        values="4, 5 or 8 numbers",
+        default_text="none",
+        needs="intrinsics",
+        viewed=True,
+    ),
+    Option(
+        "stereo",
+        values.read_optional_closed_real,
+        None,
+        "a stereo pair, the left eye's picture in the left half, and the distance between the eyes; 0: one picture",
+        Affects.PROGRAM,
+        "DISTANCE",
+        "scene units",
+        0,
+        1e18,
+        values="a number of scene units from {low:g} to {high:g}",
+        default_text="the camera's",
+        zero="one picture",
+        viewed=True,
     ),
 )
 

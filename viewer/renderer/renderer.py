@@ -171,6 +171,8 @@ class Renderer:
         found = [*self.first_hits.notes, *self.fallbacks]
         if not self.progressive and (self.prepared.moving or self.camera.motion):
             found.append(f"program {self.settings.program} shows the moment at which the shutter opens")
+        if self.camera.aperture > 0 and self.camera.model.wide:
+            found.append("a camera that sees all around, or a fisheye, has no lens: everything is in focus")
         if self.settings.rebuild == ON_DEVICE and self.structure.name != "grid":
             found.append(f"--rebuild {ON_DEVICE} serves --accel grid alone, and not {self.structure.name}")
         return [*found, *(self.prepared.lighting.notes if self.progressive else [])]

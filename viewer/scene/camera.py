@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.scene.projection import Fisheye, Intrinsics, Orthographic, Perspective, Projection
 
 Vector = tuple[float, float, float]
 Array = NDArray[np.float64]
@@ -40,9 +41,12 @@ class Camera:
     focus          : distance of the plane in focus along the view, scene units; None: the target's.
     motion         : the cameras of an exposure at even times, the first with its view; positions and axes are linear
                      in between. Empty: it stands still.
+    projection     : of `viewer.scene.projection`: orthographic, all around, fisheye, measured; None: by ``fov``.
+    eyes           : distance between two eyes, scene units, of which the left one's picture is the left half of a
+                     stereo pair, and the right one's the right half; None: one picture.
 
-    Raises ViewerError when a number is not finite, origin and target coincide, up is zero, or fov, aperture or focus
-    are out of range.
+    Raises ViewerError when a number is not finite, origin and target coincide, up is zero, or fov, aperture, focus or
+    eyes are out of range.
     """
 
     origin: Vector
@@ -53,6 +57,8 @@ class Camera:
     aperture: float = 0.0
     focus: float | None = None
     motion: tuple[Camera, ...] = ()
+    projection: Projection | None = None
+    eyes: float | None = None
 
     def __post_init__(self) -> None:
         where = f"camera '{self.name}'"
@@ -81,6 +87,10 @@ class Camera:
                 range_ = f"{NEAREST_FOCUS:g} to {LARGEST_LENS:g}"
                 raise ViewerError(where, f"focus distance {self.focus} is out of range", f"a distance from {range_}")
             object.__setattr__(self, "focus", focus)
+        eyes = 0.0 if self.eyes is None else _number(self.eyes)
+        if not 0.0 <= eyes <= LARGEST_LENS:
+            raise ViewerError(where, f"distance of the eyes {self.eyes} is out of range", f"from 0 to {LARGEST_LENS:g}")
+        object.__setattr__(self, "eyes", eyes or None)
 
     @classmethod
     def parse(cls, text: str, fov: float = 40.0, name: str = "camera") -> Camera:
@@ -151,6 +161,8 @@ class Camera:
         radius = float(np.linalg.norm(box[1] - box[0])) / 2
         if not np.isfinite(box).all() or not radius > 0:
             return True
+        if self.projection is not None and not isinstance(self.projection, Orthographic):
+            return True
         right, up, forward = self.basis()
         slope = math.tan(math.radians(self.fov) / 2)
         corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]]) - self.origin
@@ -174,6 +186,87 @@ class Camera:
             focus=self.focus if focus is None else focus,
             motion=tuple(each.with_lens(aperture, focus) for each in self.motion),
         )
+
+    def with_projection(self, projection: Projection | None, eyes: float | None = None) -> Camera:
+        """The same camera with another projection, and another distance of its eyes, if given."""
+        return replace(
+            self,
+            projection=projection,
+            eyes=self.eyes if eyes is None else eyes,
+            motion=tuple(each.with_projection(projection, eyes) for each in self.motion),
+        )
+
+    def measured_in(self, size: tuple[int, int]) -> Camera:
+        """The same camera; a measured one that leaves its pictures' size open, of pictures of this one, (width,
+        height)."""
+        projection = self.projection
+        if not isinstance(projection, Intrinsics) or projection.size is not None:
+            return self
+        return self.with_projection(replace(projection, size=(size[0] // 2, size[1]) if self.eyes else size))
+
+    @property
+    def kind(self) -> str:
+        """The name of its projection's shader; empty for the plain pinhole, and the thin lens."""
+        if self.projection is None:
+            return Perspective.kind if self.eyes else ""
+        return self.projection.kind
+
+    @property
+    def model(self) -> Projection:
+        """The projection, that by the field of view among them."""
+        return Perspective(self.fov) if self.projection is None else self.projection
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The projection and the eyes in words, where it is no plain pinhole."""
+        found = {} if self.projection is None else {"projection": self.projection.text}
+        return {**found, "stereo": repr(self.eyes)} if self.eyes else found
+
+    def pixel(self, height: int) -> float:
+        """The side of a pixel at distance 1 in the middle of a picture of so many rows; of parallel rays everywhere."""
+        if self.projection is None:
+            return 2 * math.tan(math.radians(self.fov) / 2) / height
+        step = self.projection.film((height, height))[1] * 2 / height
+        return step * self.projection.reach if isinstance(self.projection, Fisheye) else step
+
+    def unproject(self, film: ArrayLike, size: tuple[int, int]) -> tuple[Array, Array]:
+        """Origins and unit directions, (N, 3), of rays through places (N, 2) in a picture of ``size`` (width, height),
+        in pixels from its upper left corner, and the middle of the lens; directions are NaN where nothing is seen."""
+        places = np.asarray(film, np.float64).reshape(-1, 2)
+        at, half = 2 * places / size - 1, np.zeros(len(places))
+        if self.eyes:
+            half = np.where(places[:, 0] < size[0] / 2, -1.0, 1.0)
+            at[:, 0] = 2 * at[:, 0] - half
+            size = size[0] / 2, size[1]  # type: ignore[assignment]
+        starts, ways = self.model.rays(at, size)
+        if self.eyes:
+            starts = starts + (half * self.eyes / 2)[:, None] * self._across(ways)
+        axes = np.array(self.basis())
+        return np.asarray(self.origin) + starts @ axes, ways @ axes
+
+    def project(self, points: ArrayLike, size: tuple[int, int], eye: int = -1) -> Array:
+        """The inverse: places (N, 2), in pixels, of points (N, 3) in world space; NaN where they are not seen. eye :
+        -1, or 1: which half of a stereo pair."""
+        axes = np.array(self.basis())
+        relative = (np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(self.origin)) @ axes.T
+        if not self.eyes:
+            return (self.model.places(relative, size) + 1) / 2 * size
+        half = size[0] / 2, size[1]
+        relative = relative - eye * self.eyes / 2 * self._across(relative, eye)
+        at = self.model.places(relative, half)  # type: ignore[arg-type]
+        at = np.where(np.abs(at[:, :1]) <= 1, at, np.nan)
+        at[:, 0] = (at[:, 0] + eye) / 2
+        return (at + 1) / 2 * size
+
+    def _across(self, ways: Array, eye: int = 0) -> Array:
+        """(N, 3), camera space: to the right of the middle between the eyes, of ways; or, with an eye, of points that
+        it sees."""
+        if self.kind != "equirectangular":
+            return np.tile([1.0, 0.0, 0.0], (len(ways), 1))
+        angle, half = np.arctan2(ways[:, 0], ways[:, 2]), (self.eyes or 0.0) / 2
+        if eye:  # a ray of the eye touches the circle of both
+            angle = angle - eye * np.arcsin(half / np.maximum(np.hypot(ways[:, 0], ways[:, 2]), half))
+        return np.stack([np.cos(angle), np.zeros_like(angle), -np.sin(angle)], axis=1)
 
     def at(self, count: int) -> list[Camera]:
         """The camera at so many even times of its motion, without any; places and ways are linear between its keys."""
@@ -207,8 +300,12 @@ class Camera:
         """Origins and unit directions (height, width, 3) float64 of the rays through the pixel centres, row 0 on top.
 
         The twin of the GLSL camera: normalize(forward + sx tan(fov/2) aspect right + sy tan(fov/2) up) with
-        sx = 2 (x + 0.5) / width - 1 and sy = 1 - 2 (y + 0.5) / height.
+        sx = 2 (x + 0.5) / width - 1 and sy = 1 - 2 (y + 0.5) / height. Of another projection as `unproject` has them.
         """
+        if self.kind:
+            film = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1) + 0.5
+            origins, directions = self.unproject(film, (width, height))
+            return origins.reshape(height, width, 3), directions.reshape(height, width, 3)
         right, up, forward = self.basis()
         slope = math.tan(math.radians(self.fov) / 2)
         sx = (2 * (np.arange(width) + 0.5) / width - 1) * slope * (width / height)

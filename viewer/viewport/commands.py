@@ -63,6 +63,7 @@ def picture_handlers(
         "depth.more": lambda: _deepen(context, 1),
         "unroll.next": lambda: _cycle(context, "unroll", UNROLLS),
         "camera.mode": lambda: _mode(context),
+        "camera.orthographic": lambda: _orthographic(context),
         "camera.frame": lambda: _frame(context),
         "camera.focus": lambda: _focus(context),
         "camera.next": lambda: _next_camera(context),
@@ -134,6 +135,12 @@ def _mode(context: ViewportContext) -> None:
     context.view.say("fly: WASD, Q and E, the mouse looks" if controller.mode == "fly" else "orbit: drag")
 
 
+def _orthographic(context: ViewportContext) -> None:
+    controller = _flight(context)
+    controller.toggle_orthographic()
+    context.view.say("orthographic" if controller.camera.kind == "orthographic" else "perspective")
+
+
 def _frame(context: ViewportContext) -> None:
     """The whole scene. Of one that was entered the present direction may show but the backs of its walls: it is seen
     as by its first camera, if that stands outside, or else from above its front."""
@@ -161,14 +168,14 @@ def _focus(context: ViewportContext) -> None:
     """The point under the cursor, from the ray that goes through it."""
     view = context.view
     renderer, controller = view.shown()
-    camera, direction = controller.camera, view.direction_under_cursor()
+    origin, direction = view.ray_under_cursor()
 
     def focus() -> None:
-        hits = renderer.trace([camera.origin], [direction], view=True)
+        hits = renderer.trace([origin], [direction], view=True)
         if hits.triangle[0] < 0:
             view.say("nothing under the cursor to focus")
         else:
-            controller.focus(np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction))
+            controller.focus(np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction))
 
     if renderer.trace_ready():
         focus()

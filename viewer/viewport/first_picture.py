@@ -73,6 +73,8 @@ class FirstPicture:
         of = controller.camera, view.pixels, view.stops
         if of == self._drawn or session.screen is None or min(view.pixels) < 1:
             return
+        if controller.camera.kind:  # the headlight's picture is a pinhole's
+            return
         headlight = self._headlight
         assert headlight is not None
         session.screen.warp(view.pixels, lambda stream: headlight.draw(controller.camera, stream, view.stops))

@@ -176,19 +176,19 @@ class ObjectEditing:
         if self.grabbing:
             self.drop()
             return
-        renderer, controller = view.shown()
+        renderer, _ = view.shown()
         light = self.markers.under(view.cursor)
         if light is not None:
             self.grab_light(light)
             return
-        camera, direction = controller.camera, view.direction_under_cursor()
+        origin, direction = view.ray_under_cursor()
 
         def find() -> None:
-            hits = renderer.trace([camera.origin], [direction], view=True)
+            hits = renderer.trace([origin], [direction], view=True)
             if hits.instance[0] < 0:
                 view.say("nothing under the cursor to grab")
                 return
-            point = np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction)
+            point = np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction)
             self._hold_instance(int(hits.instance[0]), point)
 
         if renderer.trace_ready():
@@ -274,9 +274,7 @@ class ObjectEditing:
         """The cursor has moved, or the camera."""
         held, controller = self._held, self.view.controller
         if held is not None and controller is not None:
-            camera = controller.camera
-            ray = self.view.direction_under_cursor()
-            self._moved |= held.grab.follow(camera.origin, ray, camera.basis()[2])
+            self._moved |= held.grab.follow(*self.view.ray_under_cursor(), controller.camera.basis()[2])
             self.view.wake()
 
     def key(self, text: str) -> bool:

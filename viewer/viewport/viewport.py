@@ -125,10 +125,10 @@ class Viewport:
         """The first column of a span of a width, and the one after its last."""
         return round(span[0] * width), round(span[1] * width)
 
-    def direction_under_cursor(self) -> Any:
-        """(3,) float64 unit direction through the cursor, world space."""
+    def ray_under_cursor(self) -> tuple[Any, Any]:
+        """(3,) float64 origin and unit direction of the camera's ray through the cursor, world space."""
         _, controller = self.shown()
-        return controller.direction(*self.cursor, *self.size)
+        return controller.ray(*self.cursor, *self.size)
 
     # -- commands --------------------------------------------------------------------------------------------------
 

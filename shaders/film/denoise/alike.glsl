@@ -21,6 +21,10 @@ struct Plane {
 
 Plane plane_within(Guide guide, ivec2 at, float reach, float plane_fall) {
     vec3 through = view_through(at);
+#ifdef HAVE_VIEW_MAP
+    vec3 view_across = view_change(at, vec2(1.0, 0.0), view_start_across, guide.nearness);
+    vec3 view_down = view_change(at, vec2(0.0, 1.0), view_start_down, guide.nearness);
+#endif
     float facing = dot(guide.normal, through);
     float least = 0.02 * length(guide.normal) * length(through) + 1e-20;
     facing = facing < 0.0 ? min(facing, -least) : max(facing, least);

@@ -1,4 +1,26 @@
 // The view of a picture's pixels, in world space: what lies at depth d along the view's axis is at eye + d view_through.
+#ifdef HAVE_VIEW_MAP
+// Of projections that are no pinhole d is the distance along a pixel's ray; view_through comes from a map of unit vectors in
+// camera space, and parallel rays start at other places beside it.
+uniform sampler2D in_view_0;
+uniform mat3 view_axes;           // from camera space to the world
+uniform vec4 view_place;          // in the map: of the upper left pixel's centre, and its change from pixel to pixel
+uniform vec3 view_start_across;   // how starts of rays change from a pixel to the next on its right
+uniform vec3 view_start_down;     // and to the one below
+
+vec3 view_near(vec2 at) {
+    return view_axes * textureLod(in_view_0, view_place.xy + at * view_place.zw, 0.0).xyz;
+}
+
+vec3 view_through(ivec2 at) {
+    return view_near(vec2(at));
+}
+
+// How view_through, and what starts of rays count of it at a nearness, change from a pixel to the next in a direction.
+vec3 view_change(ivec2 at, vec2 to, vec3 start, float nearness) {
+    return 0.5 * (view_near(vec2(at) + to) - view_near(vec2(at) - to)) + nearness * start;
+}
+#else
 uniform vec3 view_corner;   // through the centre of the upper left pixel
 uniform vec3 view_across;   // how it changes from a pixel to the next on its right
 uniform vec3 view_down;     // and to the one below
@@ -6,3 +28,4 @@ uniform vec3 view_down;     // and to the one below
 vec3 view_through(ivec2 at) {
     return view_corner + float(at.x) * view_across + float(at.y) * view_down;
 }
+#endif

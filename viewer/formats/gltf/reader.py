@@ -34,6 +34,7 @@ from viewer.scene.animation import place_camera
 from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
 from viewer.scene.hierarchy import Hierarchy, visible_nodes
 from viewer.scene.light import Light
+from viewer.scene.projection import Orthographic
 from viewer.scene.scene import Scene
 
 NAME = "glTF"
@@ -230,7 +231,7 @@ def _hierarchy(
 def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int], list[int]]:
     """Cameras of the scene's nodes, named as their nodes, their places in ``nodes``, and their numbers in the document.
 
-    Warns of other kinds than perspective.
+    Warns of other kinds than perspective and orthographic.
     """
     objects, described = document.objects("nodes"), document.objects("cameras")
     cameras: list[Camera] = []
@@ -247,21 +248,31 @@ def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[
         camera = described[index]
         name = node.text("name", "") or camera.text("name", "") or f"camera {index}"
         kind = camera.text("type", "")
-        if kind != "perspective":
-            warnings.append(f"camera '{name}' is {short(kind)}; only perspective cameras are used")
+        if kind not in ("perspective", "orthographic"):
+            warnings.append(f"camera '{name}' is {short(kind)}; only perspective and orthographic cameras are used")
             continue
-        fov = math.degrees(camera.child("perspective").number("yfov", 0.0))
         unique, k = name, 2
         while unique in names:
             unique, k = f"{name} {k}", k + 1
         try:
-            cameras.append(place_camera(Camera((0, 0, 0), (0, 0, -1), fov=fov, name=unique), world))
+            cameras.append(place_camera(_camera(camera, kind, unique), world))
             held.append(place)
             numbers.append(index)
             names.add(unique)
         except ViewerError as error:
             warnings.append(f"camera '{name}' left out: {error.what}")
     return cameras, held, numbers
+
+
+def _camera(described: Object, kind: str, name: str) -> Camera:
+    """A camera at the origin, which looks along -Z. Raises ViewerError for numbers that are none."""
+    if kind == "perspective":
+        fov = math.degrees(described.child("perspective").number("yfov", 0.0))
+        return Camera((0, 0, 0), (0, 0, -1), fov=fov, name=name)
+    height = 2 * abs(
+        described.child("orthographic").number("ymag", 0.0)
+    )  # below 0 it should not be, and is told by some
+    return Camera((0, 0, 0), (0, 0, -1), name=name, projection=Orthographic(height))
 
 
 def _focused(scene: Scene) -> list[Camera]:

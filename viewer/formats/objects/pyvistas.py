@@ -15,6 +15,7 @@ from viewer.formats.objects.surface import Gathered, Surface, linear
 from viewer.scene.camera import Camera
 from viewer.scene.geometry.bounds import bounds_of
 from viewer.scene.material import Material
+from viewer.scene.projection import Orthographic
 
 # Samples of the colour map viridis (N. Smith and S. van der Walt, 2015), sRGB: PyVista's default for scalars.
 VIRIDIS = np.array(
@@ -67,10 +68,11 @@ def add_plotter(gathered: Gathered, plotter: Any) -> None:
             if surface is not None:
                 gathered.add(surface, _matrix(actor))
     view = plotter.camera
-    if getattr(view, "parallel_projection", False):
-        gathered.warnings.append("plotter: its parallel projection becomes a perspective")
+    flat = getattr(view, "parallel_projection", False)  # whose scale is half of the height
+    projection = Orthographic(2 * float(view.parallel_scale)) if flat else None
     origin, target, up = (_vector(each) for each in (view.position, view.focal_point, view.up))
-    gathered.cameras.append(Camera(origin, target, up, fov=float(view.view_angle), name="plotter"))
+    fov = float(view.view_angle)
+    gathered.cameras.append(Camera(origin, target, up, fov=fov, name="plotter", projection=projection))
 
 
 def _vector(given: Any) -> tuple[float, float, float]:

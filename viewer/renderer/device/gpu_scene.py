@@ -292,7 +292,8 @@ class GpuScene:
             prepared.structure.without_stack()
         sampled = not {"film", "features", "path"}.isdisjoint((*program.inputs, *program.results))
         camera = prepared.camera_moves(settings)
-        modules = prepared.modules(stepwise, sampled, settings.sampler, prepared.light_tree(settings), camera)
+        tree, projection = prepared.light_tree(settings), prepared.projection(settings)
+        modules = prepared.modules(stepwise, sampled, settings.sampler, tree, camera, projection)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()
 
@@ -321,7 +322,8 @@ class GpuScene:
         tree = self.prepared.light_tree(settings)
         sampler = settings.sampler if "film" in program.inputs else ""
         camera = self.prepared.camera_moves(settings)
-        return Key(what, shape, counting, settings.passes, sampler, tree and bool(sampler), camera)
+        projection = self.prepared.projection(settings)
+        return Key(what, shape, counting, settings.passes, sampler, tree and bool(sampler), camera, projection)
 
     # -- memory ----------------------------------------------------------------------------------------------------
 

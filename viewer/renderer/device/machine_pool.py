@@ -35,6 +35,7 @@ class Key:
     what    : tells the programs apart. shape : of the streams, (width, height). counting : it keeps counters.
     passes  : how the program is cut into passes, see `Settings.passes`. sampler : its name, where it is linked.
     light_tree : lights are chosen by one. camera_moves : while the shutter is open.
+    projection : of the camera, as of `Camera.kind`.
     """
 
     what: tuple[Hashable, ...]
@@ -44,6 +45,7 @@ class Key:
     sampler: str = ""
     light_tree: bool = False
     camera_moves: bool = False
+    projection: str = ""
 
 
 class MachinePool(Mapping[Key, Machine]):

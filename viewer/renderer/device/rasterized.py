@@ -53,6 +53,8 @@ def unsupported_reason(prepared: Prepared, camera: Camera, shared: bool) -> str:
         return "quadrics are not drawn; take --first-hits rays"
     if prepared.look.alpha:
         return "surfaces with holes are not drawn; take --first-hits rays"
+    if camera.kind:
+        return "triangles are drawn for a pinhole alone, by its field of view"
     if camera.aperture > 0:
         return "a lens has no one origin of rays; take --aperture 0"
     if not shared:

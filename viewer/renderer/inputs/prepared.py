@@ -16,6 +16,7 @@ from viewer.accel.motion import MOTION, Moving
 from viewer.accel.structures import Primitives, Recipe, Structure
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import moving_lens, thin_lens
+from viewer.cameras.projected import projected
 from viewer.film.files.checkpoint import fingerprint
 from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
 from viewer.lighting.shining import NAME as SHINING
@@ -28,6 +29,7 @@ from viewer.materials.geometry_objects import object_geometry
 from viewer.materials.look import Look, scene_look
 from viewer.materials.opacity import asking
 from viewer.materials.tables import appearance, with_tables
+from viewer.renderer.inputs.camera import projection_kind
 from viewer.renderer.inputs.lighting import Lighting, scene_lighting
 from viewer.renderer.inputs.scene_diff import SceneChanges, scene_changes
 from viewer.renderer.inputs.settings import PREPARED, Settings
@@ -167,6 +169,10 @@ class Prepared:
         camera = settings.camera
         return bool(camera.motion) if isinstance(camera, Camera) else any(each.motion for each in self.scene.cameras)
 
+    def projection(self, settings: Settings) -> str:
+        """The kind of the settings' camera, as of `Camera.kind`."""
+        return projection_kind(settings, self.scene)
+
     def modules(
         self,
         stepwise: bool = False,
@@ -174,15 +180,19 @@ class Prepared:
         sampler: str = "sobol",
         tree: bool = False,
         camera_moves: bool = False,
+        projection: str = "",
     ) -> list[Module]:
         """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each.
 
         lit : with the scene's lights and environment, and random numbers by that ``sampler``; else before a plain
         background. tree : lights are chosen by a light tree. camera_moves : while the shutter is open.
+        projection : of the camera, as of `Camera.kind`.
         """
         walk = asking(self.structure.modules(stepwise), self.look)
         camera, *shading = self.shading
         lighting = self.lighting.modules(lit, sampler, self.structure.levels * tree)
+        if projection:
+            camera = projected(projection)
         if camera_moves:
             camera = moving_lens(camera)
         if (camera_moves or self.moving) and lit:  # the sampler's module is in all that asks for the time of a path

@@ -95,6 +95,8 @@ class Settings(Mapping[str, Any]):
         """The options whose values differ, and what each affects."""
         differ = [name for name in NAMES if not _same(self._values[name], other[name])]
         found = {name: options.OPTIONS[name].affects for name in differ}
+        if "camera" in found and _kind(self.camera) != _kind(other.camera):
+            found["camera"] = Affects.PROGRAM
         now = self.form()
         for name in [name for name, affects in found.items() if affects == Affects.UNIFORMS and name not in VIEW]:
             if self._with({name: other[name]}).form() != now:
@@ -203,6 +205,11 @@ def unknown_keyword(name: str, call: str, own: Collection[str] = NAMES) -> Viewe
     if elsewhere:
         hint = f"{hint.removesuffix('?')}, of {elsewhere}?"
     return ViewerError(f"keyword '{name}'", f"unknown to {call}", hint)
+
+
+def _kind(camera: Any) -> str:
+    """Of a camera's projection; a name may be of any."""
+    return str(getattr(camera, "kind", ""))
 
 
 def _same(one: Any, other: Any) -> bool:

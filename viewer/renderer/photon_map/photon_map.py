@@ -28,6 +28,7 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.photon_map.photon_cells import PhotonCells, map_settings
 from viewer.scene.camera import Camera
 from viewer.scene.exposure.exposure import bounds_in_motion
+from viewer.scene.projection import Orthographic
 from viewer.scene.scene import Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.stream import Stream
@@ -298,7 +299,9 @@ def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[floa
     """The first radius of a progressive estimate: scene units, and a share of the distance from the eye."""
     if settings.photon_radius:
         return settings.photon_radius, 0.0
-    pixel = 2 * math.tan(math.radians(camera.fov) / 2) / height
+    pixel = camera.pixel(height)
+    if isinstance(camera.projection, Orthographic):  # is as wide everywhere
+        return FIRST_PIXELS * pixel, 0.0
     return 0.0, FIRST_PIXELS * pixel
 
 

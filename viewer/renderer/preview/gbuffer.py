@@ -38,6 +38,8 @@ class GBuffer:
         prepared = self.renderer.prepared
         triangles = int(prepared.starts[-1])
         deforming = prepared.structure.deforming
+        if self.renderer.camera.kind:
+            return False  # rays find what a pinhole alone can draw
         if deforming is not None and not deforming.poses.finite:
             return False  # triangles with corners nowhere would reach through the picture
         return self.renderer.device.limits is None and rasterises(triangles, self._pixels)

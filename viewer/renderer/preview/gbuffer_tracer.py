@@ -78,7 +78,9 @@ class GBufferTracer:
 
     def _key(self) -> tuple[Key, Settings]:
         settings = self.renderer.settings.replace(machine="singlepass")
-        return Key(("features in place",), NOMINAL, False, settings.passes, settings.sampler), settings
+        projection = self.renderer.prepared.projection(settings)
+        common = NOMINAL, False, settings.passes, settings.sampler
+        return Key(("features in place",), *common, projection=projection), settings
 
     def _machine(self, deferred: bool = False) -> Singlepass:
         key, settings = self._key()

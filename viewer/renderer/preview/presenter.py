@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import FittedLight
-from viewer.denoise.view import view_uniforms
+from viewer.denoise.view import MAPPED, Views
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -25,7 +25,9 @@ PASSES: Declared = {
 
 def presenter_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
-    return pass_sources("film/present", PASSES)
+    yield from pass_sources("film/present", PASSES)
+    for name, source in pass_sources("film/present", PASSES, MAPPED):
+        yield f"{name}, of another projection", source
 
 
 class Presenter:
@@ -34,20 +36,21 @@ class Presenter:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._passes = PassSet(device, "film/present", PASSES)
-        self._streams = NamedStreams(device)
+        self._streams, self._views = NamedStreams(device), Views(device)
 
     def blend(self, fitted: FittedLight, light: Stream, camera: Camera, samples: int) -> Stream:
         """The light of least error, `IRRADIANCE`, which holds until the next call. fitted : by regression; light :
         `IRRADIANCE` by wavelets, with its variance; both of a film of so many samples of a pixel."""
         lit, size = fitted.lit, light.size
-        view = view_uniforms(camera, size)
+        view = self._views.of(camera, size)
         there, blended = (self._streams.get(name, IRRADIANCE, size) for name in ("fitted", "blended"))
-        inputs = {"lit": lit, "relief": fitted.relief}
-        self._passes.draw("fitted", inputs, there, **view, scale=(1.0, 1.0), stride=fitted.stride)
-        inputs = {"lit": lit, "light": light, "fitted": there}
-        self._passes.draw("blend", inputs, blended, **view, samples=float(samples))
+        inputs, form, seen = {"lit": lit, "relief": fitted.relief, **view.streams}, view.features, view.uniforms
+        self._passes.draw("fitted", inputs, there, form, **seen, scale=(1.0, 1.0), stride=fitted.stride)
+        inputs = {"lit": lit, "light": light, "fitted": there, **view.streams}
+        self._passes.draw("blend", inputs, blended, form, **seen, samples=float(samples))
         return blended
 
     def release(self) -> None:
         """Free the streams."""
         self._streams.release()
+        self._views.release()

@@ -332,7 +332,7 @@ class Preview:
         yield None
         surfaces, scene, flow = own.blocks[0].stream, self.renderer.gpu_scene, None
         posed.keep(scene)
-        if history.changes.posed and history.used:
+        if history.changes.posed and history.used and not camera.kind:
             flow = posed.flow(scene, lit, surfaces, camera)
             if flow is None:
                 history.forget()
@@ -436,6 +436,7 @@ class Preview:
     def warps(self) -> bool:
         """Whether there is a picture of this scene that can be warped to where the camera is."""
         there = self._passes is not None and self._passes.upsampling.there
+        there = there and not self.renderer.camera.kind  # a warp is projective
         return there and self._seen is not None and self._seen[0] is self.renderer.prepared
 
     @property

@@ -209,7 +209,9 @@ class Sampler:
         rectangles, shape = self._tiles(plan)
         program = feature_buffers(LEVELS[scene.structure.levels])
         camera = scene.prepared.camera_moves(settings)
-        key = Key(("features",), shape, False, settings.passes, settings.sampler, camera_moves=camera)
+        common = shape, False, settings.passes, settings.sampler
+        projection = scene.prepared.projection(settings)
+        key = Key(("features",), *common, camera_moves=camera, projection=projection)
         lens, pixel_filter = eye(settings, plan.camera)
         paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
         uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths}

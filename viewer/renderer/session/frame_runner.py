@@ -122,7 +122,7 @@ class FrameRunner:
         renderer, preview = self.renderer, self.preview
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
         first = preview.numbers(frame.samples) if preview is not None and frame.in_motion else 0
-        job = FrameJob(frame, renderer.camera, film, first)
+        job = FrameJob(frame, renderer.camera.measured_in(whole), film, first)
         if self.shown is not None:
             self.shown.begin(job, whole, anew)
         elif film is None:

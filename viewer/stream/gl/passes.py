@@ -154,22 +154,30 @@ class PassSet:
 
     def __init__(self, device: Device, folder: str, declared: Declared) -> None:
         self.device, self.folder, self.declared = device, folder, declared
-        self._passes: dict[str, Pass] = {}
+        self._passes: dict[tuple[str, tuple[str, ...]], Pass] = {}
 
-    def prepare(self, *names: str) -> None:
-        """Compile these. Raises ShaderError."""
+    def prepare(self, *names: str, features: tuple[str, ...] = ()) -> None:
+        """Compile these. features : as of `pass_source`. Raises ShaderError."""
         for name in names:
-            if name not in self._passes:
+            if (name, features) not in self._passes:
                 inputs, record = self.declared[name]
-                self._passes[name] = Pass(self.device, f"{self.folder}/{name}", inputs, record, planar=True)
+                made = Pass(self.device, f"{self.folder}/{name}", inputs, record, True, features)
+                self._passes[name, features] = made
 
-    def draw(self, name: str, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
+    def draw(
+        self,
+        name: str,
+        streams: Mapping[str, Stream],
+        output: Stream,
+        features: tuple[str, ...] = (),
+        **uniforms: Any,
+    ) -> None:
         """As of `Pass.draw`. Raises ShaderError where it does not compile."""
-        self.prepare(name)
-        self._passes[name].draw(streams, output, **uniforms)
+        self.prepare(name, features=features)
+        self._passes[name, features].draw(streams, output, **uniforms)
 
 
-def pass_sources(folder: str, declared: Declared) -> Iterator[tuple[str, Source]]:
+def pass_sources(folder: str, declared: Declared, features: tuple[str, ...] = ()) -> Iterator[tuple[str, Source]]:
     """Every pass of a folder, by name."""
     for name, (inputs, output) in declared.items():
-        yield name, pass_source(f"{folder}/{name}", inputs, output, planar=True)
+        yield name, pass_source(f"{folder}/{name}", inputs, output, True, features)

@@ -70,6 +70,7 @@ ACTIONS: tuple[Action, ...] = (
         ("camera.front", "Ctrl+1", "view from the front"),
         ("camera.right", "Ctrl+3", "view from the right"),
         ("camera.top", "Ctrl+7", "view from the top"),
+        ("camera.orthographic", "Shift+O", "orthographic or perspective"),
         ("fov.narrower", "[", "narrower field of view", "repeat"),
         ("fov.wider", "]", "wider field of view", "repeat"),
         ("camera.copy", "Ctrl+C", "copy the camera as text, as `raystream render --camera` takes it"),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.scene.camera import Camera
+from viewer.scene.projection import LARGEST_HEIGHT, Fisheye, Orthographic, Projection
 from viewer.viewport.controls.pose import (
     ENDS,
     FINEST,
@@ -39,6 +40,7 @@ WHEEL_SPEED = 1.2  # speed per step of the wheel
 PINCH = 0.5  # seconds of flight in a doubling of two fingers' distance
 FOV_STEP = 1.05
 LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
+LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances to the target
 CROSSING = 4.0  # seconds in which flight crosses the scene at its own speed
 ZOOM_REST = 0.002  # share of the distance below which the wheel's dolly ends
 LONGEST_STEP = 3600.0  # seconds in one update
@@ -62,6 +64,9 @@ class CameraController:
     entered: bool
     _pose: Pose
     _lens: tuple[float, float | None]  # radius, and distance of the plane in focus
+    _projection: Projection | None
+    _eyes: float | None
+    _shown: float  # height of what an orthographic camera shows, in distances to the target
     _camera: Camera | None  # of the pose; made when it is asked for
     _move: Move | None
     _pending: float  # logarithm of the distance's factor that the wheel has still to give
@@ -83,7 +88,10 @@ class CameraController:
         """The camera as it is now; the very one that was set until it is moved."""
         if self._camera is None:
             made = self._pose.camera(self._fov, self._name)
-            self._camera = replace(made, aperture=self._lens[0], focus=self._lens[1])
+            projection, eyes = self._projection, self._eyes
+            if isinstance(projection, Orthographic):  # the nearer, the less it shows
+                projection = Orthographic(min(max(self._shown * self._pose.distance, LEAST_SHOWN), LARGEST_HEIGHT))
+            self._camera = replace(made, aperture=self._lens[0], focus=self._lens[1], projection=projection, eyes=eyes)
         return self._camera
 
     @property
@@ -113,6 +121,9 @@ class CameraController:
         self._pose = pose_of(camera)
         self._fov, self._name = camera.fov, camera.name
         self._lens = camera.aperture, camera.focus
+        self._projection, self._eyes = camera.projection, camera.eyes
+        if isinstance(camera.projection, Orthographic):
+            self._shown = camera.projection.height / self._pose.distance
         if camera.aperture == 0 and camera.focus is not None:
             self._pose.distance, self._lens = camera.focus, (0.0, None)
             self._pose.target = self._pose.eye + camera.focus * self._pose.forward()
@@ -135,7 +146,14 @@ class CameraController:
             return False
         now = self.camera
         own, other = (
-            replace(Camera.framing(self._bounds, aspect=aspect), fov=now.fov, aperture=now.aperture, focus=now.focus)
+            replace(
+                Camera.framing(self._bounds, aspect=aspect),
+                fov=now.fov,
+                aperture=now.aperture,
+                focus=now.focus,
+                projection=now.projection,
+                eyes=now.eyes,
+            )
             for aspect in (before, after)
         )
         if now != own:
@@ -153,6 +171,15 @@ class CameraController:
             self._fov = min(max(degrees, LEAST_FOV), MOST_FOV)
             self._touch()
 
+    def toggle_orthographic(self) -> None:
+        """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""
+        if isinstance(self._projection, Orthographic):
+            self._projection = None
+        else:
+            self._projection = Orthographic(1.0)
+            self._shown = 2 * math.tan(math.radians(self._fov) / 2)
+        self._touch()
+
     def set_lens(self, aperture: float, focus: float | None) -> None:
         """Radius of the lens, and the distance that it shows sharp (None: the target's), scene units."""
         self._lens = aperture, focus
@@ -160,16 +187,46 @@ class CameraController:
 
     def step_fov(self, steps: float) -> None:
         """Widen the field of view by 5 % a step; negative steps narrow it."""
-        if math.isfinite(steps):
-            self.set_fov(self._fov * FOV_STEP ** min(max(steps, -200.0), 200.0))
+        if not math.isfinite(steps):
+            return
+        factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
+        if isinstance(self._projection, Orthographic):
+            self._shown = min(max(self._shown * factor, LEAST_SHOWN), MOST_SHOWN)
+            self._touch()
+        elif isinstance(self._projection, Fisheye):
+            self._projection = replace(
+                self._projection, angle=min(max(self._projection.angle * factor, LEAST_FOV), 360.0)
+            )
+            self._touch()
+        else:
+            self.set_fov(self._fov * factor)
 
     def direction(self, x: float, y: float, width: float, height: float) -> Array:
-        """(3,) unit direction, world space, through a point of a picture or window of that size, (0, 0) upper left."""
+        """(3,) unit direction, world space, through a point of a picture or window of that size, (0, 0) upper left; of
+        parallel rays to where that point's ray is at the target's distance."""
+        if self.camera.kind:
+            return self._towards(*self.ray(x, y, width, height))
         right, up, forward = self._pose.basis()
         slope = math.tan(math.radians(self._fov) / 2)
         sx, sy = (2 * x - width) / max(height, 1e-9) * slope, (1 - 2 * y / max(height, 1e-9)) * slope
         direction = forward + sx * right + sy * up
         return direction / np.linalg.norm(direction)
+
+    def ray(self, x: float, y: float, width: float, height: float) -> tuple[ArrayLike, Array]:
+        """The same ray's origin (3,) and unit direction; along the view where the picture shows nothing."""
+        camera = self.camera
+        if not camera.kind:
+            return camera.origin, self.direction(x, y, width, height)
+        size = max(int(width), 1), max(int(height), 1)
+        origins, ways = camera.measured_in(size).unproject([[x, y]], size)
+        return origins[0], ways[0] if np.isfinite(ways).all() else np.asarray(camera.basis()[2])
+
+    def _towards(self, origin: ArrayLike, way: Array) -> Array:
+        """The direction from the eye of what a ray shows at the target's distance."""
+        if not isinstance(self._projection, Orthographic):
+            return way
+        towards = np.asarray(origin) + self._pose.distance * way - self._pose.eye
+        return np.asarray(towards / np.linalg.norm(towards))
 
     # -- gestures: at once -------------------------------------------------------------------------------------------
 
@@ -194,6 +251,8 @@ class CameraController:
         if finite(dx, dy, height):
             right, up, _ = self._pose.basis()
             pixel = 2 * depth * math.tan(math.radians(self._fov) / 2) / max(height, 1.0)
+            if isinstance(self._projection, Orthographic):
+                pixel = self._shown * self._pose.distance / max(height, 1.0)
             self._interrupt()
             self._shift(pixel * (pixels(dy) * up - pixels(dx) * right))
 

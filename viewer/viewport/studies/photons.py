@@ -46,7 +46,12 @@ class PhotonView:
         self.view.say_switched("photon cells", self.cells)
 
     def _mapped(self) -> Renderer:
-        renderer, _ = self.view.shown()
+        renderer, camera = self.view.shown()[0], self._camera()
+        if camera is not None and camera.kind:
+            key = self.view.keymap.text("camera.orthographic")
+            raise ViewerError(
+                "photons", "are drawn over pictures in perspective alone", f"{key} changes the projection"
+            )
         if not renderer.settings.picture_program.maps_photons:
             mapping = programs_with(lambda each: each.maps_photons)
             keys = listed(self.view.keymap.text(f"program.{name}") for name in mapping)
@@ -76,7 +81,7 @@ class PhotonView:
     def scene(self) -> tuple[Camera, Stream | None] | None:
         """The camera of the current picture, and its rays' hits; None if no photons are shown."""
         camera = self._camera()
-        if not self.points or self.renderer is None or camera is None or self.view.compile_waits:
+        if not self.points or self.renderer is None or camera is None or self.view.compile_waits or camera.kind:
             return None
         return camera, self._surfaces(camera)
 
@@ -92,7 +97,7 @@ class PhotonView:
     def wires(self) -> tuple[Camera, NDArray[np.float64], NDArray[np.float32]] | None:
         """Camera, lines (N, 2, 3) and their colours (N, 4); None if no cells are shown."""
         renderer, camera = self.renderer, self._camera()
-        if not self.cells or renderer is None or camera is None:
+        if not self.cells or renderer is None or camera is None or camera.kind:
             return None
         return camera, *self._cells(renderer)
 

@@ -14,6 +14,7 @@ from viewer.accel.two_level.structure import TwoLevel
 from viewer.scene.camera import Camera
 
 NEAR = 1e-4  # of the distance to the target: nearer parts of a line are clipped
+PIECES = 12  # of a line, where it may be a curve
 MOST_BOXES = 255  # of a tree: eight levels
 MOST_LINES = 200  # of a grid's face along one axis; more would hide the picture
 
@@ -80,6 +81,9 @@ def project_points(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """(N, 2) float64 window coordinates of (N, 3) world-space points, and (N,) whether they are in front of the
     camera."""
+    if camera.kind:
+        found = camera.measured_in(size).project(points, size)
+        return np.nan_to_num(found), np.asarray(np.isfinite(found).all(axis=1))
     right, up, forward = camera.basis()
     relative = np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(camera.origin)
     depth = relative @ forward
@@ -91,6 +95,8 @@ def project_points(
 
 def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[np.float64]:
     """(M, 2, 2) float64 window coordinates of (N, 2, 3) world-space lines, clipped to the front of the camera."""
+    if camera.kind:
+        return _bent(camera.measured_in(size), size, np.asarray(lines, np.float64).reshape(-1, 2, 3))
     right, up, forward = camera.basis()
     relative = np.asarray(lines, np.float64).reshape(-1, 2, 3) - np.asarray(camera.origin)
     view = np.stack([relative @ right, relative @ up, relative @ forward], axis=-1)
@@ -105,3 +111,14 @@ def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[
     scale = height / 2 / math.tan(math.radians(camera.fov) / 2)
     flat = view[..., :2] / view[..., 2:] * scale
     return np.stack([width / 2 + flat[..., 0], height / 2 - flat[..., 1]], axis=-1)
+
+
+def _bent(camera: Camera, size: tuple[int, int], lines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same by another projection, of lines in `PIECES`, as straight ones may be curves: those that are seen, and
+    do not jump from one side of the picture to the other."""
+    share = np.linspace(0.0, 1.0, PIECES + 1)[:, None]
+    points = lines[:, :1] + share * (lines[:, 1:] - lines[:, :1])  # (N, PIECES + 1, 3)
+    found = camera.project(points, size).reshape(len(lines), PIECES + 1, 2)
+    pieces = np.stack([found[:, :-1], found[:, 1:]], axis=2).reshape(-1, 2, 2)
+    pieces = pieces[np.isfinite(pieces).all(axis=(1, 2))]
+    return pieces[np.abs(pieces[:, 0, 0] - pieces[:, 1, 0]) < size[0] / 2]

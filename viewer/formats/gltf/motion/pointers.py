@@ -27,6 +27,7 @@ from viewer.scene.animation import PATHS
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material
+from viewer.scene.projection import Orthographic
 from viewer.scene.texture import Texture
 
 NAME = "KHR_animation_pointer"
@@ -70,7 +71,7 @@ MATERIAL = {
 }
 LIGHT = {"color": 3, "intensity": 1, "spot/innerConeAngle": 1, "spot/outerConeAngle": 1}
 _VISIBLE = "extensions/KHR_node_visibility/visible"
-_YFOV = "perspective/yfov"
+_YFOV, _YMAG = "perspective/yfov", "orthographic/ymag"
 _PLACES = {
     "nodes": re.compile(r"/nodes/(\d{1,9})/(.+)"),
     "meshes": re.compile(r"/meshes/(\d{1,9})/(.+)"),
@@ -107,7 +108,7 @@ def _width(kind: str, within: str) -> int | None:
         texture, _, part = within.partition(_TURNS)
         return _TRANSFORM.get(part) if texture.endswith("Texture") else MATERIAL.get(within)
     if kind == "cameras":
-        return 1 if within == _YFOV else None
+        return 1 if within in (_YFOV, _YMAG) else None
     if kind == "lights":
         return LIGHT.get(within)
     if re.fullmatch(r"weights(/\d{1,9})?", within):
@@ -214,7 +215,7 @@ class DocumentProperties:
         for k, number in enumerate(self.camera_numbers):
             if number in changes:
                 with suppress(ViewerError):
-                    found[k] = found[k].with_fov(math.degrees(float(changes[number][_YFOV][0])))
+                    found[k] = _changed(found[k], changes[number])
         return found
 
     def _moving(self, values: Mapping[str, NDArray]) -> set[int]:
@@ -254,3 +255,12 @@ def _patched(item: Object, changes: Mapping[str, NDArray]) -> Object:
         numbers = [float(each) for each in value]
         place[last] = numbers if len(numbers) > 1 else numbers[0]
     return Object(data, item.where)
+
+
+def _changed(camera: Camera, values: Mapping[str, NDArray]) -> Camera:
+    """A camera with its animated field of view, or of an orthographic one its height."""
+    if isinstance(camera.projection, Orthographic):
+        if _YMAG not in values:
+            return camera
+        return camera.with_projection(Orthographic(2 * abs(float(values[_YMAG][0]))))
+    return camera.with_fov(math.degrees(float(values[_YFOV][0]))) if _YFOV in values else camera

@@ -1,0 +1,24 @@
+// A measured fisheye, as OpenCV's cv::fisheye has it (J. Kannala and S. S. Brandt, "A Generic Camera Model and Calibration
+// Method for Conventional, Wide-Angle, and Fish-Eye Lenses", 2006), inverted by Newton's method. vec4 camera_powers: the
+// coefficients; float camera_limit: the squared angle, radians, beyond which nothing is seen.
+#include "cameras/matrix.glsl"
+
+bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
+    vec2 seen = matrix_place(at);
+    float radius = length(seen), angle = radius, left = 0.0;
+    for (int k = 0; k < 17; k++) {
+        float q = angle * angle;
+        vec4 powers = q * vec4(1.0, q, q * q, q * q * q);
+        left = angle * (1.0 + dot(camera_powers, powers)) - radius;
+        if (k < 16) angle -= left / (1.0 + dot(camera_powers * vec4(3.0, 5.0, 7.0, 9.0), powers));
+    }
+    start = vec3(eye, 0.0, 0.0);
+    way = vec3(vec2(seen.x, -seen.y) * (radius > 0.0 ? sin(angle) / radius : 0.0), cos(angle));
+    return abs(left) <= 1e-5 * (1.0 + radius) && angle >= 0.0 && angle * angle <= camera_limit;
+}
+
+// Distortion aside; as of an equidistant fisheye.
+float projected_spread(vec3 way) {
+    float across = length(way.xy), angle = atan(across, way.z);
+    return camera_film.y * camera_texel.y * clamp(angle > 1e-3 ? across / angle : 1.0, 0.125, 1.0);
+}

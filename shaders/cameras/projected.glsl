@@ -1,0 +1,66 @@
+// The camera of any projection, with a pixel filter, a lens where directions have depths, and two eyes side by side: the
+// twin of viewer.cameras.projected.projected_rays. Directions are 0 where the film sees nothing. camera_right, camera_up,
+// camera_forward: unit axes. float camera_eyes: the distance between the eyes, of which each has half of the picture; 0: one
+// picture. float camera_lens: radius of the lens; camera_nearness: 1 / focus distance, 0 without a lens.
+#include "interface/camera.glsl"
+#include "interface/projection.glsl"
+#include "lib/disc.glsl"
+#include "lib/filter.glsl"
+#ifdef HAVE_CAMERA_KEYS
+#include "lib/moment.glsl"
+#endif
+
+float camera_spread(vec3 direction) {
+    return projected_spread(direction * mat3(camera_right, camera_up, camera_forward));
+}
+
+float camera_pixel(vec3 point) {
+    return projected_pixel((point - camera_origin) * mat3(camera_right, camera_up, camera_forward));
+}
+
+// Which eye sees a pixel is told by its centre, so that a filter does not reach into the other half.
+bool film_ray(ivec2 pixel, vec2 film, out vec3 start, out vec3 way) {
+    vec2 at = film * camera_texel - 1.0;
+    float eye = 0.0;
+    if (camera_eyes > 0.0) {
+        float side = (float(pixel.x) + 0.5) * camera_texel.x < 1.0 ? -1.0 : 1.0;
+        at.x = 2.0 * at.x - side;
+        eye = 0.5 * side * camera_eyes;
+    }
+    return projected_ray(at, eye, start, way);
+}
+
+void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction) {
+    vec3 start, way;
+    bool sees = film_ray(pixel, vec2(pixel) + 0.5, start, way);
+    mat3 axes = mat3(camera_right, camera_up, camera_forward);
+    origin = camera_origin + axes * start;
+    direction = sees ? normalize(axes * way) : vec3(0.0);
+}
+
+void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out vec3 direction) {
+    vec3 start, way, eye = camera_origin;
+    bool sees = film_ray(pixel, vec2(pixel) + (0.5 + filter_offset(camera_filter, film_u)), start, way);
+    mat3 axes = mat3(camera_right, camera_up, camera_forward);
+    float nearness = camera_nearness;
+#ifdef HAVE_CAMERA_KEYS
+    if (camera_segments > 0) {  // as in shading/thin_lens_moving.glsl
+        float share;
+        int key = 4 * key_before(moment_here, camera_segments, share);
+        vec4 at[4];
+        for (int k = 0; k < 4; k++) {
+            at[k] = camera_keys[key + k] + share * (camera_keys[key + 4 + k] - camera_keys[key + k]);
+        }
+        eye = at[0].xyz;
+        nearness = at[0].w;
+        axes = mat3(normalize(at[2].xyz), normalize(at[3].xyz), normalize(at[1].xyz));
+    }
+#endif
+    if (nearness > 0.0) {
+        vec3 offset = vec3(camera_lens * concentric_disc(lens_u), 0.0);
+        start += offset;
+        way -= offset * nearness;
+    }
+    origin = eye + axes * start;
+    direction = sees ? normalize(axes * way) : vec3(0.0);
+}

@@ -1,0 +1,11 @@
+// Camera rays where the film sees nothing: they have no length, which tells them from all others.
+
+void see_nothing(inout Ray ray) {
+    if (ray.direction != vec3(0.0)) return;
+    ray.direction = vec3(0.0, 0.0, 1.0);
+    ray.t_max = 0.0;
+}
+
+bool sees_nothing(Ray ray) {
+    return ray.t_max == 0.0;
+}

@@ -1,0 +1,257 @@
+"""Projections: the shaders against their float64 forms, places against directions, and what is no camera."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from glsl_call import Function
+
+from viewer.base.errors import ViewerError
+from viewer.cameras.lens import lens_rays, lens_uniforms
+from viewer.cameras.projected import projected
+from viewer.scene.camera import Camera
+from viewer.scene.distortion import NO_LIMIT, brown_conrady, opencv_fisheye
+from viewer.scene.projection import Equirectangular, Fisheye, Intrinsics, Orthographic
+from viewer.stream.declare.kernel import Module
+from viewer.stream.gl.device import Device
+
+SAMPLE = "void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out vec3 direction)"
+CENTRE = "void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction)"
+BASE = Camera((1, 2, 3), (0.5, -1, -4), (0.1, 1, 0), fov=50)
+MEASURED = {"fx": 410.0, "fy": 395.0, "cx": 330.5, "cy": 228.25, "size": (640, 480)}
+BARREL = (-0.31, 0.12, 1.2e-3, -8e-4, -0.02)
+RATIONAL = (0.21, -0.05, 5e-4, 3e-4, 0.01, 0.4, 0.02, 0.003)
+MODELS = {
+    "orthographic": Orthographic(3.5),
+    "equirectangular": Equirectangular(),
+    "equidistant": Fisheye(180.0),
+    "all around": Fisheye(360.0),
+    "equisolid": Fisheye(250.0, equisolid=True),
+    "matrix": Intrinsics(**MEASURED, skew=3.0),
+    "barrel": Intrinsics(**MEASURED, distortion=BARREL),
+    "rational": Intrinsics(**MEASURED, distortion=RATIONAL),
+    "pincushion": Intrinsics(**MEASURED, distortion=(0.25, 0.06, 0.0, 0.0)),
+    "measured fisheye": Intrinsics(**MEASURED, distortion=(0.05, -0.01, 0.003, -0.001), fisheye=True),
+}
+CAMERAS = {name: replace(BASE, projection=model) for name, model in MODELS.items()}
+CAMERAS |= {
+    f"pair of {name}": replace(CAMERAS[name], eyes=0.3) for name in ("orthographic", "equirectangular", "barrel")
+}
+CAMERAS["pair"] = replace(BASE, eyes=0.3)
+
+
+def module(camera: Camera, size: tuple[int, int], pixel_filter: str = "box") -> Module:
+    made = projected(camera.kind)
+    values = lens_uniforms(camera, size, pixel_filter)
+    return replace(made, uniforms={name: (made.uniforms[name][0], value) for name, value in values.items()})
+
+
+def samples(count: int, size: tuple[int, int], seed: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    film, lens = (rng.integers(0, 1 << 24, (count, 2)) / (1 << 24) for _ in range(2))
+    return rng.integers(0, size, (count, 2)), film, lens
+
+
+@pytest.mark.parametrize("size", [(64, 40), (30, 44)])
+@pytest.mark.parametrize("name", CAMERAS)
+def test_rays_are_the_twin_s(device: Device, name: str, size: tuple[int, int]) -> None:
+    """Directions within a few roundings of float32; what is seen by one is by the other, but for the very edge."""
+    camera = CAMERAS[name]
+    given = samples(3000, size)
+    origin, direction = Function(device, SAMPLE, modules=[module(camera, size)])(*given)
+    origins, directions = lens_rays(camera, size, *given, "box")
+    seen = np.isfinite(directions).all(axis=1)
+    told = (direction != 0).any(axis=1)
+    assert (seen != told).mean() < 2e-3 and told.any()
+    both = seen & told
+    np.testing.assert_allclose(direction[both], directions[both], atol=4e-6)
+    np.testing.assert_allclose(origin[both], origins[both], atol=3e-6)
+    np.testing.assert_allclose(np.linalg.norm(direction[told], axis=1), 1, atol=3e-7)
+    assert name not in ("equidistant", "equisolid", "all around") or 0.2 < told.mean() < 0.85
+
+
+@pytest.mark.parametrize("name", CAMERAS)
+def test_centres_are_seen_by_both_functions_alike(device: Device, name: str) -> None:
+    """`camera_ray`, `camera_sample` in the middle, and `Camera.rays`."""
+    size, camera = (34, 20), CAMERAS[name]
+    pixels = np.stack(np.meshgrid(np.arange(34), np.arange(20)), -1).reshape(-1, 2)
+    made, half = module(camera, size), np.full((len(pixels), 2), 0.5)
+    sampled = Function(device, SAMPLE, modules=[made])(pixels, half, half)
+    for got, expected in zip(sampled, Function(device, CENTRE, modules=[made])(pixels), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    origins, directions = (part.reshape(-1, 3) for part in camera.rays(*size))
+    seen = np.isfinite(directions).all(axis=1) & (sampled[1] != 0).any(axis=1)
+    np.testing.assert_allclose(sampled[1][seen], directions[seen], atol=4e-6)
+    np.testing.assert_allclose(sampled[0][seen], origins[seen], atol=3e-6)
+
+
+@pytest.mark.parametrize("name", CAMERAS)
+def test_points_are_projected_where_their_rays_came_from(name: str) -> None:
+    """Round trips in float64, at any distance; of a pair by the eye that has the place's half."""
+    size, camera = (64, 40), CAMERAS[name]
+    film = np.random.default_rng(5).uniform(0, size, (2000, 2))
+    origins, directions = camera.unproject(film, size)
+    seen = np.isfinite(directions).all(axis=1)
+    assert seen.mean() > 0.3
+    distance = np.random.default_rng(6).uniform(2.0, 9.0, (2000, 1))
+    points = origins + distance * directions
+    left = film[:, 0] < size[0] / 2
+    for eye, own in ((-1, left), (1, ~left)) if camera.eyes else ((-1, np.ones(2000, bool)),):
+        found = camera.project(points[seen & own], size, eye)
+        np.testing.assert_allclose(found, film[seen & own], atol=2e-6)
+
+
+def test_a_pinhole_is_projected_as_its_rays_go() -> None:
+    film = np.random.default_rng(7).uniform(0, (64, 40), (500, 2))
+    origins, directions = BASE.unproject(film, (64, 40))
+    np.testing.assert_allclose(BASE.project(origins + 3 * directions, (64, 40)), film, atol=1e-10)
+    _, rays = BASE.rays(64, 40)
+    np.testing.assert_allclose(BASE.unproject([[10.5, 7.5]], (64, 40))[1][0], rays[7, 10], atol=1e-15)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_cones_are_as_wide_as_pixels(device: Device, name: str) -> None:
+    """The spread times a distance is at most the distance of the next rays beside it, and half of that at least where a
+    projection is not squeezed; a camera's `pixel` is that of its middle."""
+    size, camera = (200, 150), CAMERAS[name]
+    made = module(camera, size, "point")
+    pixels = np.array([[100, 75], [97, 70], [104, 78]])
+    origin, direction = Function(device, CENTRE, modules=[made])(pixels)
+    _, beside = Function(device, CENTRE, modules=[made])(pixels + [0, 1])
+    (spread,) = Function(device, "float camera_spread(vec3 direction)", modules=[made])(direction)
+    (width,) = Function(device, "float camera_pixel(vec3 point)", modules=[made])(origin + 5 * direction)
+    if name == "orthographic":
+        assert not spread.any()
+        np.testing.assert_allclose(width, 3.5 / 150, rtol=1e-5)
+        assert camera.pixel(150) == pytest.approx(3.5 / 150)
+        return
+    angle = np.linalg.norm(np.cross(direction, beside), axis=1)
+    np.testing.assert_allclose(spread, angle, rtol=0.12)
+    np.testing.assert_allclose(width, 5 * camera.pixel(150), rtol=1e-4)
+    np.testing.assert_allclose(width, 5 * angle, rtol=0.12)
+
+
+def test_parallel_rays_through_a_lens_meet_in_the_plane_of_focus(device: Device) -> None:
+    """And those of a matrix; all around there is no such plane, and no lens."""
+    count = 300
+    _, _, lens = samples(count, (20, 20))
+    pixels, film = np.full((count, 2), 7), np.tile([0.2, 0.9], (count, 1))
+    for name in ("orthographic", "barrel"):
+        camera = CAMERAS[name].with_lens(0.3, 5.5)
+        origin, way = (
+            values.astype(np.float64)
+            for values in Function(device, SAMPLE, modules=[module(camera, (20, 20))])(pixels, film, lens)
+        )
+        forward = camera.basis()[2]
+        met = origin + way * ((5.5 - (origin - camera.origin) @ forward) / (way @ forward))[:, None]
+        np.testing.assert_allclose(met, np.broadcast_to(met.mean(axis=0), met.shape), atol=1e-5)
+        assert np.ptp(origin, axis=0).max() > 0.4
+    assert lens_uniforms(CAMERAS["equirectangular"].with_lens(0.3, 5.5), (20, 20))["camera_nearness"] == 0
+
+
+def test_angles_of_a_fisheye() -> None:
+    """Equidistant: the angle is the radius; equisolid: equal solid angles have equal areas."""
+    radius = np.linspace(0.05, 0.95, 10)
+    at = np.stack([radius, 0 * radius], axis=1)
+    _, ways = Fisheye(200.0).rays(at, (10, 10))
+    np.testing.assert_allclose(np.degrees(np.arccos(ways[:, 2])), 100 * radius, rtol=1e-12)
+    _, ways = Fisheye(200.0, equisolid=True).rays(at, (10, 10))
+    np.testing.assert_allclose((1 - ways[:, 2]) / radius**2, 1 - math.cos(math.radians(100)), rtol=1e-12)
+    assert np.isnan(Fisheye(200.0).rays([[0.9, 0.9]], (10, 10))[1]).all()
+
+
+def test_a_panorama_looks_around() -> None:
+    """The middle along the view, a quarter to the right, the back at both sides, up at the top."""
+    camera = Camera((0, 0, 0), (0, 0, -1), projection=Equirectangular())
+    film = np.array([[32, 16], [48, 16], [0, 16], [64, 16], [32, 0]], float)
+    _, ways = camera.unproject(film, (64, 32))
+    np.testing.assert_allclose(ways, [[0, 0, -1], [1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 0]], atol=1e-15)
+
+
+def test_a_matrix_by_opencv_s_conventions() -> None:
+    """Points are where K and the distortion of OpenCV's manual put them; the upper left pixel's centre is (0, 0)."""
+    model = MODELS["rational"]
+    assert isinstance(model, Intrinsics)
+    camera = Camera((0, 0, 0), (0, 0, 1), (0, -1, 0), projection=model)  # OpenCV's axes: x right, y down, z forward
+    points = np.random.default_rng(8).uniform((-1, -0.8, 2), (1, 0.8, 4), (40, 3))
+    x, y = points[:, 0] / points[:, 2], points[:, 1] / points[:, 2]
+    k1, k2, p1, p2, k3, k4, k5, k6 = RATIONAL
+    r = x * x + y * y
+    radial = (1 + k1 * r + k2 * r**2 + k3 * r**3) / (1 + k4 * r + k5 * r**2 + k6 * r**3)
+    u = x * radial + 2 * p1 * x * y + p2 * (r + 2 * x * x)
+    v = y * radial + p1 * (r + 2 * y * y) + 2 * p2 * x * y
+    expected = np.stack([model.fx * u + model.cx, model.fy * v + model.cy], axis=1)
+    np.testing.assert_allclose(camera.project(points, (640, 480)) - 0.5, expected, rtol=1e-12)
+    half = camera.project(points, (320, 240))  # another size shows the same
+    np.testing.assert_allclose(2 * half - 0.5, expected, rtol=1e-12)
+
+
+def test_a_matrix_without_a_size_is_of_the_picture_at_hand() -> None:
+    open_ = replace(BASE, projection=Intrinsics(100.0, 100.0, 49.5, 29.5))
+    (middle,) = open_.unproject([[50, 30]], (100, 60))[1]
+    np.testing.assert_allclose(middle, BASE.basis()[2], atol=1e-15)
+    bound = open_.measured_in((100, 60))
+    (same,) = bound.unproject([[25, 15]], (50, 30))[1]
+    np.testing.assert_allclose(same, middle, atol=1e-15)
+    assert bound.measured_in((7, 7)) is bound and BASE.measured_in((7, 7)) is BASE
+
+
+def test_nothing_is_seen_beyond_where_a_distortion_folds() -> None:
+    """Of barrel distortion the radius grows up to 1 / sqrt(-3 k1) alone."""
+    model = brown_conrady((-0.4, 0.0, 0.0, 0.0))
+    assert model.limit == pytest.approx(1 / 1.2) and brown_conrady(()).limit == NO_LIMIT
+    edge = math.sqrt(1 / 1.2)
+    most = edge * (1 - 0.4 * edge**2)
+    x, _ = model.undistorted(np.array([0.5 * most, 0.999 * most, 1.001 * most, 3.0]), np.zeros(4))
+    assert np.isfinite(x).tolist() == [True, True, False, False] and (x[:2] < edge).all()
+    np.testing.assert_allclose(x[:2] * (1 - 0.4 * x[:2] ** 2), [0.5 * most, 0.999 * most], rtol=1e-9)
+    assert np.isnan(model.distorted(np.array([1.0]), np.array([0.0]))[0]).all()
+    fisheye = opencv_fisheye((-0.1, 0.0, 0.0, 0.0))
+    assert fisheye.limit == pytest.approx(1 / 0.3) and opencv_fisheye(()).limit == pytest.approx(math.pi**2)
+    assert np.isnan(fisheye.angle(np.array([1.3]))).all() and np.isfinite(fisheye.angle(np.array([1.2]))).all()
+
+
+def test_eyes_of_a_pair_are_apart() -> None:
+    """Parallel, so that a point's two places differ by focal length times the distance of the eyes over its depth."""
+    camera = Camera((0, 0, 0), (0, 0, -1), fov=90, eyes=0.2)
+    point = [[0.3, 0.1, -4.0]]
+    left, right = (camera.project(point, (200, 100), eye)[0] for eye in (-1, 1))
+    assert left[1] == right[1] and 0 < left[0] < 100 < right[0] < 200
+    assert left[0] - (right[0] - 100) == pytest.approx(50 * 0.2 / 4.0)
+
+
+K = [[400.0, 0.0, 320.0], [0.0, 410.0, 240.0], [0.0, 0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Orthographic(0.0), "height 0.0 is not above 0"),
+        (lambda: Orthographic(math.nan), "height nan is not above 0"),
+        (lambda: Orthographic("tall"), "height tall is not above 0"),  # type: ignore[arg-type]
+        (lambda: Fisheye(361.0), "361.0 degrees across"),
+        (lambda: Fisheye(-1.0), "-1.0 degrees across"),
+        (lambda: Fisheye(math.nan), "nan degrees across"),
+        (lambda: Intrinsics.of_matrix(np.eye(4)), "shape (4, 4) is not (3, 3)"),
+        (lambda: Intrinsics.of_matrix("K"), "is not (3, 3)"),
+        (lambda: Intrinsics.of_matrix(np.zeros((3, 3))), "is no K"),
+        (lambda: Intrinsics.of_matrix([[1, 0, 0], [0, 0, 0], [0, 0, 1]]), "focal length fy 0 is not above 0"),
+        (lambda: Intrinsics.of_matrix(np.array(K) * [[-1], [1], [1]]), "focal length fx -400 is not above 0"),
+        (lambda: Intrinsics.of_matrix(np.array(K).T), "is no K"),
+        (lambda: Intrinsics.of_matrix([[math.nan] * 3] * 3), "not all of its numbers are finite"),
+        (lambda: Intrinsics.of_matrix(K, distortion=(1.0, 2.0)), "2 coefficients"),
+        (lambda: Intrinsics.of_matrix(K, distortion=(math.inf, 0, 0, 0)), "are finite"),
+        (lambda: Intrinsics.of_matrix(K, distortion=(0.1,) * 5, fisheye=True), "5 coefficients"),
+        (lambda: Intrinsics.of_matrix(K, size=(0, 4)), "is not a width and a height"),
+        (lambda: Intrinsics(math.inf, 1, 0, 0), "fx inf is not a number of pixels"),
+        (lambda: replace(BASE, eyes=-0.1), "distance of the eyes -0.1 is out of range"),
+        (lambda: replace(BASE, eyes=math.nan), "distance of the eyes nan is out of range"),
+    ],
+)
+def test_what_is_no_camera(make, words: str) -> None:
+    with pytest.raises(ViewerError) as found:
+        make()
+    assert words in str(found.value) and "\n" not in str(found.value)

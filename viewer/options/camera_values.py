@@ -1,0 +1,99 @@
+"""Readers of the values of a camera's projection."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from viewer.options.declare import Option, wrong
+
+_SIZE = re.compile(r"(\d{1,6})x(\d{1,6})")
+_COUNTS = (0, 4, 5, 8)  # of OpenCV's coefficients
+
+
+def read_ortho(option: Option, value: Any) -> float | str | None:
+    """A height above 0, ``auto``, or none."""
+    if value is None or value == "auto":
+        return value  # type: ignore[no-any-return]
+    number = _real(value)
+    if number is None or not 0.0 < number <= (option.high or math.inf):
+        raise wrong(option, value)
+    return number
+
+
+def read_fisheye(option: Option, value: Any) -> float | None:
+    """An angle above 0, at most 360, or none."""
+    if value is None:
+        return None
+    number = _real(value)
+    if number is None or not 0.0 < number <= 360.0:
+        raise wrong(option, value)
+    return number
+
+
+def read_intrinsics(option: Option, value: Any) -> tuple[tuple[float, ...], tuple[int, int] | None] | None:
+    """Nine numbers of a matrix K, row by row, and the size that it is of: ``"FX,FY,CX,CY[ WxH]"``, or K with nine
+    numbers; in Python also K as (3, 3), or a pair of K and a size (width, height). Whether it is a K, the camera
+    tells."""
+    if value is None:
+        return None
+    size: tuple[int, int] | None = None
+    given = value
+    if isinstance(value, str):
+        given, *sizes = value.split() or [""]
+        found = _SIZE.fullmatch(sizes[0]) if len(sizes) == 1 else None
+        if sizes and found is None:
+            raise wrong(option, value)
+        size = (int(found[1]), int(found[2])) if found else None
+        given = given.split(",")
+    elif isinstance(value, (tuple, list)) and len(value) == 2:
+        given, sides = value
+        size = _sides(sides)
+        if size is None and sides is not None:
+            raise wrong(option, value)
+    numbers = _flat(given)
+    if numbers is not None and len(numbers) == 4:
+        fx, fy, cx, cy = numbers
+        numbers = (fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0)
+    if numbers is None or len(numbers) != 9 or (size is not None and min(size) < 1):
+        raise wrong(option, value)
+    return numbers, size
+
+
+def read_distortion(option: Option, value: Any) -> tuple[float, ...] | None:
+    """4, 5 or 8 numbers, or none."""
+    if value is None:
+        return None
+    numbers = _flat(value.split(",") if isinstance(value, str) else value)
+    if numbers is None or len(numbers) not in _COUNTS:
+        raise wrong(option, value)
+    return numbers
+
+
+def _flat(values: Any) -> tuple[float, ...] | None:
+    """All numbers, row by row; None where something is none, or not finite."""
+    found: list[float] = []
+    for value in values if isinstance(values, Iterable) and not isinstance(values, str) else [values]:
+        inner = _flat(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+        number = _real(value) if inner is None else None
+        if inner is None and number is None:
+            return None
+        found += [number] if inner is None else inner  # type: ignore[list-item]
+    return tuple(found)
+
+
+def _real(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) and not isinstance(value, bool) else None
+
+
+def _sides(value: Any) -> tuple[int, int] | None:
+    numbers = _flat(value)
+    if numbers is None or len(numbers) != 2 or any(each != int(each) for each in numbers):
+        return None
+    return int(numbers[0]), int(numbers[1])
