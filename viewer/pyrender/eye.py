@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.pyrender.scene import Scene
 from viewer.scene.camera import Camera
+from viewer.scene.projection import Intrinsics, Orthographic, Projection
 
 CENTRED = 1e-6  # of the picture's sides, to which a principal point is in the middle and pixels are square
 
@@ -68,16 +69,17 @@ class Eye:
         return place + self.near * directions, directions
 
     def camera(self) -> Camera:
-        """The pinhole with this view. Raises ViewerError for what is none: a parallel projection, a principal point
-        beside the middle, pixels that are not square."""
-        wide, tall = self.pixel
-        if self.parallel:
-            raise ViewerError("camera", "a parallel projection has depth and segments, but no light yet")
-        beside = np.abs(self.projection[:2, 2]).max() > CENTRED or abs(wide / tall - 1) > CENTRED
-        if beside:
-            raise ViewerError(
-                "camera", "no light yet where pixels are not square or the principal point is not in the middle"
-            )
+        """The renderer's camera with this view: a pinhole by its field of view where pixels are square and the principal
+        point is in the middle."""
+        (width, height), (wide, tall), scale = self.size, self.pixel, self.projection
         origin, back, up = self.pose[:3, 3], self.pose[:3, 2], self.pose[:3, 1]
-        fov = math.degrees(2 * math.atan(1 / self.projection[1, 1]))
-        return Camera(tuple(origin), tuple(origin - back), tuple(up), fov=fov, name="main camera")
+        projection: Projection | None = None
+        if self.parallel:
+            projection = Orthographic(2.0 / scale[1, 1] * float(np.linalg.norm(up)))
+        elif np.abs(scale[:2, 2]).max() > CENTRED or abs(wide / tall - 1) > CENTRED:
+            # The centre of the upper left pixel is 0 there, and half a pixel here.
+            middle = (1 - scale[0, 2]) / 2 * width - 0.5, (1 + scale[1, 2]) / 2 * height - 0.5
+            projection = Intrinsics(1 / wide, 1 / tall, *middle, size=self.size)
+        fov = math.degrees(2 * math.atan(1 / scale[1, 1]))
+        places = tuple(map(float, origin)), tuple(map(float, origin - back)), tuple(map(float, up))
+        return Camera(*places, fov=fov, name="main camera", projection=projection)  # type: ignore[arg-type]

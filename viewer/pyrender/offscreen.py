@@ -18,7 +18,7 @@ from viewer.pyrender.scene import Scene
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.denoising import MOST_FEATURES, features_of
 
-SAMPLES = {"lit": 32, "flat": 4}  # of each pixel
+SAMPLES = {"lit": 16, "flat": 4}  # of each pixel
 UNDRAWN = RenderFlags.FLIP_WIREFRAME | RenderFlags.ALL_WIREFRAME | RenderFlags.VERTEX_NORMALS | RenderFlags.FACE_NORMALS
 BESIDE = 1e-5  # of its depth, by which a ray goes on behind a node without a colour
 

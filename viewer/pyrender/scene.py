@@ -134,7 +134,7 @@ class Scene:
 
     def _check(self, node: Node) -> None:
         if node not in self._parents:
-            raise ValueError(f"node {node.name or ''} is not in the scene")
+            raise ValueError(f"node {getattr(node, 'name', None) or ''} is not in the scene")
 
     # -- changes -------------------------------------------------------------------------------------------------------
 
