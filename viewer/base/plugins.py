@@ -13,6 +13,9 @@ from viewer.base.errors import warn
 
 PREFIX = b"[raystream."  # of a group's line in entry_points.txt
 
+faults: list[str] = []  # that the command line has not told yet
+_broken: set[tuple[str, str]] = set()  # groups and names of which a warning has told
+
 
 @cache
 def named(group: str) -> dict[str, Any]:
@@ -31,14 +34,16 @@ def loaded(group: str, take: Callable[[str, Any], None], *names: str) -> None:
     """Load the plug-ins of a group, or those of these names, and ``take`` each with its name. One that raises is left
     out, with one warning."""
     for name, point in named(group).items():
-        if names and name not in names:
+        if (names and name not in names) or (group, name) in _broken:
             continue
         try:
             take(name, point.load())
         except Exception as error:  # whatever somebody else's code does
+            _broken.add((group, name))
             said = " ".join(f"{type(error).__name__}: {error}".split())
             distribution = getattr(point.dist, "name", "unknown")
-            warn([f"plug-in {name} of raystream.{group} ({distribution}) is left out: {said}"])
+            faults.append(f"plug-in {name} of raystream.{group} ({distribution}) is left out: {said}")
+            warn(faults[-1:])
 
 
 def _any() -> bool:
