@@ -8,7 +8,7 @@ from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.base.version import __version__
 
 if TYPE_CHECKING:
-    from viewer import farm
+    from viewer import farm, pyrender
     from viewer.formats.named import is_builtin
     from viewer.formats.objects.take import load
     from viewer.notebook.show import show
@@ -50,6 +50,7 @@ __all__ = [
     "farm",
     "is_builtin",
     "load",
+    "pyrender",
     "render",
     "render_frames",
     "save_frames",
@@ -91,8 +92,8 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "farm":
-        return import_module("viewer.farm")
+    if name in ("farm", "pyrender"):
+        return import_module(f"viewer.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'viewer' has no attribute '{name}' (the package of raystream, {__path__[0]})")
     return getattr(import_module(_HOMES[name]), name)

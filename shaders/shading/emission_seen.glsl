@@ -6,7 +6,7 @@ vec3 emission_seen(Ray ray, Hit hit) {
     Geometry at = geometry_at(ray, hit);
     Material material = fetch_materials(at.material);
 #ifdef HAVE_UNLIT
-    if (material.kind == BSDF_PRINCIPLED && fetch_principled(at.material).unlit == 1) {
+    if (material.kind == KIND_PRINCIPLED && fetch_principled(at.material).unlit == 1) {
         return material_color(at, hit, material);
     }
 #endif

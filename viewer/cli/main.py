@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn
 
-from viewer.base import clash
+from viewer.base import clash, plugins
 from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.base.start.modules import loaded
@@ -110,6 +110,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = DONE
         if sys.stdout is not None:
             sys.stdout.flush()
+        for said in plugins.faults if "--quiet" not in arguments else ():
+            print(f"raystream: note: {printable(said)}", file=sys.stderr)
+        plugins.faults.clear()
         return code
     except KeyboardInterrupt as stop:
         code, Terminated.last = stop.code if isinstance(stop, Terminated) else STOPPED, None

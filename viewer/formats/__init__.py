@@ -1,13 +1,17 @@
-"""Scene files. The format is recognised by content; each format's module has ``sniff`` and ``read``."""
+"""Scene files. The format is recognised by content; each format's module has ``sniff`` and ``read``. Entry points of
+``raystream.formats`` bring more: a file extension without its dot -> such a module."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 
+from viewer.base import plugins
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
 from viewer.scene.scene import Scene
@@ -60,14 +64,23 @@ def load(path: str | Path, lenient: bool = False, max_texture: int | None = None
     module = recognise(path)
     try:
         given = {"lenient": lenient, "max_texture": max_texture}
-        scene = module.read(path, **{name: given[name] for name in KEYWORDS.get(module.__name__, ())})
+        scene = module.read(path, **{name: given[name] for name in KEYWORDS.get(_name(module), ())})
     except MemoryError:
         raise ViewerError(str(path), "not enough memory to load it") from None
+    except ViewerError:
+        raise
+    except Exception as error:
+        if _name(module) in FORMATS:
+            raise
+        what = f"the plug-in for {module.NAME} fails: {type(error).__name__}: {error}"
+        raise ViewerError(str(path), what, "tell its authors") from error
+    if not isinstance(scene, Scene):
+        raise ViewerError(str(path), f"the plug-in for {module.NAME} gives no Scene", "tell its authors")
     _remark(scene)
     return scene
 
 
-def recognise(path: str | Path) -> ModuleType:
+def recognise(path: str | Path) -> Any:
     """The module of a file's format, by its first bytes alone. Raises ViewerError as `load` does for an unreadable file
     or an unknown format."""
     path = Path(path)
@@ -76,17 +89,41 @@ def recognise(path: str | Path) -> ModuleType:
 
 def suffixes() -> tuple[str, ...]:
     """The file extensions of all formats, with dots."""
-    return tuple(suffix for own in FORMATS.values() for suffix in own)
+    own = [suffix for each in FORMATS.values() for suffix in each]
+    return tuple(dict.fromkeys([*own, *(f".{name.lower()}" for name in plugins.named("formats"))]))
 
 
-def _choose(head: bytes, path: Path) -> ModuleType:
-    known = ", ".join(suffixes())
+def _name(module: Any) -> str:
+    return str(getattr(module, "__name__", ""))
+
+
+def _foreign(wanted: Callable[[str], bool]) -> list[Any]:
+    """The readers of plug-ins whose extension, with its dot, is wanted."""
+    own = {suffix for each in FORMATS.values() for suffix in each}
+    names = [name for name in plugins.named("formats") if f".{name.lower()}" not in own and wanted(f".{name.lower()}")]
+    found: list[Any] = []
+
+    def take(_: str, module: Any) -> None:
+        module.NAME, module.sniff, module.read  # noqa: B018 - what a reader has
+        found.append(module)
+
+    if names:
+        plugins.loaded("formats", take, *names)
+    return found
+
+
+def _choose(head: bytes, path: Path) -> Any:
     if not head:
         raise ViewerError(str(path), "the file is empty")
     suffix = path.suffix.lower()
     names = sorted(FORMATS, key=lambda name: suffix not in FORMATS[name])
-    by_name = import_module(names[0]) if suffix in FORMATS[names[0]] else None
-    by_content = next((module for module in map(import_module, names) if module.sniff(head, path)), None)
+    named = [import_module(names[0])] if suffix in FORMATS[names[0]] else _foreign(lambda each: each == suffix)
+    by_name = next(iter(named), None)
+    readers = chain(named, map(import_module, names))
+    by_content = next((module for module in readers if module.sniff(head, path)), None)
+    if by_content is None and by_name is None:
+        by_content = next((each for each in _foreign(lambda each: True) if each.sniff(head, path)), None)
+    known = ", ".join(suffixes())
     if by_content is None:
         other = next((what for magic, what in _OTHERS if head.startswith(magic)), None)
         if other:
@@ -98,7 +135,7 @@ def _choose(head: bytes, path: Path) -> ModuleType:
         raise ViewerError(
             str(path),
             f"is named {suffix} but holds {by_content.NAME}",
-            f"name it {FORMATS[by_content.__name__][0]} if that is meant",
+            f"name it {FORMATS[_name(by_content)][0]} if that is meant",
         )
     return by_content
 

@@ -9,7 +9,7 @@ from viewer.kernels.records import INTERACTION
 from viewer.materials.dimensions import surface_dimensions
 from viewer.materials.lobes import layers_glsl, lobe_modules, lobes_of
 from viewer.materials.look import Look
-from viewer.scene.material import KINDS
+from viewer.scene.material import FOREIGN, KINDS
 from viewer.stream.declare.kernel import Module, Prepared
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
@@ -78,7 +78,7 @@ def bsdfs(look: Look) -> list[Module]:
                 *(f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in TOGETHER),
                 *(("classic_shining",) if kind == "classic" else ()),
             ),
-            source=f"shading/bsdf_{shader}.glsl",
+            source=FOREIGN[kind].source if kind in FOREIGN else f"shading/bsdf_{shader}.glsl",
             needs=_needs_of(kind, look),
             uses=(record,),
             features=look.features,
@@ -91,7 +91,11 @@ def bsdfs(look: Look) -> list[Module]:
         "BSDF",
         provides=("bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)),
         source="interface/bsdf.glsl",
-        constants={constant(kind): number for kind, number in KINDS.items() if kind != "classic" or look.classic},
+        constants={
+            constant(kind): number
+            for kind, number in KINDS.items()
+            if kind in look.kinds or (kind != "classic" and kind not in FOREIGN)
+        },
         needs=("surface_dimension", "interaction_nowhere", *(f"{shader}_sample" for shader in shaders.values())),
         uses=(record,),
         text=switch_glsl(present, shaders) + (_SHIFT if look.sheets else ""),

@@ -17,7 +17,7 @@ from viewer.materials.opacity import opacity
 from viewer.materials.principled import albedos, half_spread, principled_materials
 from viewer.materials.textures import cones
 from viewer.materials.textures import textures as texture_module
-from viewer.scene.material import KINDS, Material
+from viewer.scene.material import FOREIGN, KINDS, Material
 from viewer.scene.texture import Texture
 from viewer.stream.declare.kernel import Module, Table
 
@@ -58,6 +58,9 @@ def materials(
             row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
         elif material.kind == "classic" and material.classic is not None:
             row["parameter"], row["specular"] = material.classic.indices[1], float(material.parts_channels)
+        elif material.kind in FOREIGN:
+            for name, value in FOREIGN[material.kind].numbers(material).items():
+                row[name] = value
         row["base_color"] = color
         for name in ("texture", "emission_texture"):
             number = getattr(material, name)
@@ -103,6 +106,7 @@ def emissions(look: Look) -> Module:
         "emissions",
         provides=("emission_seen",),
         source="shading/emission_seen.glsl",
+        constants={"KIND_PRINCIPLED": KINDS["principled"]} if "unlit" in look.lobes else {},
         needs=needs,
         uses=(RAY, HIT, GEOMETRY),
         features=look.features,

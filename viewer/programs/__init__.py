@@ -1,11 +1,12 @@
 """Programs by name: wiring only, no OpenGL. Every module of this folder is imported with it, so that a program becomes
-known by being here and registering (`viewer.programs.registry`)."""
+known by being here and registering (`viewer.programs.registry`), or by an entry point of ``raystream.programs``."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
 
+from viewer.base import plugins
 from viewer.programs.features import feature_buffers
 from viewer.programs.first_hits import eye_hits
 from viewer.programs.photon_trace import photon_emission, photon_frame
@@ -15,6 +16,7 @@ from viewer.programs.traversal import LEVELS, TraversalStates
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
+plugins.loaded("programs", lambda _, program: register(program))
 
 __all__ = [
     "LEVELS",

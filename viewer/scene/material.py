@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from viewer.base import plugins
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
 # Kinds of scattering; the numbers are the shaders' constants BSDF_LAMBERT and so on.
 KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3, "principled": 4, "classic": 5}
+MOST_KINDS = 8  # a path keeps three bits of them
 ALPHA_MODES = ("opaque", "mask", "blend")
 
 # Real glass has up to about 1, rutile 2; far above, squared indices would overflow float32.
@@ -108,6 +111,8 @@ class Material:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
+            plugins.loaded("materials", add_kind, self.kind)
+        if self.kind not in KINDS:
             raise ViewerError(f"material '{self.name}'", f"unknown kind '{self.kind}'", f"one of {', '.join(KINDS)}")
         if self.kind == "classic" and self.classic is None:
             self.classic = ClassicMaterial()
@@ -152,3 +157,32 @@ class Material:
 
 # Fields with texture numbers.
 TEXTURE_FIELDS = tuple(each.name for each in fields(Material) if each.name.endswith("texture"))
+
+
+@dataclass(frozen=True)
+class MaterialKind:
+    """A kind of scattering that an entry point of ``raystream.materials`` brings, whose name it has.
+
+    source  : the path of a GLSL file with ``<kind>_value``, ``_pdf``, ``_reflectance`` and ``_sample``, as
+              ``shaders/interface/bsdf.glsl`` has them, of a BSDF that scatters over directions.
+    numbers : what a material of the kind has for it: ``parameter``, ``specular`` or ``reflectivity`` of an interaction,
+              beside its ``albedo``.
+    """
+
+    source: str
+    numbers: Callable[[Material], Mapping[str, float]] = lambda material: {}
+
+
+FOREIGN: dict[str, MaterialKind] = {}  # by name, those that have been asked for
+
+
+def add_kind(name: str, kind: MaterialKind) -> None:
+    """Make a kind known. Raises TypeError and ValueError for what is none, for a name that there is, and for more kinds
+    than a path can keep."""
+    if not isinstance(kind, MaterialKind):
+        raise TypeError(f"{type(kind).__name__} is no MaterialKind")
+    if name in KINDS or not name.isidentifier():
+        raise ValueError(f"a kind cannot be called {name}")
+    if len(KINDS) == MOST_KINDS:
+        raise ValueError(f"there are {MOST_KINDS} kinds already")
+    KINDS[name], FOREIGN[name] = len(KINDS), kind

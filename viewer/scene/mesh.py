@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.scene.card import card
 
 Float = NDArray[np.float32]
 Int = NDArray[np.int32]
@@ -70,6 +71,13 @@ class Mesh:
             if array.shape != (count, width):
                 raise ViewerError(self.name, f"{label} have shape {array.shape}, expected ({count}, {width})")
             setattr(self, label, quiet_nans(array))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the mesh in grey."""
+        import viewer  # scenes are made of meshes: this package hands them out
+
+        text = f"<Mesh {self.name!r}: {len(self.triangles):,} triangles, {len(self.positions):,} vertices>"
+        return card(text, viewer.Scene([replace(self, materials=None)], [viewer.Instance(0)]))
 
     def with_materials(self, materials: Int) -> Mesh:
         """The mesh with other materials (T,) int32."""

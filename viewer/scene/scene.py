@@ -14,6 +14,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.scene.animation import Animation, Pose, Poser, Properties, together
 from viewer.scene.camera import Camera
+from viewer.scene.card import card
 from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import offsets
@@ -232,6 +233,10 @@ class Scene:
             f"{len(self.instances):,} instances, {len(self.materials):,} materials, {len(self.cameras):,} cameras, "
             f"{len(self.lights):,} lights, {len(self.animations):,} animations>"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return card(repr(self), self)
 
     def camera(self, name: str | None = None, aspect: float = 1.0) -> Camera:
         """The camera of that name (by default the first); one that frames the scene, in pictures of that aspect, if

@@ -80,7 +80,7 @@ class Kernel:
     """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``; of `copying` it is generated.
 
     exits : possible return values. needs : functions of modules. copies : pairs of arguments, the second a copy of the
-    first.
+    first. source : the path of its file elsewhere, of a plug-in.
     """
 
     name: str
@@ -88,6 +88,7 @@ class Kernel:
     exits: tuple[str, ...]
     needs: tuple[str, ...] = ()
     copies: tuple[tuple[str, str], ...] = ()
+    source: str = ""
 
     def __post_init__(self) -> None:
         for what, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
@@ -102,7 +103,7 @@ class Kernel:
     @property
     def file(self) -> str:
         """Its source, relative to ``shaders/``; empty where that is generated."""
-        return "" if self.copies else f"kernels/{self.name}.glsl"
+        return "" if self.copies else self.source or f"kernels/{self.name}.glsl"
 
     @property
     def copy_glsl(self) -> str:

@@ -1,0 +1,129 @@
+"""How other libraries reach the renderer: trimesh's viewers, PyVista's plotters, a notebook's cards."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import raystream
+from viewer.scene import card as module
+from viewer.scene.instance import Instance
+from viewer.scene.mesh import Mesh
+
+ROOT = Path(__file__).resolve().parents[2]
+CORNERS, FACES = [[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]]
+
+
+def test_trimesh_shows_by_it(monkeypatch):
+    """``scene.show(viewer=raystream.show)``, with options."""
+    trimesh = pytest.importorskip("trimesh")
+    from viewer.window import show
+
+    opened = []
+    monkeypatch.setattr(show, "show", lambda scene, **options: opened.append((scene, options)))
+    for shown in (trimesh.Scene(trimesh.creation.box()), trimesh.creation.box()):
+        shown.show(viewer=raystream.show, environment="sky")
+    assert len(opened) == 2 and [options for _, options in opened] == [{"environment": "sky"}] * 2
+    assert raystream.load(opened[0][0]).triangle_count == 12
+
+
+@pytest.fixture
+def plotter():
+    """What of a plotter is read, with a registry like PyVista's."""
+    mesh = SimpleNamespace(
+        points=np.array(CORNERS),
+        regular_faces=np.array(FACES),
+        n_cells=1,
+        point_data={},
+        cell_data={},
+        active_scalars_name=None,
+        is_all_triangles=True,
+    )
+    color = SimpleNamespace(float_rgb=(1.0, 0.5, 0.25))
+    prop = SimpleNamespace(color=color, opacity=1.0, metallic=0.0, roughness=0.5, interpolation="Phong")
+    actor = SimpleNamespace(mapper=SimpleNamespace(dataset=mesh), prop=prop, visibility=True, user_matrix=None)
+    camera = SimpleNamespace(position=(0, 0, 4), focal_point=(0, 0, 0), up=(0, 1, 0), view_angle=40.0)
+    return SimpleNamespace(actors={"mesh": actor}, camera=camera, window_size=[12, 8])
+
+
+def test_plotters_have_it(plotter, monkeypatch, device):
+    """By the module that the entry point names; the picture is that of the plotter itself."""
+    made = {}
+    pyvista = ModuleType("pyvista")
+    pyvista.register_plotter_component = lambda name: lambda kind: made.setdefault(name, kind)
+    monkeypatch.setitem(sys.modules, "pyvista", pyvista)
+    monkeypatch.delitem(sys.modules, "raystream.plotter", raising=False)
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    (name, place), = declared["pyvista.plotter_components"].items()
+    assert name == "raystream"
+    __import__(place)
+    component = made[name](plotter)
+    picture = component.render(spp=2, environment=(1, 1, 1))
+    assert picture.linear.shape == (8, 12, 3)
+    alone = raystream.render(plotter, size=(12, 8), spp=2, environment=(1, 1, 1))
+    assert np.array_equal(picture.linear, alone.linear) and np.ptp(picture.linear[4, 6]) > 0
+    assert component.render(size=4, spp=1, environment=(1, 1, 1)).linear.shape == (4, 4, 3)
+    shown = []
+    from viewer.notebook import show
+
+    monkeypatch.setattr(show, "show", lambda given, **options: shown.append((given, options)))
+    component.show(environment="sky")
+    assert shown == [(plotter, {"environment": "sky"})]
+
+
+def test_pyvista_itself_finds_it(tmp_path):
+    """With the metadata of an installed wheel; a plotter without a screen."""
+    pytest.importorskip("pyvista", minversion="0.48")
+    info = tmp_path / "raystream-0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: raystream\nVersion: 0\n")
+    (info / "entry_points.txt").write_text("[pyvista.plotter_components]\nraystream = raystream.plotter\n")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport pyvista\n"
+        "plotter = pyvista.Plotter(off_screen=True)\nplotter.add_mesh(pyvista.Sphere(), color='red')\n"
+        "picture = plotter.raystream.render(size=(16, 12), spp=1)\nprint(picture.linear.shape)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout == "(12, 16, 3)\n", done.stderr
+
+
+def pixels(page: str) -> np.ndarray:
+    """Those of the picture in a card."""
+    (data,) = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"))
+
+
+def test_cards(monkeypatch, device):
+    monkeypatch.setattr(module, "SIDE", 16)
+    monkeypatch.setattr(module, "SAMPLES", 2)
+    scene = raystream.Scene.from_triangles(CORNERS, FACES, name="<b>")
+    page = scene._repr_html_()
+    assert "&lt;Scene &#x27;&lt;b&gt;&#x27;: 1 triangles" in page and "<b>" not in page
+    shown = pixels(page)
+    assert shown.shape == (16, 16, 3) and np.ptp(shown.astype(int)) > 30
+    page = scene.meshes[0]._repr_html_()
+    assert "&lt;Mesh &#x27;&lt;b&gt;&#x27;: 1 triangles, 3 vertices&gt;" in page
+    assert np.array_equal(pixels(page), shown)
+
+
+def test_cards_without_a_picture(monkeypatch):
+    """Nothing to see, and nothing to see it with."""
+    empty = raystream.Scene([Mesh(np.zeros((0, 3)), np.zeros((0, 3), int))], [Instance(0)])
+    assert empty._repr_html_().startswith("<code>") and "img" not in empty._repr_html_()
+
+    def fails(*_: object, **__: object) -> None:
+        raise raystream.ViewerError("OpenGL", "is not there")
+
+    monkeypatch.setattr("viewer.renderer.one_line.render", fails)
+    scene = raystream.Scene.from_triangles(CORNERS, FACES)
+    assert scene._repr_html_() == f"<code>{module.html.escape(repr(scene))}</code>"

@@ -1,0 +1,1 @@
+"""A plug-in whose parts are all broken."""

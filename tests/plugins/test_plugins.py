@@ -1,0 +1,140 @@
+"""Entry points of other distributions: a reader, a program and a material of a package that lies beside, with the
+metadata of an installed one; and a package whose parts are all broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+OFF = "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0 # a corner\n0 1 0\n4 0 1 2 3\n3 0 2 1\n"
+
+USED = """
+import json, warnings, numpy as np
+warnings.simplefilter("error")
+import raystream
+from raystream import Material
+found = {"off": repr(raystream.load("a.off")), "nameless": raystream.load("b.model").triangle_count}
+corners, faces = [[-9, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]], [[0, 1, 2], [0, 2, 3]]
+plane = raystream.Scene.from_triangles(corners, faces)
+camera = "0,2,2 0,0,0"
+for machine in ("singlepass", "multipass"):
+    picture = raystream.render(plane, program="facing", size=4, spp=2, camera=camera, fov=1.0, machine=machine, environment="none")
+    found[machine] = picture.linear[2, 2].tolist()
+for kind in ("lambert", "clay"):
+    plane.materials = [Material("ground", (0.5, 0.5, 0.5, 1), kind=kind, roughness=0.6)]
+    lamp = raystream.Light("directional", direction=(0, 0.6, -0.8), intensity=(3, 3, 3))
+    lit = {"camera": "0,-3,2 0,0,0", "environment": "none", "depth": 1, "fov": 1, "size": 4, "spp": 4}
+    scene = raystream.Scene(plane.meshes, plane.instances, plane.materials, lights=[lamp])
+    found[kind] = float(raystream.render(scene, **lit).linear.mean())
+    white = [Material("ground", (1, 1, 1, 1), kind=kind, roughness=0.6)]
+    furnace = raystream.Scene(plane.meshes, plane.instances, white)
+    options = {"size": 8, "spp": 256, "depth": 1, "fov": 1, "environment": (1, 1, 1), "camera": camera}
+    found[kind + " furnace"] = float(raystream.render(furnace, **options).linear.mean())
+from viewer.options.docs import docstring
+found["help"] = "facing" in raystream.Renderer.__doc__
+print(json.dumps(found))
+"""
+
+BROKEN = """
+import json, warnings
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    import raystream
+    from raystream import Material, ViewerError
+    raystream.render("cornell", size=4, spp=1)
+    faults = []
+    for call in (lambda: raystream.load("a.lost"), lambda: raystream.load("a.vague"), lambda: Material(kind="dust")):
+        try:
+            call()
+        except ViewerError as error:
+            faults.append(str(error))
+print(json.dumps({"told": [str(each.message) for each in told], "faults": faults}))
+"""
+
+
+def python(folder: Path, plugins: str, *arguments: str) -> tuple[str, str]:
+    """Output and errors of a process that finds these plug-ins."""
+    paths = [str(HERE / plugins), str(ROOT), str(ROOT / "viewer" / "launch")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, cwd=folder, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What a process knows that finds them."""
+    folder = tmp_path_factory.mktemp("found")
+    for name in ("a.off", "b.model"):
+        (folder / name).write_text(OFF)
+    return json.loads(python(folder, "found", "-c", USED)[0])
+
+
+def test_they_are_short():
+    files = list((HERE / "found" / "raystream_example").iterdir())
+    lengths = {each.name: len(each.read_text().splitlines()) for each in files if each.suffix == ".py"}
+    assert len(lengths) == 4 and max(lengths.values()) <= 50
+
+
+def test_a_reader(found):
+    """By its extension, and by content."""
+    assert found["off"].startswith("<Scene 'a': 3 triangles") and found["nameless"] == 3
+
+
+def test_a_program(found):
+    """On both machines, with a kernel of its own, and in the help."""
+    assert found["singlepass"] == found["multipass"] == pytest.approx([0.5**0.5] * 3, rel=5e-3)
+    assert found["help"]
+
+
+def test_a_material(found):
+    """Against the formula, seen from the light's side; and in a furnace less comes back than came."""
+    variance = 0.6**2
+    a, b = 1 - 0.5 * variance / (variance + 0.33), 0.45 * variance / (variance + 0.09)
+    to_light, to_eye = (0.0, -0.6, 0.8), (0.0, -3 / 13**0.5, 2 / 13**0.5)
+    here, there = to_light[2], to_eye[2]
+    together = (to_light[1] * to_eye[1]) / max(here, there)
+    assert found["clay"] / found["lambert"] == pytest.approx(a + b * together, rel=2e-3)
+    assert found["lambert furnace"] == pytest.approx(1, rel=1e-5) and 0.7 < found["clay furnace"] < 0.95
+
+
+def test_broken_ones_are_a_warning_each(tmp_path):
+    for name in ("a.lost", "a.vague"):
+        (tmp_path / name).write_text("something\n")
+    said = json.loads(python(tmp_path, "broken", "-c", BROKEN)[0])
+    parts = [line.split(" is left out: ") for line in said["told"]]
+    ours = [part for part in parts if len(part) == 2]
+    assert [name for name, _ in ours] == [
+        f"plug-in {name} (raystream-broken)"
+        for name in (
+            "nothing of raystream.programs",
+            "lost of raystream.formats",
+            "vague of raystream.formats",
+            "dust of raystream.materials",
+        )
+    ]
+    assert ours[0][1] == ours[1][1] == "ModuleNotFoundError: No module named 'raystream_broken.missing'"
+    assert [fault.partition(": ")[2].split(" (")[0] for fault in said["faults"]] == [
+        "is of no known scene format",
+        "is of no known scene format",
+        "unknown kind 'dust'",
+    ]
+
+
+def test_the_command_line_tells_them(tmp_path):
+    line = ("-m", "raystream", "render", "cornell", "-o", "a.png", "--size", "4x4", "--spp", "1")
+    _, errors = python(tmp_path, "broken", *line)
+    notes = [each for each in errors.splitlines() if "plug-in" in each]
+    assert len(notes) == 1 and notes[0].startswith("raystream: note: plug-in nothing of raystream.programs")
+    assert "plug-in" not in python(tmp_path, "broken", *line, "--quiet")[1]
+    out, _ = python(tmp_path, "found", "-m", "raystream", "render", "--help")
+    assert "photon or facing" in " ".join(out.split())

@@ -1,0 +1,170 @@
+"""Colour of raystream.pyrender: its light, its background, its flat colours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rasteriser import at, ball, rasterise, square
+
+from raystream import ViewerWarning
+from raystream.pyrender import (
+    DirectionalLight,
+    IntrinsicsCamera,
+    Mesh,
+    MetallicRoughnessMaterial,
+    OrthographicCamera,
+    PerspectiveCamera,
+    PointLight,
+    RenderFlags,
+    Sampler,
+    Scene,
+    SpecularGlossinessMaterial,
+    SpotLight,
+    Texture,
+)
+from viewer.scene.material import Material
+
+MATTE = {"metallicFactor": 0.0, "roughnessFactor": 1.0}
+CAMERAS = [
+    PerspectiveCamera(1.0),
+    PerspectiveCamera(1.0, aspectRatio=2.0),
+    OrthographicCamera(1.5, 1.5),
+    IntrinsicsCamera(40.0, 50.0, 21.0, 13.0),
+]
+
+
+def facing(material, *lights, ambient=0.0):
+    """A square that fills the picture, 2 before the camera."""
+    scene = Scene(ambient_light=[ambient] * 3)
+    scene.add(square(9.0, material=material), pose=at(0, 0, -2))
+    scene.add(PerspectiveCamera(0.5))
+    for light, pose in lights:
+        scene.add(light, pose=pose)
+    return scene
+
+
+def radiance(color):
+    """Of bytes, in linear sRGB (IEC 61966-2-1)."""
+    value = np.asarray(color, np.float64) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+@pytest.mark.parametrize(
+    ("light", "pose", "irradiance"),
+    [
+        (DirectionalLight(intensity=1.5), at(0, 0, 0), 1.5),
+        (DirectionalLight(intensity=1.5), at(0, 0, 0, (np.pi / 3, 0, 0)), 0.75),
+        (PointLight(intensity=6.0), at(0, 0, 0), 1.5),
+        (SpotLight(intensity=6.0, innerConeAngle=0.5, outerConeAngle=0.6), at(0, 0, 0), 1.5),
+        (SpotLight(intensity=6.0, innerConeAngle=0.1, outerConeAngle=0.2), at(0, 0, 0, (0.6, 0, 0)), 0.0),
+    ],
+)
+def test_lights_are_as_bright_as_there(light, pose, irradiance, offscreen):
+    """A matte surface of albedo a reflects a / pi of the light that falls on it, of each unit and kind."""
+    scene = facing(MetallicRoughnessMaterial(baseColorFactor=[0.6, 0.3, 0.15, 1], **MATTE), (light, pose))
+    color, depth = offscreen(5, 5, spp=4).render(scene)
+    wanted = np.array([0.6, 0.3, 0.15]) * irradiance / np.pi
+    np.testing.assert_allclose(radiance(color[2, 2]), wanted, rtol=0.12, atol=0.03 * irradiance)  # its gloss besides
+    assert depth[2, 2] == pytest.approx(2.0)
+
+
+def test_ambient_light_comes_from_all_sides(offscreen):
+    """And is not seen behind."""
+    scene = facing(MetallicRoughnessMaterial(baseColorFactor=[0.5, 0.25, 0.125, 1], **MATTE), ambient=0.8)
+    color, _ = offscreen(4, 4, spp=64).render(scene)
+    np.testing.assert_allclose(radiance(color).mean(axis=(0, 1)), [0.4, 0.2, 0.1], rtol=0.1, atol=0.02)
+    scene = Scene(bg_color=[10, 20, 30], ambient_light=[1.0, 1.0, 1.0])
+    scene.add(ball(0.2), pose=at(0, 0, -2))
+    scene.add(PerspectiveCamera(1.0))
+    assert offscreen(8, 8, spp=2).render(scene)[0][0, 0].tolist() == [10, 20, 30]
+
+
+@pytest.mark.parametrize("camera", CAMERAS, ids=["square", "aspect", "parallel", "intrinsics"])
+def test_colour_is_where_depth_is(camera, things, offscreen):
+    """Of all cameras: covered where the rasteriser finds a surface, but for edges; and none of it elsewhere."""
+    scene, size = things(camera), (48, 32)
+    scene.bg_color = [0.0, 0.0, 0.0, 0.0]
+    color, _ = offscreen(*size, spp=16).render(scene, RenderFlags.FLAT | RenderFlags.RGBA)
+    assert color.shape == (32, 48, 4) and color.dtype == np.uint8
+    wanted = rasterise(scene, size)[0] > 0
+    covered = color[..., 3] / 255
+    around = [wanted[1 + y : 31 + y, 1 + x : 47 + x] for x in (-1, 0, 1) for y in (-1, 0, 1)]
+    inside, outside = np.all(around, axis=0), ~np.any(around, axis=0)
+    assert (covered[1:-1, 1:-1][inside] == 1).all() and (covered[1:-1, 1:-1][outside] == 0).all()
+    assert not color[covered == 0].any()
+
+
+def test_background_is_before_no_light(offscreen):
+    """As displayed, without a tone map, and with its own opacity."""
+    scene = Scene(bg_color=[0.25, 0.5, 0.75, 0.5])
+    scene.add(square(0.5), pose=at(0, 0, -2))
+    scene.add(PerspectiveCamera(1.0))
+    renderer = offscreen(9, 9, spp=2)
+    assert renderer.render(scene)[0][0, 0].tolist() == [64, 128, 191]
+    color, _ = renderer.render(scene, RenderFlags.RGBA)
+    assert color[0, 0].tolist() == [64, 128, 191, 128] and color[4, 4].tolist() == [0, 0, 0, 255]
+
+
+def test_flat_colours_are_bytes(offscreen):
+    """Factors and colours of vertices as they are, textures with their rows from the top."""
+    image = np.array([[[255, 0, 0], [0, 255, 0]], [[0, 0, 255], [90, 90, 90]]], np.uint8)
+    texture = Texture(source=image, source_channels="RGB", sampler=Sampler(magFilter=9728, minFilter=9728))
+    scene = Scene(ambient_light=[1.0, 1.0, 1.0])
+    scene.add(square(9.0, material=MetallicRoughnessMaterial(baseColorTexture=texture)), pose=at(0, 0, -8))
+    scene.add(square(0.5, color_0=[[0.2, 0.4, 0.6, 1]] * 4), pose=at(-1, 0, -2))
+    scene.add(square(0.5, material=MetallicRoughnessMaterial(baseColorFactor=[0.5, 0.1, 1, 1])), pose=at(1, 0, -2))
+    scene.add(PerspectiveCamera(2 * np.arctan(0.5)))
+    color = offscreen(16, 8).render(scene, RenderFlags.FLAT)[0]
+    np.testing.assert_allclose(color[3, [4, 11]], [[51, 102, 153], [128, 26, 255]], atol=1)
+    corners = color[[1, 1, 6, 6], [6, 9, 6, 9]]
+    assert corners.tolist() == [[255, 0, 0], [0, 255, 0], [0, 0, 255], [90, 90, 90]]
+
+
+def test_opacity(offscreen):
+    """BLEND lets light pass; MASK, the default, cuts holes out of textures and leaves factors alone."""
+    image = np.zeros((2, 2, 4), np.uint8)
+    image[..., :3], image[:, 0, 3] = 255, 255
+    holes = {"baseColorTexture": Texture(source=image, source_channels="RGBA", sampler=Sampler(9728, 9728, 9728))}
+    shares = []
+    for more in ({"baseColorFactor": [1, 1, 1, 0.25]}, {"baseColorFactor": [1, 1, 1, 0.25], "alphaMode": "BLEND"}, holes):
+        scene = Scene(bg_color=[0, 0, 0, 0])
+        scene.add(square(9.0, material=MetallicRoughnessMaterial(**more)), pose=at(0, 0, -2))
+        scene.add(PerspectiveCamera(0.5))
+        color, depth = offscreen(8, 8, spp=32).render(scene, RenderFlags.FLAT | RenderFlags.RGBA)
+        shares.append([color[:, half, 3].mean() / 255 for half in (slice(0, 4), slice(4, 8))])
+        assert (depth == 2).all()
+    np.testing.assert_allclose(shares, [[1, 1], [0.25, 0.25], [1, 0]], atol=0.06)
+
+
+def test_specular_glossiness(offscreen):
+    """The reflectance at normal incidence, in ambient light; a texture's opacity is its glossiness."""
+    material = SpecularGlossinessMaterial(diffuseFactor=[0, 0, 0, 1], specularFactor=[0.5, 0.25, 0.125])
+    color, _ = offscreen(4, 4, spp=16).render(facing(material, ambient=1.0))
+    np.testing.assert_allclose(radiance(color).mean(axis=(0, 1)), [0.5, 0.25, 0.125], rtol=0.05, atol=0.01)
+    from viewer.pyrender.surfaces import Textures, lit
+
+    gloss = np.full((1, 1, 4), 200, np.uint8)
+    gloss[..., 3] = 51
+    material = SpecularGlossinessMaterial(glossinessFactor=0.5, specularGlossinessTexture=gloss)
+    textures = Textures()
+    made = lit(square(material=material).primitives[0], textures)
+    assert made.roughness == 1 and made.metallic_roughness_texture is not None
+    assert textures.found[made.metallic_roughness_texture].image.texels[0, 0, 1] == round(255 * (1 - 0.5 * 0.2))
+    assert isinstance(made, Material)
+
+
+def test_light_and_colour_follow_poses(offscreen):
+    """A light that moves with its parent."""
+    scene = facing(MetallicRoughnessMaterial(**MATTE))
+    holder = scene.add(Mesh([]), name="holder")
+    scene.add(SpotLight(intensity=9.0, innerConeAngle=0.2, outerConeAngle=0.3), parent_name="holder")
+    renderer = offscreen(5, 5, spp=2)
+    assert renderer.render(scene)[0][2, 2].min() > 100
+    scene.set_pose(holder, at(0, 3, 0))
+    assert renderer.render(scene)[0][2, 2].max() < 60
+
+
+def test_what_is_not_drawn_is_told(offscreen):
+    scene = facing(MetallicRoughnessMaterial())
+    with pytest.warns(ViewerWarning, match="^wireframes and normals are not drawn"):
+        offscreen(2, 2).render(scene, RenderFlags.ALL_WIREFRAME | RenderFlags.DEPTH_ONLY)

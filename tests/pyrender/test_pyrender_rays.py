@@ -1,0 +1,149 @@
+"""Depth and segments of raystream.pyrender, beside a rasteriser's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rasteriser import at, at_edges, ball, box, rasterise, square
+
+from raystream import ViewerError
+from raystream.pyrender import IntrinsicsCamera, Mesh, OrthographicCamera, PerspectiveCamera, RenderFlags, Scene
+
+SIZE = 80, 60
+CAMERAS = {
+    "perspective": lambda: PerspectiveCamera(1.0),
+    "aspect": lambda: PerspectiveCamera(0.9, znear=0.01, zfar=50.0, aspectRatio=1.7),
+    "orthographic": lambda: OrthographicCamera(1.0, 1.4),
+    "intrinsics": lambda: IntrinsicsCamera(fx=70.0, fy=82.0, cx=33.3, cy=26.6),
+}
+
+
+@pytest.fixture(params=CAMERAS)
+def scene(request, things):
+    return things(CAMERAS[request.param]())
+
+
+def test_depth_is_the_rasteriser_s(scene, offscreen):
+    """Along the view, of all cameras; a pixel may differ beside another surface alone."""
+    depth = offscreen(*SIZE).render(scene, RenderFlags.DEPTH_ONLY)
+    wanted, owner = rasterise(scene, SIZE)
+    assert depth.dtype == np.float32 and depth.shape == SIZE[::-1]
+    assert 0.1 < (wanted > 0).mean() < 0.9 and len(np.unique(owner)) == 4
+    away = ~at_edges(owner, wanted, 0.05)
+    np.testing.assert_allclose(depth[away], wanted[away], rtol=2e-6)
+    assert ((depth > 0) != (wanted > 0)).mean() < 0.002
+
+
+def test_segments_are_the_rasteriser_s(scene, offscreen):
+    """A colour for each node; without one a node is not there, and what is behind it is seen."""
+    nodes, renderer = list(scene.mesh_nodes), offscreen(*SIZE)
+    color, depth = renderer.render(scene, RenderFlags.SEG, {node: 20 * (k + 1) for k, node in enumerate(nodes)})
+    wanted, owner = rasterise(scene, SIZE)
+    assert color.dtype == np.uint8 and color.shape == (*SIZE[::-1], 3) and depth.dtype == np.float32
+    away = ~at_edges(owner, wanted, 0.05)
+    assert np.array_equal(color[away], np.repeat(20 * (owner[away, None] + 1), 3, axis=1))
+    assert (color[..., 0] != 20 * (owner + 1)).mean() < 0.004
+
+    color, depth = renderer.render(scene, RenderFlags.SEG | RenderFlags.RGBA, {nodes[2]: (9, 8, 7)})
+    for node in nodes[:2]:
+        scene.remove_node(node)
+    wanted, owner = rasterise(scene, SIZE)
+    away = ~at_edges(owner, wanted, 0.05)
+    assert np.array_equal(color[away], np.where(owner[away, None] >= 0, (9, 8, 7, 255), (0, 0, 0, 255)))
+    np.testing.assert_allclose(depth[away], wanted[away], rtol=1e-5)
+
+
+def test_back_faces(offscreen):
+    """They are culled, but of materials of two sides, and where a flag says so."""
+    scene = Scene()
+    scene.add(square(1.0), pose=at(0, 0, -2, (0, np.pi, 0)))
+    both = square(1.0)
+    both.primitives[0].material.doubleSided = True
+    scene.add(both, pose=at(0, 0, -3, (0, np.pi, 0)))
+    scene.add(PerspectiveCamera(1.0))
+    renderer = offscreen(9, 9)
+    assert renderer.render(scene, RenderFlags.DEPTH_ONLY)[4, 4] == pytest.approx(3.0)
+    assert renderer.render(scene, RenderFlags.DEPTH_ONLY | RenderFlags.SKIP_CULL_FACES)[4, 4] == pytest.approx(2.0)
+
+
+def test_clipping_planes(offscreen):
+    scene = Scene()
+    scene.add(square(0.2), pose=at(0, 0, -0.4))
+    scene.add(square(4.0), pose=at(0.0, 0, -2))
+    scene.add(square(9.0), pose=at(0.0, 0, -9))
+    camera = PerspectiveCamera(1.0, znear=0.5, zfar=5.0)
+    scene.add(camera)
+    renderer = offscreen(8, 8)
+    assert np.allclose(renderer.render(scene, RenderFlags.DEPTH_ONLY), 2.0)
+    camera.zfar, camera.znear = 1.5, 0.1
+    depth = renderer.render(scene, RenderFlags.DEPTH_ONLY)
+    assert depth[4, 4] == pytest.approx(0.4) and depth[0, 0] == 0
+
+
+def test_points_are_squares(offscreen):
+    """Of the size in pixels, at the points' own depth, whatever it is."""
+    scene = Scene()
+    places = np.array([[-0.5, 0.25, 0.0], [0.5, 0.0, -2.0]])
+    scene.add(Mesh.from_points(places), pose=at(0, 0, -2))
+    scene.add(PerspectiveCamera(np.pi / 2))
+    depth = offscreen(64, 64, 6.0).render(scene, RenderFlags.DEPTH_ONLY)
+    for place, away in ((places[0], 2.0), (places[1], 4.0)):
+        x, y = 32 + 32 * place[0] / away, 32 - 32 * place[1] / away
+        wanted = np.zeros((64, 64), bool)
+        inside = [np.abs(np.arange(64) + 0.5 - middle) < 3 for middle in (x, y)]
+        wanted[np.ix_(inside[1], inside[0])] = True
+        assert np.allclose(depth[wanted], away) and (np.isclose(depth, away) == wanted).all()
+
+
+def test_what_is_hidden_or_empty(offscreen):
+    scene = Scene()
+    scene.add(PerspectiveCamera(1.0))
+    renderer = offscreen(4, 3)
+    assert not renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
+    color, depth = renderer.render(scene)
+    assert (color == 255).all() and not depth.any()
+    node = scene.add(box(), pose=at(0, 0, -3))
+    assert renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
+    node.mesh.is_visible = False
+    assert not renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
+
+
+def test_poses_build_nothing(offscreen, things):
+    """Between pictures nodes and the camera move: the structure stays, and the picture is that of a new renderer."""
+    scene, renderer = things(PerspectiveCamera(1.0)), offscreen(*SIZE)
+    before = renderer.render(scene, RenderFlags.DEPTH_ONLY)
+    (shown,) = renderer._shown.values()
+    structure = shown.renderer.structure
+    nodes = [*list(scene.mesh_nodes)[:2], scene.main_camera_node]
+    for node, pose in zip(nodes, (at(0.3, 0, -3), at(-0.2, 0.3, -0.5), at(0, 0.2, 0.4)), strict=True):
+        scene.set_pose(node, pose)
+        moved = renderer.render(scene, RenderFlags.DEPTH_ONLY)
+        assert shown.renderer.structure.built is structure.built and not np.array_equal(moved, before)
+        before = moved
+    assert np.array_equal(moved, offscreen(*SIZE).render(scene, RenderFlags.DEPTH_ONLY))
+
+
+def test_other_vertices_are_seen(offscreen):
+    scene = Scene()
+    node = scene.add(ball(0.5), pose=at(0, 0, -3))
+    scene.add(PerspectiveCamera(1.0))
+    renderer = offscreen(9, 9)
+    assert renderer.render(scene, RenderFlags.DEPTH_ONLY)[4, 4] == pytest.approx(2.5, abs=0.01)
+    node.mesh.primitives[0].positions = node.mesh.primitives[0].positions * 2
+    assert renderer.render(scene, RenderFlags.DEPTH_ONLY)[4, 4] == pytest.approx(2.0, abs=0.02)
+
+
+def test_faults_are_one_line(offscreen):
+    renderer = offscreen(4, 4)
+    scene = Scene()
+    with pytest.raises(ViewerError, match=r"^scene: has no camera \(scene\.add"):
+        renderer.render(scene)
+    scene.add(PerspectiveCamera(1.0))
+    lines = box()
+    lines.primitives[0].mode = 1
+    node = scene.add(lines)
+    with pytest.raises(ViewerError, match="^mesh : lines cannot be traced"):
+        renderer.render(scene)
+    lines.primitives[0].mode = 4
+    with pytest.raises(ViewerError, match=r"^seg_node_map: 256 is no colour"):
+        renderer.render(scene, RenderFlags.SEG, {node: 256})

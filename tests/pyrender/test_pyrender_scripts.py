@@ -1,0 +1,199 @@
+"""Scripts as they are written for pyrender: its quickstart, its guides, its two examples, by raystream.pyrender. Models
+are trimesh's own shapes in place of files that are not here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import raystream.pyrender as pyrender
+from raystream import ViewerError, ViewerWarning
+from raystream.pyrender.constants import RenderFlags
+
+trimesh = pytest.importorskip("trimesh")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def window(monkeypatch):
+    """What windows are opened with, in place of windows."""
+    from viewer.notebook import show
+
+    opened = []
+    monkeypatch.setattr(show, "show", lambda scene, **options: opened.append((scene, options)))
+    return opened
+
+
+def textured(tall=0.2):
+    """A cylinder with an image."""
+    from PIL import Image
+
+    mesh = trimesh.creation.cylinder(0.03, tall, sections=16)
+    image = Image.fromarray(np.tile(np.array([[[200, 40, 40]], [[40, 200, 40]]], np.uint8), (4, 8, 1)))
+    uv = mesh.vertices[:, [0, 2]] * 5
+    mesh.visual = trimesh.visual.TextureVisuals(uv=uv, image=image)
+    return mesh
+
+
+def shapes_of_an_example():
+    """Meshes with textures, with colours of vertices and faces, points, three lights and a camera."""
+    s = np.sqrt(2) / 2
+    pose = np.array([[0.0, -s, s, 0.5], [1.0, 0, 0, 0], [0, s, s, 0.4], [0, 0, 0, 1]])
+    random = np.random.default_rng(1)
+    by_vertex = trimesh.creation.box(extents=0.1 * np.ones(3))
+    by_vertex.visual.vertex_colors = random.uniform(size=by_vertex.vertices.shape)
+    by_face = trimesh.creation.box(extents=0.1 * np.ones(3))
+    by_face.visual.face_colors = random.uniform(size=by_face.faces.shape)
+    points = trimesh.creation.icosphere(radius=0.05).vertices
+    scene = pyrender.Scene(ambient_light=np.array([0.02, 0.02, 0.02, 1.0]))
+    can = textured()
+    node = pyrender.Node(
+        mesh=pyrender.Mesh.from_trimesh(can), translation=np.array([0.1, 0.15, -np.min(can.vertices[:, 2])])
+    )
+    scene.add_node(node)
+    boxes = pyrender.Mesh.from_trimesh(by_vertex, smooth=False), pyrender.Mesh.from_trimesh(by_face, smooth=False)
+    scene.add_node(pyrender.Node(mesh=boxes[0], translation=np.array([-0.1, 0.10, 0.05])))
+    scene.add_node(pyrender.Node(mesh=boxes[1], translation=np.array([-0.1, -0.10, 0.05])))
+    scene.add(pyrender.Mesh.from_trimesh(trimesh.creation.box(extents=(0.6, 0.6, 0.01))))
+    scene.add(pyrender.Mesh.from_points(points, colors=random.uniform(size=points.shape)), pose=np.eye(4))
+    scene.add(pyrender.DirectionalLight(color=np.ones(3), intensity=1.0), pose=pose)
+    cone = {"innerConeAngle": np.pi / 16, "outerConeAngle": np.pi / 6}
+    scene.add(pyrender.SpotLight(color=np.ones(3), intensity=10.0, **cone), pose=pose)
+    return scene, pyrender.PerspectiveCamera(yfov=np.pi / 3.0), pose
+
+
+def test_the_long_example(window, offscreen):
+    """Viewer with a camera of its own and with the scene's, a picture, segments."""
+    scene, camera, pose = shapes_of_an_example()
+    pyrender.Viewer(scene, shadows=True)
+    scene.add(camera, pose=pose)
+    with pytest.warns(ViewerWarning, match="^the window has no central_node$"):
+        pyrender.Viewer(scene, central_node=next(iter(scene.mesh_nodes)))
+    (first, own), (second, options) = window
+    assert first.triangle_count == second.triangle_count > 100 and len(first.lights) == 2
+    assert own["size"] == (640, 480) and own["camera"].sees(first.bounds())
+    assert options["camera"].origin == pytest.approx((0.5, 0, 0.4)) and options["environment"] == pytest.approx([0.02] * 3)
+
+    renderer = offscreen(viewport_width=64, viewport_height=48)
+    color, depth = renderer.render(scene)
+    assert color.shape == (48, 64, 3) and color.dtype == np.uint8 and np.ptp(color) > 100
+    assert depth.shape == (48, 64) and 0.05 < depth.max() < 1.5 and np.count_nonzero(depth) > 0.2 * depth.size
+    colors = {node: 20 * (number + 1) for number, node in enumerate(scene.mesh_nodes)}
+    segments = renderer.render(scene, RenderFlags.SEG, colors)[0]
+    assert set(np.unique(segments)) == {0, *colors.values()}
+    renderer.delete()
+
+
+def test_the_short_example(window):
+    """A model out of a file in memory."""
+    model = ROOT.parent / "shared" / "scenes" / "models" / "Duck.glb"
+    given = trimesh.creation.uv_sphere() if not model.exists() else None
+    loaded = trimesh.Scene(given) if given is not None else trimesh.load(BytesIO(model.read_bytes()), file_type="glb")
+    mesh = pyrender.Mesh.from_trimesh(next(iter(loaded.geometry.values())))
+    scene = pyrender.Scene(ambient_light=np.array([1.0, 1.0, 1.0, 1.0]))
+    scene.add(mesh)
+    pyrender.Viewer(scene)
+    ((shown, options),) = window
+    assert options["environment"] == (1, 1, 1) and shown.triangle_count == len(mesh.primitives[0].triangles())
+
+
+def test_the_quickstart(window, offscreen):
+    mesh = pyrender.Mesh.from_trimesh(textured())
+    scene = pyrender.Scene()
+    scene.add(mesh)
+    pyrender.Viewer(scene, use_raymond_lighting=True)
+    ((shown, options),) = window
+    directions = np.array([light.direction for light in shown.lights])
+    ahead = np.array(options["camera"].target) - options["camera"].origin
+    np.testing.assert_allclose(directions @ ahead / np.linalg.norm(ahead), np.cos(np.pi / 6), rtol=1e-6)
+    np.testing.assert_allclose(directions @ directions.T, 0.625 + 0.375 * np.eye(3), rtol=1e-6)  # at even azimuths
+    assert not scene.light_nodes
+    camera = pyrender.PerspectiveCamera(yfov=np.pi / 3.0, aspectRatio=1.0)
+    s = np.sqrt(2) / 2
+    pose = np.array([[0.0, -s, s, 0.3], [1.0, 0.0, 0.0, 0.0], [0.0, s, s, 0.35], [0.0, 0.0, 0.0, 1.0]])
+    scene.add(camera, pose=pose)
+    cone = {"innerConeAngle": np.pi / 16.0, "outerConeAngle": np.pi / 6.0}
+    scene.add(pyrender.SpotLight(color=np.ones(3), intensity=3.0, **cone), pose=pose)
+    color, depth = offscreen(40, 40).render(scene)
+    seen = color[depth > 0]
+    assert len(seen) > 20 and seen.max(axis=0)[2] < seen.max() and (color[depth == 0] == 255).mean() > 0.8
+
+
+def test_the_guides():
+    """Instances, materials, hierarchies, changes."""
+    sphere = trimesh.creation.uv_sphere(radius=0.1)
+    sphere.visual.vertex_colors = [1.0, 0.0, 0.0]
+    poses = np.tile(np.eye(4), (3, 1, 1))
+    poses[:, 0, 3] = 0, 1, 2
+    mesh = pyrender.Mesh.from_trimesh(sphere, poses=poses)
+    np.testing.assert_allclose(mesh.bounds, [[-0.1] * 3, [2.1, 0.1, 0.1]], atol=1e-3)
+    with pytest.raises(ValueError, match=r"^poses have shape \(3, 3\), expected \(N, 4, 4\)$"):
+        pyrender.Mesh.from_trimesh(sphere, poses=np.eye(3))
+    gold = pyrender.MetallicRoughnessMaterial(baseColorFactor=[255, 200, 50], metallicFactor=1.0, roughnessFactor=0.2)
+    mesh = pyrender.Mesh.from_trimesh([trimesh.creation.icosahedron(), trimesh.creation.cylinder(0.1, 1)], gold)
+    assert len(mesh.primitives) == 2 and mesh.primitives[0].material is not gold
+    light = pyrender.PointLight(color=[1.0, 1.0, 1.0], intensity=2.0)
+    scene = pyrender.Scene(ambient_light=[0.02, 0.02, 0.02], bg_color=[1.0, 1.0, 1.0])
+    parent = pyrender.Node(mesh=mesh, matrix=np.eye(4))
+    scene.add_node(parent)
+    child = pyrender.Node(light=light, translation=[0, 1, 0])
+    scene.add_node(child, parent_node=parent)
+    turn = np.diag([2.0, 2.0, 2.0, 1.0])
+    scene.set_pose(parent, pose=turn)
+    assert scene.get_pose(child)[:3, 3].tolist() == [0, 2, 0]
+    assert scene.get_nodes(obj=light) == {child} and scene.lights == {light}
+    scene.remove_node(parent)
+    assert not scene.nodes
+    faces = trimesh.creation.box()
+    faces.visual.face_colors = np.full((12, 4), 90, np.uint8)
+    with pytest.raises(ValueError, match="^colours of faces need smooth=False$"):
+        pyrender.Mesh.from_trimesh(faces)
+    for wrong, words in ((None, "not NoneType"), (trimesh.Scene(faces), "from_trimesh_scene")):
+        with pytest.raises(TypeError, match=words):
+            pyrender.Mesh.from_trimesh(wrong)
+    whole = pyrender.Scene.from_trimesh_scene(trimesh.Scene(trimesh.creation.box()))
+    np.testing.assert_allclose(whole.extents, 1)
+
+
+def test_windows_that_cannot_be(window):
+    scene = pyrender.Scene()
+    with pytest.raises(ViewerError, match=r"^run_in_thread=True: the window belongs to the main thread \("):
+        pyrender.Viewer(scene, run_in_thread=True)
+    later = pyrender.Viewer(scene, auto_start=False)
+    assert not window and not later.is_active
+    later.start()
+    assert len(window) == 1
+
+
+def test_materials_of_trimesh():
+    """PBR and simple ones, by fields."""
+    box = trimesh.creation.box()
+    uv = np.zeros((8, 2))
+    pbr = trimesh.visual.material.PBRMaterial(
+        baseColorFactor=[255, 128, 0, 255], metallicFactor=0.5, roughnessFactor=0.25, emissiveFactor=[0, 0, 1]
+    )
+    box.visual = trimesh.visual.TextureVisuals(uv=uv, material=pbr)
+    (made,) = (each.material for each in pyrender.Mesh.from_trimesh(box).primitives)
+    assert (made.metallicFactor, made.roughnessFactor) == (0.5, 0.25)
+    np.testing.assert_allclose(made.baseColorFactor, [1, 128 / 255, 0, 1], rtol=1e-6)
+    np.testing.assert_allclose(made.emissiveFactor, [0, 0, 1])
+    box.visual.material = trimesh.visual.material.SimpleMaterial(diffuse=[0, 255, 0, 255], Ns=16.0)
+    (made,) = (each.material for each in pyrender.Mesh.from_trimesh(box).primitives)
+    assert made.roughnessFactor == pytest.approx((2 / 18) ** 0.25) and made.baseColorFactor[1] == 1
+
+
+def test_trimesh_is_asked_by_nobody():
+    """The module itself needs no trimesh."""
+    code = (
+        "import sys; sys.modules['trimesh'] = None\n"
+        "from raystream.pyrender import Mesh, Scene\nfrom raystream.pyrender.light import PointLight\n"
+        "import raystream, raystream.pyrender as pyrender\n"
+        "print(raystream.pyrender is pyrender and pyrender.PointLight is PointLight)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout == "True\n", done.stderr

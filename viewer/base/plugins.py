@@ -1,0 +1,66 @@
+"""What other distributions add: entry points of the groups ``raystream.formats``, ``raystream.programs`` and
+``raystream.materials``. A broken one is one warning, and all else works."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from viewer.base.errors import warn
+
+PREFIX = b"[raystream."  # of a group's line in entry_points.txt
+
+faults: list[str] = []  # that the command line has not told yet
+_broken: set[tuple[str, str]] = set()  # groups and names of which a warning has told
+
+
+@cache
+def named(group: str) -> dict[str, Any]:
+    """The entry points of ``raystream.<group>`` by name, not loaded yet; of one name the first on the path."""
+    if not _any():
+        return {}
+    from importlib.metadata import entry_points  # takes as long as the rest of a short command
+
+    found: dict[str, Any] = {}
+    for each in entry_points(group=f"raystream.{group}"):
+        found.setdefault(each.name, each)
+    return found
+
+
+def loaded(group: str, take: Callable[[str, Any], None], *names: str) -> None:
+    """Load the plug-ins of a group, or those of these names, and ``take`` each with its name. One that raises is left
+    out, with one warning."""
+    for name, point in named(group).items():
+        if (names and name not in names) or (group, name) in _broken:
+            continue
+        try:
+            take(name, point.load())
+        except Exception as error:  # whatever somebody else's code does
+            _broken.add((group, name))
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            distribution = getattr(point.dist, "name", "unknown")
+            faults.append(f"plug-in {name} of raystream.{group} ({distribution}) is left out: {said}")
+            warn(faults[-1:])
+
+
+def _any() -> bool:
+    """Whether a distribution on the path has entry points of this package, by the files themselves: to ask
+    importlib.metadata takes ten times as long."""
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            if not name.endswith((".dist-info", ".egg-info")):
+                continue
+            try:
+                with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+                    if PREFIX in file.read():
+                        return True
+            except OSError:
+                continue
+    return False

@@ -1,0 +1,133 @@
+"""Cameras with OpenGL's projections: they look along their own -Z, x to the right and y upwards."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.pyrender.checked import Checked, label, number, optional
+
+NEAR, FAR = 0.05, 100.0  # of pyrender, scene units
+
+
+class Camera(ABC):
+    """What all cameras have. znear, zfar : distances of the clipping planes along the view, scene units."""
+
+    name = Checked(label)
+    znear = Checked(number("znear", 0.0))
+
+    def __init__(self, znear: float = NEAR, zfar: float | None = FAR, name: str | None = None) -> None:
+        self.name = name
+        self.znear = znear
+        self.zfar = zfar
+
+    @property
+    def zfar(self) -> float | None:
+        """Distance of the far clipping plane, beyond ``znear``; None, of a perspective: there is none."""
+        return self._zfar
+
+    @zfar.setter
+    def zfar(self, value: Any) -> None:
+        far = None if value is None and isinstance(self, PerspectiveCamera) else float(value)
+        if far is not None and not far > self.znear:
+            raise ValueError(f"zfar is {far:g}, expected a number above znear, {self.znear:g}")
+        self._zfar = far
+
+    @abstractmethod
+    def get_projection_matrix(self, width: float | None = None, height: float | None = None) -> NDArray[np.float64]:
+        """Eye to OpenGL's clip space, (4, 4), for column vectors and a picture of ``width`` x ``height`` pixels."""
+
+    def _perspective(self, x: float, y: float) -> NDArray[np.float64]:
+        """A perspective with these scales of the axes."""
+        found, near, far = np.zeros((4, 4)), self.znear, self.zfar
+        found[0, 0], found[1, 1], found[3, 2] = x, y, -1.0
+        found[2, 2:] = (-1.0, -2.0 * near) if far is None else np.array([far + near, 2 * far * near]) / (near - far)
+        return found
+
+
+class PerspectiveCamera(Camera):
+    """A pinhole. yfov : vertical field of view, radians. aspectRatio : width over height; None: the picture's."""
+
+    yfov = Checked(number("yfov", 0.0, open_low=True))
+    aspectRatio = Checked(optional(number("aspectRatio", 0.0, open_low=True)))
+
+    def __init__(
+        self,
+        yfov: float,
+        znear: float = NEAR,
+        zfar: float | None = None,
+        aspectRatio: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(znear, zfar, name)
+        self.yfov = yfov
+        self.aspectRatio = aspectRatio
+
+    def get_projection_matrix(self, width: float | None = None, height: float | None = None) -> NDArray[np.float64]:
+        """See `Camera.get_projection_matrix`. Raises ValueError without ``aspectRatio`` and size."""
+        aspect = self.aspectRatio
+        if aspect is None:
+            if width is None or height is None:
+                raise ValueError("a camera without aspectRatio needs the picture's width and height")
+            aspect = width / height
+        slope = np.tan(self.yfov / 2.0)
+        return self._perspective(1.0 / (aspect * slope), 1.0 / slope)
+
+
+class OrthographicCamera(Camera):
+    """A parallel projection. ymag : half the height that is seen, scene units; xmag : half the width, where no picture
+    says its aspect."""
+
+    xmag = Checked(number("xmag", 0.0, open_low=True))
+    ymag = Checked(number("ymag", 0.0, open_low=True))
+    znear = Checked(number("znear", 0.0, open_low=True))
+
+    def __init__(
+        self, xmag: float, ymag: float, znear: float = NEAR, zfar: float = FAR, name: str | None = None
+    ) -> None:
+        super().__init__(znear, zfar, name)
+        self.xmag = xmag
+        self.ymag = ymag
+
+    def get_projection_matrix(self, width: float | None = None, height: float | None = None) -> NDArray[np.float64]:
+        """See `Camera.get_projection_matrix`; the picture's aspect replaces ``xmag``."""
+        xmag = self.xmag if width is None or height is None else width / height * self.ymag
+        near, far = self.znear, self.zfar
+        assert far is not None
+        found = np.diag([1.0 / xmag, 1.0 / self.ymag, 2.0 / (near - far), 1.0])
+        found[2, 3] = (far + near) / (near - far)
+        return found
+
+
+class IntrinsicsCamera(Camera):
+    """A pinhole by its matrix K. fx, fy : focal lengths; cx, cy : the principal point from the picture's upper left
+    corner; pixels."""
+
+    fx = Checked(number("fx", 0.0, open_low=True))
+    fy = Checked(number("fy", 0.0, open_low=True))
+    cx = Checked(float)
+    cy = Checked(float)
+
+    def __init__(
+        self,
+        fx: float,
+        fy: float,
+        cx: float,
+        cy: float,
+        znear: float = NEAR,
+        zfar: float = FAR,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(znear, zfar, name)
+        self.fx, self.fy, self.cx, self.cy = fx, fy, cx, cy
+
+    def get_projection_matrix(self, width: float | None = None, height: float | None = None) -> NDArray[np.float64]:
+        """See `Camera.get_projection_matrix`. Raises ValueError without a size."""
+        if width is None or height is None:
+            raise ValueError("intrinsics in pixels need the picture's width and height")
+        found = self._perspective(2.0 * self.fx / width, 2.0 * self.fy / height)
+        found[:2, 2] = 1.0 - 2.0 * self.cx / width, 2.0 * self.cy / height - 1.0
+        return found

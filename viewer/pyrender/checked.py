@@ -1,0 +1,83 @@
+"""Attributes that are read and checked when they are set, and colours as pyrender takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Checked:
+    """An attribute whose value goes through ``read`` when it is set; ``read`` raises for a wrong one."""
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self.read = read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = f"_{name}"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else getattr(instance, self.name)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        setattr(instance, self.name, self.read(value))
+
+
+def label(value: Any) -> str | None:
+    """A name, or None."""
+    return None if value is None else str(value)
+
+
+def number(what: str, low: float, high: float = np.inf, open_low: bool = False) -> Callable[[Any], float]:
+    """A reader of numbers from ``low``, itself excluded where ``open_low``, to ``high``; raises ValueError."""
+
+    def read(value: Any) -> float:
+        given = float(value)
+        if not low <= given <= high or (open_low and given == low):
+            bounds = f"above {low:g}" if open_low and high == np.inf else f"from {low:g} to {high:g}"
+            raise ValueError(f"{what} is {given:g}, expected a number {bounds}")
+        return given
+
+    return read
+
+
+def optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The reader, for which None stays None."""
+    return lambda value: None if value is None else read(value)
+
+
+def flag(what: str) -> Callable[[Any], bool]:
+    """A reader of booleans; raises TypeError."""
+
+    def read(value: Any) -> bool:
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{what} is {value!r}, expected True or False")
+        return bool(value)
+
+    return read
+
+
+def color_vector(value: Any, length: int) -> NDArray[np.float32]:
+    """(length,) float32 of a colour: integers are of 0 to 255; a number stands for all channels; missing channels are
+    1 and further ones are dropped. Raises ValueError for what is no vector."""
+    given = np.asarray(value)
+    given = given / 255.0 if given.dtype.kind in "iu" else given.astype(np.float64)
+    given = np.repeat(given, length) if given.ndim == 0 else given.squeeze()
+    if given.ndim != 1:
+        raise ValueError(f"a colour of shape {np.shape(value)}, expected ({length},)")
+    return np.concatenate([given[:length], np.ones(max(length - len(given), 0))]).astype(np.float32)
+
+
+def color_array(value: Any, count: int) -> NDArray[np.float32]:
+    """(count, 4) float32 of colours (count, 3 or 4), or of one for all; integers are of 0 to 255."""
+    given = np.asarray(value)
+    given = given / 255.0 if given.dtype.kind in "iu" else given.astype(np.float64)
+    if given.ndim == 1:
+        given = np.tile(given, (count, 1))
+    if given.ndim != 2 or len(given) != count:
+        raise ValueError(f"colours of shape {np.shape(value)} for {count} vertices, expected ({count}, 3 or 4)")
+    made = np.ones((count, 4), np.float32)
+    made[:, : given.shape[1]] = given[:, :4]
+    return made

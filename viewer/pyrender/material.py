@@ -1,0 +1,180 @@
+"""Materials of glTF 2.0: metallic-roughness, and the archived specular-glossiness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from viewer.pyrender.checked import Checked, color_vector, flag, label, number
+from viewer.pyrender.texture import Texture
+
+ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
+
+
+def _alpha_mode(value: Any) -> str:
+    mode = "MASK" if value is None else value
+    if mode not in ALPHA_MODES:
+        raise ValueError(f"alphaMode is {value!r}, expected one of {', '.join(ALPHA_MODES)}")
+    return str(mode)
+
+
+def _cutoff(value: Any) -> float:
+    return number("alphaCutoff", 0.0, 1.0)(0.5 if value is None else value)
+
+
+def _factor(what: str) -> Checked:
+    """A number from 0 to 1; None: 1."""
+    return Checked(lambda value: number(what, 0.0, 1.0)(1.0 if value is None else value))
+
+
+def _color(length: int, otherwise: float = 1.0) -> Checked:
+    """A linear colour of so many channels."""
+    return Checked(lambda value: color_vector(np.full(length, otherwise) if value is None else value, length))
+
+
+def _texture(channels: str) -> Checked:
+    """An image, as a `Texture` of these channels."""
+    return Checked(
+        lambda value: value
+        if value is None or isinstance(value, Texture)
+        else Texture(source=value, source_channels=channels)
+    )
+
+
+class Material:
+    """What all materials have.
+
+    normalTexture : in tangent space. emissiveFactor : (3,), emitted radiance. occlusionTexture is kept and without
+    effect: light finds what is occluded. alphaMode : BLEND by opacity; MASK, the default: absent where a texture's
+    opacity is below ``alphaCutoff``; OPAQUE. doubleSided : back faces are visible. smooth : normals are interpolated.
+    wireframe : kept; surfaces are drawn whole.
+    """
+
+    name = Checked(label)
+    normalTexture = _texture("RGB")
+    occlusionTexture = _texture("R")
+    emissiveTexture = _texture("RGB")
+    emissiveFactor = _color(3, 0.0)
+    alphaMode = Checked(_alpha_mode)
+    alphaCutoff = Checked(_cutoff)
+    doubleSided = Checked(lambda value: flag("doubleSided")(False if value is None else value))
+    smooth = Checked(flag("smooth"))
+    wireframe = Checked(flag("wireframe"))
+
+    def __init__(
+        self,
+        name: str | None = None,
+        normalTexture: Any = None,
+        occlusionTexture: Any = None,
+        emissiveTexture: Any = None,
+        emissiveFactor: Any = None,
+        alphaMode: str | None = None,
+        alphaCutoff: float | None = None,
+        doubleSided: bool = False,
+        smooth: bool = True,
+        wireframe: bool = False,
+    ) -> None:
+        if type(self) is Material:
+            raise TypeError("a Material is a MetallicRoughnessMaterial or a SpecularGlossinessMaterial")
+        self.name = name
+        self.normalTexture, self.occlusionTexture = normalTexture, occlusionTexture
+        self.emissiveTexture, self.emissiveFactor = emissiveTexture, emissiveFactor
+        self.alphaMode, self.alphaCutoff = alphaMode, alphaCutoff
+        self.doubleSided, self.smooth, self.wireframe = doubleSided, smooth, wireframe
+
+    @property
+    def is_transparent(self) -> bool:
+        """Whether its opacity is below 1 somewhere, or below the cutoff under MASK."""
+        cutoff = self.alphaCutoff if self.alphaMode == "MASK" else 1.0
+        color, texture = self._opacity
+        return self.alphaMode != "OPAQUE" and bool(
+            color[3] < cutoff or (texture is not None and texture.is_transparent(cutoff))
+        )
+
+    @property
+    def _opacity(self) -> tuple[Any, Texture | None]:
+        """The factor (4,) and the texture that have the opacity."""
+        raise NotImplementedError
+
+
+class MetallicRoughnessMaterial(Material):
+    """glTF's material. baseColorFactor : (4,) linear RGBA. metallicRoughnessTexture : roughness in green, metallic in
+    blue."""
+
+    baseColorFactor = _color(4)
+    baseColorTexture = _texture("RGBA")
+    metallicFactor = _factor("metallicFactor")
+    roughnessFactor = _factor("roughnessFactor")
+    metallicRoughnessTexture = _texture("GB")
+
+    def __init__(
+        self,
+        name: str | None = None,
+        normalTexture: Any = None,
+        occlusionTexture: Any = None,
+        emissiveTexture: Any = None,
+        emissiveFactor: Any = None,
+        alphaMode: str | None = None,
+        alphaCutoff: float | None = None,
+        doubleSided: bool = False,
+        smooth: bool = True,
+        wireframe: bool = False,
+        baseColorFactor: Any = None,
+        baseColorTexture: Any = None,
+        metallicFactor: float | None = 1.0,
+        roughnessFactor: float | None = 1.0,
+        metallicRoughnessTexture: Any = None,
+    ) -> None:
+        textures = normalTexture, occlusionTexture, emissiveTexture
+        super().__init__(
+            name, *textures, emissiveFactor, alphaMode, alphaCutoff, doubleSided, smooth, wireframe
+        )
+        self.baseColorFactor, self.baseColorTexture = baseColorFactor, baseColorTexture
+        self.metallicFactor, self.roughnessFactor = metallicFactor, roughnessFactor
+        self.metallicRoughnessTexture = metallicRoughnessTexture
+
+    @property
+    def _opacity(self) -> tuple[Any, Texture | None]:
+        return self.baseColorFactor, self.baseColorTexture
+
+
+class SpecularGlossinessMaterial(Material):
+    """The material of KHR_materials_pbrSpecularGlossiness. specularGlossinessTexture : specular colour, and glossiness
+    in its opacity."""
+
+    diffuseFactor = _color(4)
+    diffuseTexture = _texture("RGBA")
+    specularFactor = _color(3)
+    glossinessFactor = _factor("glossinessFactor")
+    specularGlossinessTexture = _texture("RGBA")
+
+    def __init__(
+        self,
+        name: str | None = None,
+        normalTexture: Any = None,
+        occlusionTexture: Any = None,
+        emissiveTexture: Any = None,
+        emissiveFactor: Any = None,
+        alphaMode: str | None = None,
+        alphaCutoff: float | None = None,
+        doubleSided: bool = False,
+        smooth: bool = True,
+        wireframe: bool = False,
+        diffuseFactor: Any = None,
+        diffuseTexture: Any = None,
+        specularFactor: Any = None,
+        glossinessFactor: float | None = 1.0,
+        specularGlossinessTexture: Any = None,
+    ) -> None:
+        textures = normalTexture, occlusionTexture, emissiveTexture
+        super().__init__(
+            name, *textures, emissiveFactor, alphaMode, alphaCutoff, doubleSided, smooth, wireframe
+        )
+        self.diffuseFactor, self.diffuseTexture = diffuseFactor, diffuseTexture
+        self.specularFactor, self.glossinessFactor = specularFactor, glossinessFactor
+        self.specularGlossinessTexture = specularGlossinessTexture
+
+    @property
+    def _opacity(self) -> tuple[Any, Texture | None]:
+        return self.diffuseFactor, self.diffuseTexture

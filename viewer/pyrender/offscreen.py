@@ -1,0 +1,173 @@
+"""Pictures without a window: colour by the path tracer, depth and segments by rays through pixel centres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError, warn
+from viewer.film.tonemap import srgb8
+from viewer.pyrender.constants import RenderFlags
+from viewer.pyrender.conversion import Conversion
+from viewer.pyrender.eye import Eye
+from viewer.pyrender.node import Node
+from viewer.pyrender.scene import Scene
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.denoising import MOST_FEATURES, features_of
+
+SAMPLES = {"lit": 16, "flat": 4}  # of each pixel
+UNDRAWN = RenderFlags.FLIP_WIREFRAME | RenderFlags.ALL_WIREFRAME | RenderFlags.VERTEX_NORMALS | RenderFlags.FACE_NORMALS
+BESIDE = 1e-5  # of its depth, by which a ray goes on behind a node without a colour
+
+
+class _Shown:
+    """A renderer of one look of a scene, which follows the scene."""
+
+    def __init__(self, look: str, culled: bool, options: Mapping[str, Any]) -> None:
+        self.convert = Conversion(look)
+        self.renderer: Renderer | None = None
+        shown = {"back_faces": "culled" if culled else "shown", "accel": "two-level-bvh", "environment": "none"}
+        self.options = {**shown, **({"depth": 0} if look == "flat" else {}), **options}
+
+    def follow(self, scene: Scene, eye: Eye, point_size: float, **changes: Any) -> Renderer | None:
+        """The renderer with the scene as it is now; None where there is nothing to see."""
+        converted = self.convert(scene, eye, point_size)
+        if not converted.triangle_count:
+            return None
+        if self.renderer is None:
+            self.renderer = Renderer(converted, **{**self.options, **changes})
+        else:
+            self.renderer.update(converted, **changes)
+        return self.renderer
+
+
+class OffscreenRenderer:
+    """Renders pictures of viewport_width x viewport_height pixels; points are squares of ``point_size`` pixels.
+
+    spp : samples of a pixel, by default `SAMPLES`. options : of `viewer.Renderer`, such as ``denoise="oidn"``, ``depth=2``
+    or ``device=0``.
+
+    The renderers behind it keep what they have made of a scene: pictures after a change of poses, lights or cameras
+    take up what is there.
+    """
+
+    def __init__(
+        self,
+        viewport_width: int,
+        viewport_height: int,
+        point_size: float = 1.0,
+        *,
+        spp: int | None = None,
+        **options: Any,
+    ) -> None:
+        self.viewport_width, self.viewport_height = int(viewport_width), int(viewport_height)
+        self.point_size, self.spp, self.options = float(point_size), spp, options
+        self._shown: dict[tuple[str, bool], _Shown] = {}
+
+    def render(
+        self, scene: Scene, flags: int = RenderFlags.NONE, seg_node_map: Mapping[Node, ArrayLike] | None = None
+    ) -> Any:
+        """Colour (H, W, 3), or (H, W, 4) under RGBA, uint8 sRGB, and depth (H, W) float32: along the view, scene units,
+        0 where nothing is seen. Under DEPTH_ONLY the depth alone.
+
+        flags : of `RenderFlags`, combined. seg_node_map : under SEG the colour, a number or three of 0 to 255, of each
+        node; others are left out.
+
+        Raises ViewerError for a scene without a camera, and for what cannot be rendered.
+        """
+        eye = Eye.of(scene, (self.viewport_width, self.viewport_height))
+        if flags & UNDRAWN:
+            warn(["wireframes and normals are not drawn: surfaces are whole"])
+        if flags & RenderFlags.SEG:
+            return self._segments(scene, eye, flags, seg_node_map or {})
+        if flags & RenderFlags.DEPTH_ONLY:
+            return self._depth(scene, eye, flags)
+        return self._color(scene, eye, flags), self._depth(scene, eye, flags)
+
+    def delete(self) -> None:
+        """Free what the renderers hold; the next picture begins anew."""
+        for shown in self._shown.values():
+            if shown.renderer is not None:
+                shown.renderer.release()
+        self._shown.clear()
+
+    def _of(self, look: str, flags: int) -> _Shown:
+        culled = not flags & RenderFlags.SKIP_CULL_FACES
+        if (look, culled) not in self._shown:
+            self._shown[look, culled] = _Shown(look, culled, self.options)
+        return self._shown[look, culled]
+
+    # -- rays ----------------------------------------------------------------------------------------------------------
+
+    def _depth(self, scene: Scene, eye: Eye, flags: int) -> NDArray[np.float32]:
+        """(H, W): the depth."""
+        renderer = self._of("solid", flags).follow(scene, eye, self.point_size)
+        depth = np.zeros(eye.size[::-1], np.float32)
+        if renderer is not None:
+            origins, directions = eye.rays()
+            found = renderer.trace(origins, directions, eye.far - eye.near, view=True).distance
+            depth[...] = np.where(np.isfinite(found), found + eye.near, 0.0).reshape(depth.shape)
+        return depth
+
+    def _segments(
+        self, scene: Scene, eye: Eye, flags: int, colors: Mapping[Node, ArrayLike]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """(H, W, 3 or 4) and the depth (H, W) of nodes with a colour: rays go on behind others."""
+        shown = self._of("solid", flags)
+        renderer = shown.follow(scene, eye, self.point_size)
+        count = eye.size[0] * eye.size[1]
+        depth, color = np.zeros(count), np.zeros((count, 3), np.uint8)
+        if renderer is not None:
+            palette = np.array([_segment(colors[node]) for node in shown.convert.nodes if node in colors], np.uint8)
+            number = np.full(len(shown.convert.nodes) + 1, -1)  # of each instance's colour; the last of no instance
+            number[:-1][[node in colors for node in shown.convert.nodes]] = np.arange(len(palette))
+            origins, directions = eye.rays()
+            left, gone = np.arange(count), np.zeros(count)  # rays under way, and how far they have come
+            while len(left):
+                place = origins[left] + gone[left, None] * directions[left]
+                hits = renderer.trace(place, directions[left], eye.far - eye.near - gone[left], view=True)
+                hit, seen = hits.instance >= 0, number[hits.instance]
+                gone[left[hit]] += hits.distance[hit].astype(np.float64)
+                there = left[seen >= 0]
+                color[there], depth[there] = palette[seen[seen >= 0]], eye.near + gone[there]
+                left = left[hit & (seen < 0)]
+                gone[left] += BESIDE * (eye.near + gone[left])
+                left = left[gone[left] < eye.far - eye.near]
+        shape = eye.size[::-1]
+        if flags & RenderFlags.RGBA:
+            color = np.concatenate([color, np.full((count, 1), 255, np.uint8)], axis=1)
+        return color.reshape(*shape, -1), depth.reshape(shape).astype(np.float32)
+
+    # -- light ---------------------------------------------------------------------------------------------------------
+
+    def _color(self, scene: Scene, eye: Eye, flags: int) -> NDArray[np.uint8]:
+        """(H, W, 3 or 4) before the scene's background, which is no light."""
+        look = "flat" if flags & RenderFlags.FLAT else "lit"
+        ambient = tuple(map(float, scene.ambient_light)) if look == "lit" else (0.0, 0.0, 0.0)
+        background = np.clip(scene.bg_color, 0, 1).astype(np.float64)
+        renderer = self._of(look, flags).follow(scene, eye, self.point_size, camera=eye.camera(), environment=ambient)
+        shape = eye.size[::-1]
+        front, share = np.zeros((*shape, 3)), np.zeros((*shape, 1))
+        if renderer is not None:
+            samples = self.spp or SAMPLES[look]
+            linear = renderer.render(eye.size, samples).linear
+            with features_of(renderer, eye.size, min(samples, MOST_FEATURES)) as features, renderer.device.current():
+                sums = features.read()
+            share = (sums["hits"] / np.maximum(sums["count"], 1))[..., None]
+            own = (linear - (1 - share) * ambient) / np.maximum(share, 1 / 256)
+            front = srgb8(np.maximum(own, 0).astype(np.float32), 0.0, "none") / 255.0
+        color = share * front + (1 - share) * background[:3]
+        if flags & RenderFlags.RGBA:
+            color = np.concatenate([color, share + (1 - share) * background[3]], axis=2)
+        return np.rint(255 * color).astype(np.uint8)
+
+
+def _segment(value: ArrayLike) -> NDArray[np.uint8]:
+    """(3,) of a number or three of 0 to 255."""
+    found = np.broadcast_to(np.asarray(value), (3,))
+    if not ((found >= 0) & (found <= 255)).all():
+        raise ViewerError("seg_node_map", f"{value} is no colour", "give a number, or three, from 0 to 255")
+    return found.astype(np.uint8)

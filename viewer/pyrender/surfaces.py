@@ -1,0 +1,177 @@
+"""Materials and textures of pyrender as the renderer takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.image.color import linear_from_srgb
+from viewer.pyrender.constants import GLTF
+from viewer.pyrender.material import Material, MetallicRoughnessMaterial, SpecularGlossinessMaterial
+from viewer.pyrender.primitive import Primitive
+from viewer.pyrender.texture import Sampler, Texture
+from viewer.scene import material as surface
+from viewer.scene import texture as image
+
+WRAPS = {GLTF.REPEAT: "repeat", GLTF.MIRRORED_REPEAT: "mirrored", GLTF.CLAMP_TO_EDGE: "clamp"}
+FILTERS = {
+    GLTF.NEAREST: "nearest",
+    GLTF.LINEAR: "linear",
+    GLTF.NEAREST_MIPMAP_NEAREST: "nearest_mipmap_nearest",
+    GLTF.LINEAR_MIPMAP_NEAREST: "linear_mipmap_nearest",
+    GLTF.NEAREST_MIPMAP_LINEAR: "nearest_mipmap_linear",
+    GLTF.LINEAR_MIPMAP_LINEAR: "linear_mipmap_linear",
+}
+DIELECTRIC = 0.04  # reflectance at normal incidence of glTF's dielectrics
+
+
+class Textures:
+    """The textures of a scene in the making. Images that an earlier one had stay the same objects."""
+
+    def __init__(self) -> None:
+        self.found: list[image.Texture] = []
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._kept: dict[tuple[Any, ...], tuple[Any, image.Texture]] = {}
+
+    def begin(self) -> None:
+        """Begin another scene; what the last one did not have is forgotten."""
+        self._kept = {key: self._kept[key] for key in self._numbers}
+        self.found, self._numbers = [], {}
+
+    def number(self, given: Texture | None, content: str, change: Any = None) -> int | None:
+        """The number of a texture whose texels are ``content``, of `image.CONTENTS`; ``change`` (name, function) makes
+        other texels of them. None without an image."""
+        if given is None or given.source is None:
+            return None
+        sampler: Sampler = given.sampler
+        looks = sampler.wrapS, sampler.wrapT, sampler.magFilter, sampler.minFilter
+        key = (id(given.source), content, change and change[0], *looks)
+        if key not in self._numbers:
+            if key not in self._kept:
+                # The source is kept, so that its number is not another's.
+                self._kept[key] = given.source, _texture(given, content, change)
+            self._numbers[key] = len(self.found)
+            self.found.append(self._kept[key][1])
+        return self._numbers[key]
+
+
+def _texture(given: Texture, content: str, change: Any) -> image.Texture:
+    sampler: Sampler = given.sampler
+    for filtered in (sampler.magFilter, sampler.minFilter):
+        if filtered is not None and filtered not in FILTERS:
+            raise ViewerError(f"texture {given.name or ''}", f"filter {filtered} is none of GLTF")
+    for wrap in (sampler.wrapS, sampler.wrapT):
+        if wrap not in WRAPS:
+            raise ViewerError(f"texture {given.name or ''}", f"wrap mode {wrap} is none of GLTF")
+    assert given.source is not None
+    texels = _rgba(given.source, given.source_channels)
+    return image.Texture(
+        image.Image(texels if change is None else change[1](texels), given.name or "image"),
+        (WRAPS[sampler.wrapS], WRAPS[sampler.wrapT]),
+        sampler.magFilter == GLTF.NEAREST,
+        name=given.name or "texture",
+        minification=None if sampler.minFilter is None else FILTERS[sampler.minFilter],
+        content=content,
+    )
+
+
+def _rgba(source: NDArray[np.uint8], channels: str) -> NDArray[np.uint8]:
+    """(H, W, 4) of an image (H, W, C), each channel at its place, others full."""
+    made = np.full((*source.shape[:2], 4), 255, np.uint8)
+    for place, channel in enumerate(channels):
+        made[..., "RGBA".index(channel)] = source[..., place]
+    if channels == "R":
+        made[..., 1] = made[..., 2] = made[..., 0]
+    return made
+
+
+def solid(given: Primitive) -> surface.Material:
+    """Matte and opaque, for what is asked by rays alone."""
+    return surface.Material(backface_culling=_culled(given))
+
+
+def flat(given: Primitive, textures: Textures) -> surface.Material:
+    """A light of the material's colour, as displayed: factors are no light there, but values of pixels."""
+    color, texture = _base(given.material)
+    shown = linear_from_srgb(np.clip(color[:3], 0, 1).astype(np.float64))
+    return surface.Material(
+        given.material.name or "flat",
+        (*map(float, shown), float(color[3])),  # type: ignore[arg-type]
+        backface_culling=_culled(given),
+        kind="principled",
+        texture=textures.number(texture, "color"),
+        unlit=True,
+        **_opacity(given),
+    )
+
+
+def lit(given: Primitive, textures: Textures) -> surface.Material:
+    """glTF's material; of specular-glossiness the dielectric of that reflectance (KHR_materials_specular)."""
+    own: Any = given.material
+    color, texture = _base(own)
+    more: dict[str, Any]
+    if isinstance(own, SpecularGlossinessMaterial):
+        gloss = own.glossinessFactor
+        both, rough = own.specularGlossinessTexture, 1.0 - gloss
+        more = {
+            "roughness": rough if both is None else 1.0,
+            "specular_color": tuple(map(float, own.specularFactor / DIELECTRIC)),
+            "specular_color_texture": textures.number(both, "color"),
+            "metallic_roughness_texture": textures.number(both, "data", (f"roughness {gloss}", _roughness(gloss))),
+        }
+    else:
+        more = {
+            "metallic": own.metallicFactor,
+            "roughness": own.roughnessFactor,
+            "metallic_roughness_texture": textures.number(own.metallicRoughnessTexture, "data"),
+        }
+    return surface.Material(
+        own.name or "material",
+        tuple(map(float, color)),  # type: ignore[arg-type]
+        emission=tuple(map(float, own.emissiveFactor)),  # type: ignore[arg-type]
+        double_sided=own.doubleSided,
+        backface_culling=_culled(given),
+        kind="principled",
+        texture=textures.number(texture, "color"),
+        emission_texture=textures.number(own.emissiveTexture, "color"),
+        normal_texture=textures.number(own.normalTexture, "normal"),
+        **more,
+        **_opacity(given),
+    )
+
+
+def _roughness(gloss: float) -> Any:
+    """Texels with a roughness in green, of a glossiness in opacity."""
+
+    def change(texels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        made = np.full_like(texels, 255)
+        made[..., 1] = np.rint(255.0 - gloss * texels[..., 3])
+        return made
+
+    return change
+
+
+def _base(material: Material) -> tuple[NDArray[np.float32], Texture | None]:
+    """The factor (4,) and the texture of the colour."""
+    if isinstance(material, SpecularGlossinessMaterial):
+        return material.diffuseFactor, material.diffuseTexture
+    assert isinstance(material, MetallicRoughnessMaterial)
+    return material.baseColorFactor, material.baseColorTexture
+
+
+def _culled(given: Primitive) -> bool:
+    return not given.material.doubleSided and given.mode != GLTF.POINTS
+
+
+def _opacity(given: Primitive) -> dict[str, Any]:
+    """How the material's opacity counts: where MASK is the default of a material without holes, not at all."""
+    material = given.material
+    texture = _base(material)[1]
+    if material.alphaMode == "BLEND" and given.is_transparent:
+        return {"alpha_mode": "blend"}
+    if material.alphaMode == "MASK" and texture is not None and texture.is_transparent(material.alphaCutoff):
+        return {"alpha_mode": "mask", "alpha_cutoff": material.alphaCutoff}
+    return {}
