@@ -17,14 +17,22 @@ from viewer.lighting.path import candidate_settings, path_settings, whitted_sett
 from viewer.lighting.photons import photon_modules
 from viewer.lighting.sampler import sampler as sampler_module
 from viewer.lighting.tree_choice import tree_modules
+from viewer.renderer.inputs.own_light import Beside, environment_beside
 from viewer.renderer.inputs.scene_diff import SceneChanges
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.edits.alone import is_single_object
 from viewer.scene.environment import Environment, ImageEnvironment
 from viewer.scene.scene import Scene
+from viewer.scene.sky import SUN, sky, studio
 from viewer.stream.declare.kernel import Module
 
 UNLIT = ("sky", "studio")  # that a scene without lights stands under, or in, where it is a single object
+
+BESIDE = {
+    "studio": "the scene's own lights leave much of it dark: it has the studio's fill beside them (--environment none "
+    "for their light alone)",
+    "sky": "the scene's own lights are a sun outside: it has the sky beside it (--environment none for the sun alone)",
+}
 
 
 @dataclass
@@ -41,7 +49,7 @@ class Lighting:
     listed: LightList
     each: Module
     ambient: Ambient
-    requested: tuple[Any, float, Any, bool, str] = ("none", 0.0, None, False, "")
+    requested: tuple[Any, float, Any, bool, str | Beside] = ("none", 0.0, None, False, "")
     remarks: list[str] = field(default_factory=list)
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
@@ -163,26 +171,32 @@ def _on_plain_ground(scene: Scene) -> bool:
 
 def _default(
     scene: Scene, settings: Settings, grounded: bool, before: Lighting | None, listing: bool, reshaped: bool
-) -> str:
-    """What the environment is by default: none, or of an unlit scene studio or sky; nothing where settings name one.
+) -> str | Beside:
+    """What the environment is by default: of a lit scene none, or one beside its lights; of an unlit scene studio or
+    sky; nothing where settings name one.
 
-    What stands under the sky, or in the studio, does so while its parts are moved, and on a plain ground plane.
+    That stays while parts of the scene and its lights are moved, and on a plain ground plane.
     """
     if settings.environment is not None or settings.sun is not None:
         return ""
-    if (before.listed if before is not None and not listing else scene_lights(scene)).lit:
-        return "none"
-    if before is not None and not reshaped and before.requested[4] in UNLIT:
-        return str(before.requested[4])
-    return UNLIT[is_single_object(scene.without_ground() if grounded else scene)]
+    lit = (before.listed if before is not None and not listing else scene_lights(scene)).lit
+    meant = before.requested[4] if before is not None and not reshaped else ""
+    if meant and (meant not in UNLIT) is lit:
+        return meant
+    bare = scene.without_ground() if grounded else scene
+    if lit:
+        return environment_beside(bare) or "none"
+    return UNLIT[is_single_object(bare)]
 
 
 def _environment(
-    settings: Settings, grounded: bool, meant: str, before: Lighting | None
+    settings: Settings, grounded: bool, meant: str | Beside, before: Lighting | None
 ) -> tuple[Environment, list[str]]:
     """The environment that the settings mean, the one of before where that is the same, and remarks."""
     value, rotation, sun = settings.environment, settings.environment_rotation, settings.sun
     same = before is not None and _same(before.requested[0], value) and before.requested[2:] == (sun, grounded, meant)
+    if isinstance(meant, Beside) and (before is None or not same):
+        return _beside(meant, grounded).rotated(rotation), [BESIDE[meant.name]]
     if before is None or not same:
         return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True], grounded)
     old = before.environment
@@ -190,6 +204,12 @@ def _environment(
         own = value.rotation if isinstance(value, ImageEnvironment) else 0.0
         old = old.rotated(own + rotation)
     return old, before.remarks
+
+
+def _beside(meant: Beside, grounded: bool) -> ImageEnvironment:
+    if meant.name == "studio":
+        return studio(cove=grounded, level=meant.level)
+    return sky(sun=meant.sun or SUN, disc=False, level=meant.level)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -40,7 +40,8 @@ def picture(
     if film is not None:
         made.depends = sample_settings(renderer)
         made.photon_remark = renderer.photon_map.remark(renderer.settings)
-        made.own_lights = renderer.settings.environment is None and renderer.prepared.lighting.listed.lit
+        lighting = renderer.prepared.lighting
+        made.own_lights = renderer.settings.environment is None and lighting.listed.lit and not lighting.environment.flux
     return made
 
 
