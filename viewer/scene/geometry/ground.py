@@ -16,6 +16,7 @@ SQUARE = Mesh(
     name="ground",
 )
 ALBEDO = 0.5
+SHADOW = "shadow"  # in place of a size: no plane, but a floor of the backdrop's (`viewer.cameras.backdrop`)
 # The default size: in heights of the model, or in its larger width if that is more.
 HEIGHTS, WIDTHS = 20.0, 5.0
 
