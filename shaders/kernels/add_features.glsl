@@ -3,6 +3,9 @@
 #include "interface/environment.glsl"
 #include "interface/path.glsl"
 #include "interface/surface.glsl"
+#ifdef HAVE_BACKDROP
+#include "lib/backdrop_features.glsl"
+#endif
 
 int add_features(in Ray ray, in Hit hit, inout Features features) {
     if (hit.triangle >= 0) {
@@ -13,7 +16,11 @@ int add_features(in Ray ray, in Hit hit, inout Features features) {
         features.hits += 1.0;
         features.emission += emission_seen(ray, hit);
     } else {
+#ifdef HAVE_BACKDROP
+        add_backdrop(features, ray);
+#else
         features.emission += environment_radiance(ray.direction);
+#endif
     }
     features.triangle = hit.triangle;
     features.instance = hit.instance;

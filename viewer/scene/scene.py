@@ -19,7 +19,7 @@ from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.framing import overview
 from viewer.scene.geometry.batches import offsets
 from viewer.scene.geometry.bounds import bounds_of, used_points
-from viewer.scene.geometry.ground import ALBEDO, SQUARE, ground_transform
+from viewer.scene.geometry.ground import ALBEDO, NONE, SHADOW, SQUARE, ground_transform
 from viewer.scene.geometry.silhouette import silhouette
 from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
@@ -283,11 +283,12 @@ class Scene:
         """The scene on a grey, horizontal rectangle, an unanimated instance of its own; itself if it has one.
 
         size : along x and z, in heights of the model; ``auto``: large. It lies under the centre of the model, at the
-        lowest point of the chosen animation. Not added under an empty model.
+        lowest point of the chosen animation. Not added under an empty model, nor where the ground
+        is `SHADOW` or `NONE`.
         """
-        if self.ground is not None:
+        if self.ground is not None or size in (SHADOW, NONE):
             return self
-        transform = ground_transform(self._motion_bounds(), size)
+        transform = ground_transform(self.motion_bounds(), size)
         if transform is None:
             return self
         instance = Instance(len(self.meshes), transform, len(self.materials), SQUARE.name)
@@ -321,7 +322,7 @@ class Scene:
         scene._poser, scene._all, scene._outline = self._poser, self._all, self._outline
         return scene
 
-    def _motion_bounds(self) -> NDArray[np.float64]:
+    def motion_bounds(self) -> NDArray[np.float64]:
         """(2, 3): bounds of the model over the chosen animation, without the ground."""
         if self.duration == 0:
             return self.bounds(ground=False)

@@ -1,11 +1,12 @@
-"""Picture files by extension: PNG, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
+"""Picture files by extension: PNG, WebP, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
 
 | ending | picture | layers | metadata |
 |---|---|---|---|
-| .png | 8-bit sRGB | none | text chunks |
+| .png | 8-bit sRGB; straight alpha | none | text chunks |
+| .webp | 8-bit sRGB, lossless; straight alpha | none | XMP description, a line each |
 | .jpg, .jpeg | 8-bit sRGB, quality 95, 4:4:4 | none | the comment, a line each |
-| .exr | R, G, B: float32 linear, ZIP | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
-| .npz | `linear`, (H, W, 3) float32, row 0 on top | an array each, under its name | `metadata`, a JSON text |
+| .exr | R, G, B: float32 linear, ZIP; A, by which they are premultiplied | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
+| .npz | `linear`, (H, W, 3) float32, row 0 on top; `alpha`, (H, W), by which it is premultiplied | an array each, under its name | `metadata`, a JSON text |
 
 EXR channels are float32, exact for integers up to 2^24; a layer of larger ones becomes uint32, with 2^32 - 1 in place
 of -1.
@@ -28,12 +29,18 @@ from viewer.base import part_file
 from viewer.base.errors import ViewerError
 from viewer.base.textfile import is_stream
 from viewer.film.exposure import exposure_text, stops
-from viewer.film.files.encode import write_jpeg, write_png
+from viewer.film.files.encode import write_jpeg, write_png, write_webp
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
 from viewer.formats.image import exr
 
-DISPLAYED = {".png": ("PNG", write_png), ".jpg": ("JPEG", write_jpeg), ".jpeg": ("JPEG", write_jpeg)}  # 8 bits
+DISPLAYED = {  # 8 bits
+    ".png": ("PNG", write_png),
+    ".webp": ("WebP", write_webp),
+    ".jpg": ("JPEG", write_jpeg),
+    ".jpeg": ("JPEG", write_jpeg),
+}
+OPAQUE = ("JPEG",)  # have no alpha channel
 FORMATS = (*DISPLAYED, ".exr", ".npz")
 
 # Reserved EXR attribute names; metadata under such a name gets a prefix.
@@ -50,12 +57,14 @@ def save(
     metadata: Mapping[str, str] | None = None,
     exposure: float | str = 0.0,
     tonemap: str = "none",
+    alpha: NDArray | None = None,
 ) -> None:
     """Write a picture in the format of its extension.
 
     linear   : (H, W, 3) linear sRGB, row 0 on top.
-    layers   : name -> (H, W) or (H, W, 3); PNG and JPEG leave them out.
-    exposure, tonemap : for PNG and JPEG alone, as in `srgb8`.
+    layers   : name -> (H, W) or (H, W, 3); the 8-bit formats leave them out.
+    exposure, tonemap : for the 8-bit formats alone, as in `srgb8`.
+    alpha    : (H, W), by which ``linear`` is premultiplied; None: opaque.
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
@@ -63,6 +72,8 @@ def save(
     picture = np.ascontiguousarray(linear, np.float32)
     extra = {name: np.asarray(layer) for name, layer in (layers or {}).items()}
     texts = {key: str(value) for key, value in (metadata or {}).items()}
+    if alpha is not None:
+        check_alpha(path)
     for name, layer in extra.items():
         if layer.shape[:2] != picture.shape[:2]:
             raise ValueError(f"layer {name} has shape {layer.shape}, the picture {picture.shape}")
@@ -71,16 +82,34 @@ def save(
         match _ending(target):
             case ending if ending in DISPLAYED:
                 seen = stops(exposure, picture)
-                pixels = srgb8(picture, seen, tonemap)
+                pixels = displayed(picture, alpha, seen, tonemap)
                 with open(part, "wb") as file:
                     shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
                     DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
-                _write_exr(part, picture, extra, texts)
+                _write_exr(part, picture, extra, texts, alpha)
             case ".npz":
-                _write_npz(part, picture, extra, texts)
+                _write_npz(part, picture, extra if alpha is None else {**extra, "alpha": alpha}, texts)
 
     write_whole(target, write)
+
+
+def displayed(linear: NDArray, alpha: NDArray | None, seen: float, tonemap: str) -> NDArray[np.uint8]:
+    """8-bit sRGB of a picture (H, W, 3) at an exposure in stops: (H, W, 3), or (H, W, 4) with an alpha (H, W), by which
+    the colours no longer are multiplied; black where nothing is."""
+    if alpha is None:
+        return srgb8(linear, seen, tonemap)
+    share = np.asarray(alpha, np.float32)[..., None]
+    straight = linear / np.where(share > 0, share, np.float32(1))
+    codes = np.rint(np.clip(share, 0, 1) * 255).astype(np.uint8)
+    return np.concatenate([srgb8(straight, seen, tonemap), codes], axis=-1)
+
+
+def check_alpha(path: str | os.PathLike[str]) -> None:
+    """Raises ViewerError for a file whose format has no alpha channel."""
+    kind = DISPLAYED.get(_ending(checked_path(path)), ("",))[0]
+    if kind in OPAQUE:
+        raise ViewerError(os.fspath(path), f"a {kind} file has no alpha channel", "save as .png, .webp or .exr")
 
 
 def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
@@ -231,12 +260,16 @@ def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metad
         np.savez(file, **arrays)  # type: ignore[arg-type]  # its stub takes the names for allow_pickle
 
 
-def _write_exr(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
+def _write_exr(
+    part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str], alpha: NDArray | None
+) -> None:
     import OpenEXR
 
     header = {f"raystream.{key}" if key in EXR_RESERVED else key: value for key, value in metadata.items()}
     header |= {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
     channels = {"RGB": linear}
+    if alpha is not None:
+        channels = {"RGBA": np.concatenate([linear, np.asarray(alpha, np.float32)[..., None]], axis=-1)}
     for name, layer in layers.items():
         channels |= _exr_channels(name, layer)
     try:

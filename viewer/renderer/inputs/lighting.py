@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under
 from viewer.cameras.pinhole import constant_environment
 from viewer.formats.image.environment_maps import environment_of
 from viewer.lighting.ambient import Ambient, ambient, in_world
@@ -22,6 +23,7 @@ from viewer.renderer.inputs.scene_diff import SceneChanges
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.edits.alone import is_single_object
 from viewer.scene.environment import Environment, ImageEnvironment
+from viewer.scene.geometry.ground import SHADOW
 from viewer.scene.scene import Scene
 from viewer.scene.sky import SUN, sky, studio
 from viewer.stream.declare.kernel import Module
@@ -42,7 +44,7 @@ class Lighting:
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
     environment's suns and ambient light, for these, at a rotation of 0. requested : the values of the options that the
     environment was found by, whether there is a ground plane, and what it is by default. remarks : on the environment,
-    for the user.
+    for the user. backdrop : what camera rays see in place of the environment.
     """
 
     environment: Environment
@@ -51,9 +53,11 @@ class Lighting:
     ambient: Ambient
     requested: tuple[Any, float, Any, bool, str | Beside] = ("none", 0.0, None, False, "")
     remarks: list[str] = field(default_factory=list)
+    backdrop: Backdrop | None = None
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
     _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
+    _behind: list[Module] = field(default_factory=list, repr=False)  # the backdrop's
     _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
     _trees: dict[int, list[Module]] = field(default_factory=dict, repr=False)  # by levels of the structure
 
@@ -86,10 +90,10 @@ class Lighting:
             base = next(module for module in self._lit if "light_sample" in module.provides)
             self._trees[tree] = tree_modules(self.listed, tree, base)
         if not tree:
-            return [*self._lit, self._samplers[sampler]]
+            return [*self._lit, *self._behind, self._samplers[sampler]]
         chosen, emitters = self._trees[tree]
         listed = [chosen if module.name == chosen.name else module for module in self._lit]
-        return [*listed, emitters, self._samplers[sampler]]
+        return [*listed, emitters, *self._behind, self._samplers[sampler]]
 
     def scene_modules(self, trees: Iterable[int] = ()) -> list[Module]:
         """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : of light
@@ -112,17 +116,38 @@ class Lighting:
     def all_modules(self) -> list[Module]:
         """All modules so far."""
         trees = [module for each in self._trees.values() for module in each]
-        return [*self._plain, *self._lit, *self._far, *trees, *self._samplers.values()]
+        return [*self._plain, *self._lit, *self._far, *self._behind, *trees, *self._samplers.values()]
 
 
 def scene_lighting(
     scene: Scene, settings: Settings, before: Lighting | None = None, changes: SceneChanges | None = None
 ) -> Lighting:
-    """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``.
+    """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``, and its backdrop by
+    ``background`` and ``ground``; in the studio, without a ground plane, a gradient and a floor of shadows by default.
 
     before  : of an earlier scene, from which ``changes`` lead here: what is the same is shared.
     Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
     """
+    made = _scene_lighting(scene, settings, before, changes)
+    floor: Floor | None = None
+    in_studio = made.environment.name == "studio" and scene.ground is None
+    ground = SHADOW if settings.ground is None and in_studio else settings.ground
+    background = "gradient" if settings.background is None and in_studio else settings.background
+    if ground == SHADOW and scene.ground is None:
+        held = before.backdrop if before is not None and changes is not None and not changes.geometry else None
+        floor = held.floor if held is not None else None  # it stays where it is while the model moves
+        floor = floor or floor_under(scene.motion_bounds())
+    backdrop = backdrop_of(background, floor)
+    if backdrop == made.backdrop and (made is before or backdrop is None):
+        return made
+    behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment)
+    return replace(made, backdrop=backdrop, _behind=behind)
+
+
+def _scene_lighting(
+    scene: Scene, settings: Settings, before: Lighting | None, changes: SceneChanges | None
+) -> Lighting:
+    """The lighting with the backdrop of before."""
     if before is None or changes is None:
         before = None
         changes = SceneChanges(geometry=True, lights=True)

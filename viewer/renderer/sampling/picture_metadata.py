@@ -77,7 +77,9 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
             if option.added and value == option.default:
                 continue
             found[name] = str(decided.get(name, value))
-    return {**found, "environment": renderer.prepared.lighting.environment.name}
+    lighting = renderer.prepared.lighting
+    seen = {} if lighting.backdrop is None else {"background": lighting.backdrop.text}
+    return {**found, "environment": lighting.environment.name, **seen}
 
 
 def sample_settings(renderer: RendererParts) -> dict[str, str]:

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+from viewer.cameras.backdrop import WHITE, tones_uniforms
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.adaptive import LEAST, first_decision
 from viewer.film.device_film import Buffer, FilmBuffer, FilmError
 from viewer.film.error.convergence import ends, is_half
 from viewer.kernels.records import FILM, PIXEL
-from viewer.programs import LEVELS, eye_hits, feature_buffers
+from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key, warm
 from viewer.renderer.device.tile_job import EyeHits, FirstHitPass, HeldHits, Rectangle, Tile, TileRun, tile_job
@@ -207,7 +208,7 @@ class Sampler:
         as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's own."""
         scene, settings = self.scene, plan.settings
         rectangles, shape = self._tiles(plan)
-        program = feature_buffers(LEVELS[scene.structure.levels])
+        program = feature_buffers(LEVELS[scene.structure.levels], scene.prepared.backdrop)
         camera = scene.prepared.camera_moves(settings)
         key = Key(("features",), shape, False, settings.passes, settings.sampler, camera_moves=camera)
         lens, pixel_filter = eye(settings, plan.camera)
@@ -218,6 +219,21 @@ class Sampler:
         for event in self._sweep(plan, sweep, rectangles(), plan.samples):
             yield event.share
         buffer.brought_to(max(buffer.samples, plan.samples))
+
+    def backdrop_weight(self, plan: FramePlan, film: FilmBuffer) -> Iterator[float]:
+        """Bring a film to what is left of the backdrop in each pixel's first samples, 0 to 1, as many as the plan has;
+        yields the share that is done. The scene must have a backdrop that is plain."""
+        scene, settings = self.scene, plan.settings
+        rectangles, shape = self._tiles(plan)
+        program = backdrop_weight(LEVELS[scene.structure.levels], scene.prepared.backdrop)
+        lens, pixel_filter = eye(settings, plan.camera)
+        paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
+        white = {name: value for name, (_, value) in tones_uniforms((WHITE, WHITE)).items()}
+        uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths, **white, "path_clamp": 0.0}
+        key = scene.key(("backdrop",), program, settings, shape)
+        sweep = _Sweep(TileRun(program, (key, settings), shape, uniforms, {"film": film}), plan.size[0] * plan.size[1])
+        for event in self._sweep(plan, sweep, rectangles(), plan.samples):
+            yield event.share
 
     @contextmanager
     def timed(self) -> Iterator[dict[str, float]]:
