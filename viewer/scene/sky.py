@@ -82,7 +82,7 @@ def studio(width: int = WIDTH // 2, cove: bool = False, level: float = 1.0) -> I
 
     cove  : an infinity cove, for an object on a ground plane of `ALBEDO`: below the horizon the radiance is that of the
     plane, which so has no visible edge, and above it turns into the room's.
-    level : factor on all of its light; at 1 level ground has an irradiance of pi.
+    level : factor on all of its light; at 1 level ground has `IRRADIANCE`.
     """
     up, directions, angles = _sphere(width)
     room = FLOOR + (CEILING - FLOOR) * np.clip(0.5 + up / 1.2, 0.0, 1.0)
@@ -94,21 +94,22 @@ def studio(width: int = WIDTH // 2, cove: bool = False, level: float = 1.0) -> I
         rest = np.clip(1.0 - up / _COVE, 0.0, 1.0)[:, None]
         share = rest * rest * (3 - 2 * rest)
         light -= share * room[:, None]
-        # Light of irradiance pi gives the plane a radiance of its albedo: of both parts of the irradiance follows it.
+        # The plane's radiance is its albedo times its irradiance over pi, of which its own light is a part.
         others, own = ((part * cosine[:, None]).sum() for part in (light, np.repeat(share, width, axis=1)))
         light += share * (ALBEDO * others / (math.pi - ALBEDO * own))
-    light *= level * math.pi / float((light * cosine[:, None]).sum())
+    light *= level * IRRADIANCE / float((light * cosine[:, None]).sum())
     return _image(np.repeat(light[..., None], 3, axis=2), "studio")
 
 
-FLOOR, CEILING = 0.12, 0.30  # radiance of the studio's room
-KEY, FILL = (45.0, -15.0), (15.0, 90.0)  # where its lights are: elevation and azimuth as of a sun
+FLOOR, CEILING = 0.04, 0.15  # radiance of the studio's room
+IRRADIANCE = 1.4 * math.pi  # of level ground in it: white, which the key meets more squarely, is bright
+KEY, FILL = (42.0, -48.0), (12.0, 90.0)  # where its lights are: elevation and azimuth as of a sun
 # With half sides in degrees, and radiance: key, fill, and the rim lights on both sides.
 _SOFTBOXES = (
-    (KEY, 26.0, 20.0, 9.0),
-    (FILL, 30.0, 26.0, 0.75),
+    (KEY, 24.0, 20.0, 9.0),
+    (FILL, 32.0, 26.0, 0.62),
     ((30.0, 165.0), 9.0, 28.0, 7.0),
-    ((40.0, -110.0), 9.0, 28.0, 7.0),
+    ((40.0, -115.0), 9.0, 28.0, 7.0),
 )
 
 

@@ -19,7 +19,7 @@ from viewer.scene.quadric import Quadric
 Float = NDArray[np.float64]
 
 DIRECTIONS = 128  # in which vertices are sought: they lie 0.18 apart, so that a sphere's radius comes out 1.6 % short
-BLOCK = 1 << 14  # vertices looked at together: their heights in all directions fit in a cache
+BLOCK = 1 << 11  # vertices looked at together: their heights in all directions fit in a cache
 MOST_INSTANCES = 4096  # a scene of more is a place as wide as its box
 SEGMENTS = 32  # of the mesh that stands for a sphere
 
@@ -45,10 +45,12 @@ def outermost(points: NDArray) -> NDArray:
     """(K, 3): of points (V, 3) those that are farthest in one of `DIRECTIONS`, in their order; all of a few."""
     if len(points) <= DIRECTIONS:
         return points
-    best, which = np.full(DIRECTIONS, -np.inf), np.zeros(DIRECTIONS, np.intp)
-    middle = points.mean(axis=0, dtype=np.float64)
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, scale = low / 2 + high / 2, max(float((high / 2 - low / 2).max()), 1e-300)
+    best, which = np.full(DIRECTIONS, -np.inf, np.float32), np.zeros(DIRECTIONS, np.intp)
     for first in range(0, len(points), BLOCK):
-        heights = _directions() @ (points[first : first + BLOCK] - middle).T
+        unit = (points[first : first + BLOCK] - middle) / scale
+        heights = _directions() @ np.ascontiguousarray(unit.T, np.float32)
         own = heights.argmax(axis=1)
         height = heights[np.arange(DIRECTIONS), own]
         higher = height > best
@@ -67,10 +69,10 @@ def _of_quadric(quadric: Quadric) -> NDArray:
 
 
 @lru_cache(maxsize=1)
-def _directions() -> Float:
+def _directions() -> NDArray[np.float32]:
     """(DIRECTIONS, 3) unit vectors, evenly spread: on a spiral of equal areas by the golden angle (R. Swinbank, J.
     Purser, "Fibonacci grids", 2006)."""
     turns = np.arange(DIRECTIONS) + 0.5
     height = 1.0 - 2.0 * turns / DIRECTIONS
     around, ring = math.pi * (3.0 - math.sqrt(5.0)) * turns, np.sqrt(1.0 - height * height)
-    return np.stack([ring * np.cos(around), height, ring * np.sin(around)], axis=1)
+    return np.stack([ring * np.cos(around), height, ring * np.sin(around)], axis=1).astype(np.float32)
