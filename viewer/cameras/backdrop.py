@@ -51,6 +51,11 @@ class Backdrop:
     floor: Floor | None = None
 
     @property
+    def color(self) -> Tone | None:
+        """Of a background of one colour."""
+        return self.tones[0] if self.tones is not None and self.tones[0] == self.tones[1] else None
+
+    @property
     def kind(self) -> str:
         """Of `viewer.programs.backdrop.BACKDROPS`."""
         return "plain" if self.floor is None else "floor"
