@@ -10,8 +10,8 @@ from PIL import Image
 
 from viewer.base.errors import ViewerError
 from viewer.film.files import image
-from viewer.film.files.image import Matte
 from viewer.film.files.encode import MOST_WEBP, write_webp
+from viewer.film.files.image import Matte
 from viewer.film.tonemap import decode, srgb8
 
 

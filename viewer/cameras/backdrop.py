@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from viewer.cameras.blur import blurred
 from viewer.options.background import blur_of
 from viewer.scene.environment import ConstantEnvironment, Environment
-from viewer.scene.geometry.ground import SHADOW
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 

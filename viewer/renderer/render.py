@@ -123,7 +123,8 @@ def _features(
 ) -> NDArray[np.float32] | None:
     """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
 
-    Layers are averages over all samples, without a floor that is not seen; without them the denoiser makes do with fewer.
+    Layers are averages over all samples, without a floor that is not seen; without them the denoiser makes do with
+    fewer.
     """
     film, clean = session.convergence.film.buffer, renderer.settings.denoise not in UNASKED
     if film is None or not (layers or clean):

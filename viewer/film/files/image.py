@@ -5,8 +5,8 @@
 | .png | 8-bit sRGB; straight alpha | none | text chunks |
 | .webp | 8-bit sRGB, lossless; straight alpha | none | XMP description, a line each |
 | .jpg, .jpeg | 8-bit sRGB, quality 95, 4:4:4 | none | the comment, a line each |
-| .exr | R, G, B: float32 linear, ZIP; A, by which they are premultiplied | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
-| .npz | `linear`, (H, W, 3) float32, row 0 on top; `alpha`, (H, W), by which it is premultiplied | an array each, under its name | `metadata`, a JSON text |
+| .exr | R, G, B: float32 linear, ZIP; premultiplied by A | channels `depth`, `normal.X` ... | string attributes |
+| .npz | `linear`, (H, W, 3) float32, row 0 on top; `alpha` | an array each, under its name | `metadata`, a JSON text |
 
 EXR channels are float32, exact for integers up to 2^24; a layer of larger ones becomes uint32, with 2^32 - 1 in place
 of -1.
@@ -98,8 +98,8 @@ def save(
 
 @dataclass(frozen=True, eq=False)
 class Matte:
-    """What is behind a picture: its ``alpha`` (H, W), 0 to 1, and the ``color`` there, linear sRGB, as a screen shows it;
-    None: nothing, the picture is transparent."""
+    """What is behind a picture: its ``alpha`` (H, W), 0 to 1, and the ``color`` there, linear sRGB, as a screen shows
+    it; None: nothing, the picture is transparent."""
 
     alpha: NDArray[np.float32]
     color: tuple[float, float, float] | None = None
@@ -112,8 +112,8 @@ class Matte:
 
 
 def displayed(linear: NDArray[np.float32], matte: Matte | None, seen: float, tonemap: str) -> NDArray[np.uint8]:
-    """8-bit sRGB of a picture (H, W, 3) at an exposure in stops: (H, W, 3), or of a transparent one (H, W, 4), its colours
-    not multiplied by alpha, and black where nothing is.
+    """8-bit sRGB of a picture (H, W, 3) at an exposure in stops: (H, W, 3), or of a transparent one (H, W, 4), its
+    colours not multiplied by alpha, and black where nothing is.
 
     A colour behind it is neither exposed nor tone mapped: white stays white, whatever stands before it.
     """

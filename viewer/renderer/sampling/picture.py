@@ -38,8 +38,8 @@ Report = Callable[[float, str], None]
 class Picture:
     """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters.
 
-    With a transparent background it has ``alpha``, (H, W) 0 to 1, by which ``linear`` is premultiplied: over a background
-    it is ``linear + (1 - alpha) background``.
+    With a transparent background it has ``alpha``, (H, W) 0 to 1, by which ``linear`` is premultiplied: over a
+    background it is ``linear + (1 - alpha) background``.
 
     ``np.asarray(picture)`` is ``linear``; a notebook shows the picture itself.
     """

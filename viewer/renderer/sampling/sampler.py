@@ -208,9 +208,7 @@ class Sampler:
         """The photon map of sample ``number`` (from 0 on), if it is not there."""
         return self.photon_map.make(plan.settings, plan.camera, plan.size[1], number, plan.photon_part)
 
-    def features(
-        self, plan: FramePlan, buffer: Buffer, floor: bool = True, white: bool = False
-    ) -> Iterator[float]:
+    def features(self, plan: FramePlan, buffer: Buffer, floor: bool = True, white: bool = False) -> Iterator[float]:
         """Bring a buffer of `FEATURES` of a picture to what the camera rays of each pixel's first samples hit, as many
         as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's own.
         floor : a floor before the backdrop is a surface, too, as denoisers want it. white : before a white background,
@@ -240,7 +238,12 @@ class Sampler:
         program = backdrop_weight(LEVELS[scene.structure.levels], scene.prepared.backdrop)
         lens, pixel_filter = eye(settings, plan.camera)
         paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
-        uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths, **_tones((WHITE, WHITE)), "path_clamp": 0.0}
+        uniforms = {
+            **lens_uniforms(lens, plan.size, pixel_filter),
+            **paths,
+            **_tones((WHITE, WHITE)),
+            "path_clamp": 0.0,
+        }
         key = scene.key(("backdrop",), program, settings, shape)
         sweep = _Sweep(TileRun(program, (key, settings), shape, uniforms, {"film": film}), plan.size[0] * plan.size[1])
         for event in self._sweep(plan, sweep, rectangles(), plan.samples):

@@ -24,9 +24,9 @@ from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import SETTLED, Scheduler
 from viewer.renderer.preview.screen import Screen
-from viewer.renderer.sampling.matte import matte
 from viewer.renderer.sampling.denoising import check_denoiser
 from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.matte import matte
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture
