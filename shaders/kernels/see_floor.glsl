@@ -2,7 +2,7 @@
 // ray. It goes to one of several points of lights, chosen by what they would bring to the floor if nothing were in the
 // way (resampled importance sampling, as in resample_light.glsl): the mean of the rays that come through is the ratio of
 // shadowed to unshadowed arriving light, a floor that nothing shades has no noise, and no sample is beyond 0 to 1. The
-// ratio of sums deviates from that of their means by about their relative variance over the number of points.
+// points are spread evenly, so that their sum hardly varies: the ratio's bias is the covariance of both sums.
 #include "interface/background.glsl"
 #include "interface/floor.glsl"
 #include "interface/light.glsl"
@@ -15,7 +15,8 @@
 #include "lib/path_moment.glsl"
 #endif
 
-const vec2 FLOOR_POINTS_APART = vec2(0.75487767, 0.56984029);  // as in resample_light.glsl
+const vec2 FLOOR_POINTS_APART = vec2(1.0 / float(FLOOR_POINTS), 0.61803399);
+const int FLOOR_LIGHTS_APART = 5;  // in the same steps: no divisor of their number
 const float FLOOR_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
 
 int see_floor(
@@ -38,7 +39,7 @@ int see_floor(
         LightContext context = light_context(at, vec4(up, 0.0));
         do {
             LightSample light;
-            float turn = fract(choose.x + float(number) / float(FLOOR_POINTS));
+            float turn = fract(choose.x + float(number * FLOOR_LIGHTS_APART) / float(FLOOR_POINTS));
             light_choose(context, turn, true);
             bool found = light_sample(at, turn, fract(point + float(number) * FLOOR_POINTS_APART), false, light);
             float weight = found ? dot(light.weight, LUMINANCE) * max(light.direction.y, 0.0) : 0.0;

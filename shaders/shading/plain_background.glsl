@@ -2,5 +2,6 @@
 #include "interface/background.glsl"
 
 vec3 background_radiance(vec3 direction) {
-    return mix(background_low, background_high, smoothstep(-0.6, 0.4, direction.y));
+    // Not mix(), which rounds otherwise where both are the same.
+    return background_low + smoothstep(-0.6, 0.4, direction.y) * (background_high - background_low);
 }

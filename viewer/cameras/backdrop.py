@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from viewer.cameras.blur import blurred
 from viewer.options.background import blur_of
 from viewer.scene.environment import ConstantEnvironment, Environment
-from viewer.scene.geometry.ground import SHADOW
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
@@ -49,6 +48,11 @@ class Backdrop:
     degrees: float = 0.0
     transparent: bool = False
     floor: Floor | None = None
+
+    @property
+    def color(self) -> Tone | None:
+        """Of a background of one colour."""
+        return self.tones[0] if self.tones is not None and self.tones[0] == self.tones[1] else None
 
     @property
     def kind(self) -> str:

@@ -55,8 +55,8 @@ def _means(values: NDArray[np.float64], weights: NDArray[np.float64], count: int
 
 
 def diffused(pixels: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:
-    """An equirectangular picture (H, W, 3) as the heat equation on the sphere leaves it when its kernel has that standard
-    deviation along a great circle, in radians.
+    """An equirectangular picture (H, W, 3) as the heat equation on the sphere leaves it when its kernel has that
+    standard deviation along a great circle, in radians.
 
     Finite volumes in latitude, Fourier modes in longitude, and implicit Euler steps, so that nothing becomes negative
     and no heat is lost; the poles are places like any other.

@@ -1,4 +1,4 @@
-"""Steps of camera rays that leave the scene: the twins of ``shaders/kernels/`` that a backdrop and a floor are made of."""
+"""Steps of camera rays that leave the scene: the twins of ``shaders/kernels/`` that make a backdrop and a floor."""
 
 from __future__ import annotations
 

@@ -162,7 +162,8 @@ SCENE = of_part(
         "heights of the model",
         0.01,
         10000,
-        values="two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or auto, or nothing: a large one; or shadow, or none",
+        values="two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or shadow, none, auto, or nothing: a large "
+        "one",
         default_text="shadow for what stands in the studio; else none",
         bare="auto",
         words=("shadow", "none"),
@@ -295,9 +296,9 @@ LIGHT = of_part(
         "background",
         read_background,
         None,
-        "what the camera sees where its rays leave the scene, without a change of what lights it: the environment, sharp "
-        "or blurred, a gradient, a colour in linear sRGB, or nothing but an alpha channel; mirrors and glass show the "
-        "environment",
+        "what the camera sees where its rays leave the scene, without a change of what lights it: the environment, "
+        "sharp or blurred, a gradient, a colour in linear sRGB, or nothing but an alpha channel; mirrors and glass "
+        "show the environment",
         Affects.LIGHTING,
         "R,G,B|WORD|blur=DEGREES",
         high=1e30,

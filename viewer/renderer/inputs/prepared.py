@@ -98,11 +98,6 @@ class Prepared:
         return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
 
     @property
-    def transparent(self) -> bool:
-        """Whether pictures have an alpha channel."""
-        return self.lighting.backdrop is not None and self.lighting.backdrop.transparent
-
-    @property
     def wide(self) -> bool:
         """Whether an interaction takes more than five texels."""
         return self.look.interaction.texels > 5

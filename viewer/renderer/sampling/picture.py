@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from viewer.film.exposure import exposure_text, stops
 from viewer.film.files import encode, image
 from viewer.film.files.checkpoint import film_layers, film_metadata
+from viewer.film.files.image import Matte
 from viewer.film.film import Film, single
 from viewer.film.tonemap import srgb8
 from viewer.options.table import OPTIONS
@@ -37,8 +38,8 @@ Report = Callable[[float, str], None]
 class Picture:
     """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters.
 
-    With a transparent background it has ``alpha``, (H, W) 0 to 1, by which ``linear`` is premultiplied: over a background
-    it is ``linear + (1 - alpha) background``.
+    With a transparent background it has ``alpha``, (H, W) 0 to 1, by which ``linear`` is premultiplied: over a
+    background it is ``linear + (1 - alpha) background``.
 
     ``np.asarray(picture)`` is ``linear``; a notebook shows the picture itself.
     """
@@ -50,7 +51,7 @@ class Picture:
     film: Film | None = None  # of a progressive program, which an EXR keeps, so that it can be resumed
     depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
     photon_remark: str = ""  # what there is to say of its photon map
-    alpha: NDArray[np.float32] | None = None
+    matte: Matte | None = None
     own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
 
     def __repr__(self) -> str:
@@ -65,16 +66,23 @@ class Picture:
             raise ValueError(f"{self.linear.dtype} cannot become {found.dtype} without a copy")
         return found.copy() if copy and found is self.linear else found
 
+    @property
+    def alpha(self) -> NDArray[np.float32] | None:
+        """(H, W), 0 to 1, of a transparent picture; None of any other."""
+        return self.matte.alpha if self.matte is not None and self.matte.color is None else None
+
     def stops(self, exposure: float | str = EXPOSURE) -> float:
-        """The exposure in stops: a number itself, and for ``auto`` what suits the picture."""
-        return stops(exposure, self.linear)
+        """The exposure in stops: a number itself, and for ``auto`` what suits the picture before its background."""
+        return stops(exposure, self.linear if self.matte is None else self.matte.foreground(self.linear))
 
     def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
-        """(H, W, 3) 8-bit sRGB, as a PNG has it; of a transparent picture over black.
+        """(H, W, 3) 8-bit sRGB, as a PNG has it; of a transparent picture over black, before it is encoded.
 
         exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
         """
-        return srgb8(self.linear, exposure, tonemap)
+        if self.matte is None or self.matte.color is None:
+            return srgb8(self.linear, self.stops(exposure), tonemap)
+        return image.displayed(self.linear, self.matte, self.stops(exposure), tonemap)
 
     def remarks(self, exposure: float | str = EXPOSURE) -> list[str]:
         """Remarks on the picture at an exposure (stops, or auto): that it is dim or nearly black under the scene's own
@@ -86,7 +94,7 @@ class Picture:
         """The bytes of the file that `save` writes for a name ending in .png."""
         seen = self.stops(exposure)
         shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
-        pixels = image.displayed(self.linear, self.alpha, seen, tonemap)
+        pixels = image.displayed(self.linear, self.matte, seen, tonemap)
         return encode.png(pixels, {**self.metadata, **shown})
 
     def _repr_png_(self) -> bytes:
@@ -103,7 +111,7 @@ class Picture:
         if self.film is not None and os.fspath(path).lower().endswith(".exr"):
             layers = {**layers, **film_layers(self.film)}
             metadata = {**metadata, **film_metadata(self.film, self.depends)}
-        image.save(path, self.linear, layers, metadata, exposure, tonemap, self.alpha)
+        image.save(path, self.linear, layers, metadata, exposure, tonemap, self.matte)
 
 
 def collect(

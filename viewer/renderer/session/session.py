@@ -24,9 +24,9 @@ from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import SETTLED, Scheduler
 from viewer.renderer.preview.screen import Screen
-from viewer.renderer.sampling.alpha import alpha_channel
 from viewer.renderer.sampling.denoising import check_denoiser
 from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.matte import matte
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture
@@ -199,8 +199,8 @@ class Session:
         if self.screen is not None and self._frames.preview is not None and film is not None and self.complete:
             made.layers[NOISY.name] = film.linear
             made.metadata["denoised"] = self._frames.renderer.settings.denoise.replace("auto", "shader")
-        if film is not None and self._frames.renderer.prepared.transparent:
-            made.alpha = alpha_channel(self._frames.renderer, self.size, max(1, int(film.count.max())))
+        if film is not None:
+            made.matte = matte(self._frames.renderer, self.size, max(1, int(film.count.max())))
         return made
 
     def report(self) -> tuple[float, str]:
