@@ -162,8 +162,8 @@ SCENE = of_part(
         "heights of the model",
         0.01,
         10000,
-        values="two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or shadow, none, auto, or nothing: a large "
-        "one",
+        values="two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or shadow, none, auto, or nothing: "
+        "a large one",
         default_text="shadow for what stands in the studio; else none",
         bare="auto",
         words=("shadow", "none"),
@@ -256,8 +256,8 @@ LIGHT = of_part(
         "none|sky|studio|FILE|R,G,B",
         high=1e30,
         values="none, sky, studio, the name of a file or folder, or three numbers from 0 such as 1,1,1",
-        default_text="where the scene has neither emission nor lights studio for a single object, else sky; beside lights that "
-        "leave it dark the studio, beside a sun outside a room the sky; else none",
+        default_text="where the scene has neither emission nor lights studio for a single object, else sky; beside "
+        "lights that leave it dark the studio, beside a sun outside a room the sky; else none",
         sampled=True,
         remote=True,
         words=("none", "sky", "studio"),

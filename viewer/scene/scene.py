@@ -34,6 +34,7 @@ from viewer.scene.texture import Texture
 GLANCES = 16
 ROUNDING = 1e-3  # by which colours in floats may pass 1
 ALL = -1  # number of all animations at once
+CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # of a box: those at its high ends
 
 
 @dataclass
@@ -264,7 +265,7 @@ class Scene:
             found = silhouette(self.meshes, self.instances)
             if found is None:
                 low, high = self.bounds(ground=False)
-                found = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+                found = np.where(CORNERS, high, low)
             self._outline = list(self.meshes), list(self.instances), found
         return self._outline[2]
 

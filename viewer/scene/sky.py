@@ -38,9 +38,7 @@ _WAVELENGTHS = np.arange(380.0, 781.0, 5.0)  # nm
 
 
 @lru_cache(maxsize=2)
-def sky(
-    width: int = WIDTH, sun: tuple[float, float] = SUN, disc: bool = True, level: float = 1.0
-) -> ImageEnvironment:
+def sky(width: int = WIDTH, sun: tuple[float, float] = SUN, disc: bool = True, level: float = 1.0) -> ImageEnvironment:
     """A clear sky with its sun, over level ground lit by both.
 
     sun : elevation, 0 to 90 degrees, and azimuth, degrees about +Y from +Z towards +X. disc : the sun is in it, and not
@@ -102,7 +100,7 @@ def studio(width: int = WIDTH // 2, cove: bool = False, level: float = 1.0) -> I
 
 
 FLOOR, CEILING = 0.04, 0.15  # radiance of the studio's room
-IRRADIANCE = 1.4 * math.pi  # of level ground in it: white, which the key meets more squarely, is bright
+IRRADIANCE = 1.7 * math.pi  # of level ground in it: white, which the key meets more squarely, is bright
 KEY, FILL = (42.0, -48.0), (12.0, 90.0)  # where its lights are: elevation and azimuth as of a sun
 # With half sides in degrees, and radiance: key, fill, and the rim lights on both sides.
 _SOFTBOXES = (

@@ -108,16 +108,19 @@ class Viewport:
         begin, end = self.columns(width, span)
         before = self.aspect
         self.size, self.pixels = (end - begin, height), (last - first, frame[1])
-        opened = self.opened
-        if self.controller is not None and opened is not None:
-            if self.controller.fit(before, self.aspect, lambda aspect: opened.camera(aspect=aspect)):
-                self.look()
+        if self.controller is not None and self.controller.fit(before, self.aspect, self._default):
+            self.look()
         if (frame, span) != (self.frame, self.span):
             self.cursor = (self.cursor[0] + self.left - begin, self.cursor[1])
             self.frame, self.span = frame, span
             self.session.resize(self.pixels)
             self.wake()
         self.left = float(begin)
+
+    def _default(self, aspect: float) -> Camera:
+        """The default view of the scene as it was opened."""
+        assert self.controller is not None
+        return self.controller.camera if self.opened is None else self.opened.camera(aspect=aspect)
 
     @property
     def aspect(self) -> float:

@@ -28,11 +28,14 @@ ALBEDO = 0.5  # of the surfaces, whose colours do not count
 DARK = MIDDLE / 16  # luminance at the picture's exposure that looks black
 MOST_DARK = 0.25  # share of the surface that may be as dark, as in the shade of a lamp
 FILL = 0.25  # of the light of the scene's own lights, the key: that of the studio beside them
-KEY = 0.75  # quantile of the light on lit surfaces that stands for the key
+KEY, SHADE = 0.75, 0.1  # quantiles of the light on surfaces that stand for the key's and for the shade's
+LEAST_FILL = 1 / 8  # of the key's light, in the shade of a single object that lacks no fill
 EMITTERS = 128  # of emissive surfaces, by power, that stand for all of them
 HIGH = 0.75  # of the scene's height: surfaces above that face down are a roof
 ROOF = 0.5  # share of the floor plan under a roof
 SECTORS, WALLS = 12, 9  # around a camera, and in how many of them walls rise around one that is within
+BLUE = 2  # channel of glTF's metalness
+LOOKED_AT = 64  # texels of a texture along each side
 RISE = math.sin(math.radians(10.0))
 
 
@@ -46,37 +49,81 @@ class Beside(NamedTuple):
 
 
 def environment_beside(scene: Scene) -> Beside | None:
-    """What a scene with lights of its own needs beside them: the sky of its sun in a room that nothing else lights; the
-    studio in the open, where they leave much of the surface black, or where they are faint; nothing elsewhere."""
+    """What a scene with lights of its own needs beside them; nothing where these are enough.
+
+    A single object, and a place in the open, needs the studio where much of the surface stays black, or where the light
+    is faint, and a single object where its key has no fill; lights that are a part of a single object, as those of a
+    lamp, do not count. A room that only a sun lights needs the sky.
+    """
     surface = surface_points(scene.meshes, scene.instances)
     if not len(surface.points):
         return None
-    emitting = emitters(scene)
+    emitting, bounds = emitters(scene), scene.bounds()
     eye = np.array(scene.camera().origin)
-    if not is_single_object(scene):
-        lights = [light for light in scene.lights if max(light.intensity) > 0]
-        far = bool(lights) and not len(emitting.corners) and all(light.kind == "directional" for light in lights)
-        if _walled(surface, eye):
-            return _sky_of(lights) if far else None
-        if _roofed(surface, scene.bounds()):
-            return None
+    lights = [light for light in scene.lights if max(light.intensity) > 0]
+    alone = is_single_object(scene)
+    if not alone and _walled(surface, eye):
+        sunlit = bool(lights) and not len(emitting.corners) and all(each.kind == "directional" for each in lights)
+        return _sky_of(lights) if sunlit else None
+    if not alone and _roofed(surface, bounds):
+        return None
     facing = ((eye - surface.points) * surface.normals).sum(axis=1) > 0
     if not facing.any():
         return None
-    light = irradiance(surface.points[facing], surface.normals[facing], scene.lights, emitting)
+    points, normals = surface.points[facing], surface.normals[facing]
+    light = around = irradiance(points, normals, lights, emitting)
+    if alone:
+        outer = [each for each in lights if each.kind == "directional" or not _within(each.position, bounds)]
+        around = irradiance(points, normals, outer, None)
+    if _enough(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _filled(around)):
+        return None
     return _studio_beside(light)
 
 
-def _studio_beside(light: Float) -> Beside | None:
-    """For irradiances (N,): the studio's level, or nothing where they are enough."""
+def _within(point: Sequence[float], bounds: Float) -> bool:
+    return bool(((bounds[0] <= point) & (point <= bounds[1])).all())
+
+
+def _enough(light: Float) -> bool:
+    """Whether irradiances (N,) show most of the surface at the exposure of a picture of it."""
     radiance = light * (ALBEDO / math.pi)
-    lit = light[light > 0]
     stops = automatic_exposure(radiance)
-    faint = not len(lit) or stops > DIM
-    if not faint and float((radiance * 2.0**stops < DARK).mean()) <= MOST_DARK:
-        return None
+    return stops <= DIM and float((radiance * 2.0**stops < DARK).mean()) <= MOST_DARK
+
+
+def _filled(light: Float) -> bool:
+    """Whether the lights behind irradiances (N,) are a key and a fill, as in a studio."""
+    shade, key = np.quantile(light, (SHADE, KEY))
+    return bool(shade >= LEAST_FILL * key)
+
+
+def _studio_beside(light: Float) -> Beside:
+    """The studio as the fill to the key of irradiances (N,), of which those of unlit points are 0; of faint ones as it
+    is without them."""
+    lit = light[light > 0]
+    faint = not len(lit) or automatic_exposure(light * (ALBEDO / math.pi)) > DIM
     level = 1.0 if faint else FILL * float(np.quantile(lit, KEY)) / math.pi
     return Beside("studio", 2.0 ** (round(4 * math.log2(level)) / 4))
+
+
+def _diffuse(scene: Scene) -> Float:
+    """(M,): of each material the part that is no metal; metals show what is around them, and lights without extent
+    hardly at all."""
+    found = np.ones(len(scene.materials))
+    for number, material in enumerate(scene.materials):
+        if material.kind == "principled":
+            found[number] = 1.0 - material.metallic * _mean(scene, material.metallic_roughness_texture, BLUE)
+    return found
+
+
+def _mean(scene: Scene, texture: int | None, channel: int) -> float:
+    """Of a texture's channel, in its units of 0 to 1; 1 without one."""
+    if texture is None:
+        return 1.0
+    texels = scene.textures[texture].image.texels
+    skips = [max(1, side // LOOKED_AT) for side in texels.shape[:2]]
+    some = texels[:: skips[0], :: skips[1], channel].astype(np.float64)
+    return float(some.mean()) / (1.0 if texels.dtype.kind == "f" else np.iinfo(texels.dtype).max)
 
 
 def _sky_of(lights: Sequence[Light]) -> Beside:
@@ -90,7 +137,7 @@ def _sky_of(lights: Sequence[Light]) -> Beside:
     return Beside("sky", float(luminance(sun.intensity)) / own, place)
 
 
-def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting: Emitters) -> Float:
+def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting: Emitters | None) -> Float:
     """(N,): luminance of the irradiance at points (N, 3) with unit normals (N, 3), unshadowed, W/m^2."""
     total = np.zeros(len(points))
     for light in lights:
@@ -105,7 +152,7 @@ def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting:
             scale, offset = light.falloff
             power = power * np.clip((towards @ -np.array(light.direction)) * scale + offset, 0.0, 1.0) ** 2
         total += power * np.maximum((towards * normals).sum(axis=1), 0.0) / square
-    return total + _from_emitters(points, normals, emitting)
+    return total if emitting is None else total + _from_emitters(points, normals, emitting)
 
 
 def _from_emitters(points: Float, normals: Float, emitting: Emitters) -> Float:

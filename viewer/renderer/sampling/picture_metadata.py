@@ -40,8 +40,8 @@ def picture(
     if film is not None:
         made.depends = sample_settings(renderer)
         made.photon_remark = renderer.photon_map.remark(renderer.settings)
-        lighting = renderer.prepared.lighting
-        made.own_lights = renderer.settings.environment is None and lighting.listed.lit and not lighting.environment.flux
+        lighting, asked = renderer.prepared.lighting, renderer.settings.environment
+        made.own_lights = asked is None and lighting.listed.lit and not lighting.environment.flux
     return made
 
 
