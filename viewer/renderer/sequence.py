@@ -25,7 +25,7 @@ from viewer.scene.edits.animated import playing
 from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.exposure.exposure import exposed, moving_camera
 from viewer.scene.exposure.keys import enough_cameras
-from viewer.scene.framing import LENS, view_direction
+from viewer.scene.geometry.framing import LENS, view_direction
 from viewer.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.

@@ -16,9 +16,9 @@ from viewer.scene.animation import Animation, Pose, Poser, Properties, together
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.framing import overview
 from viewer.scene.geometry.batches import offsets
 from viewer.scene.geometry.bounds import bounds_of, used_points
+from viewer.scene.geometry.framing import overview
 from viewer.scene.geometry.ground import ALBEDO, NONE, SHADOW, SQUARE, ground_transform
 from viewer.scene.geometry.silhouette import silhouette
 from viewer.scene.geometry.triangles import Triangles, flattened
@@ -63,7 +63,7 @@ class Scene:
     properties: Properties | None = None
     variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
     variant: str | None = None  # the current one
-    framed: bool = False  # the default view frames the scene, whatever cameras it has
+    framed: bool = field(default=False, metadata={"added": True})  # by the default view, whatever cameras it has
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
     _all: tuple[list[Animation], Animation] | None = field(default=None, init=False, repr=False, compare=False)
     _outline: tuple[list[Mesh], list[Instance], NDArray[np.float64]] | None = field(
@@ -261,13 +261,14 @@ class Scene:
     def silhouette(self) -> NDArray[np.float64]:
         """(K, 3), world space: the outermost vertices, without the ground; of very many instances the corners of their
         box. (0, 3) for an empty scene."""
-        if self._outline is None or not all(map(same_items, self._outline[:2], (self.meshes, self.instances))):
+        known = self._outline
+        if known is None or not (same_items(known[0], self.meshes) and same_items(known[1], self.instances)):
             found = silhouette(self.meshes, self.instances)
             if found is None:
                 low, high = self.bounds(ground=False)
                 found = np.where(CORNERS, high, low)
-            self._outline = list(self.meshes), list(self.instances), found
-        return self._outline[2]
+            self._outline = known = list(self.meshes), list(self.instances), found
+        return known[2]
 
     # -- ground ----------------------------------------------------------------------------------------------------
 

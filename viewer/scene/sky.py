@@ -47,8 +47,8 @@ def sky(width: int = WIDTH, sun: tuple[float, float] = SUN, disc: bool = True, l
     """
     elevation, azimuth = (math.radians(angle) for angle in sun)
     up, directions, angles = _sphere(width)
-    level = np.cos(elevation)
-    towards = np.array([level * math.sin(azimuth), math.sin(elevation), level * math.cos(azimuth)])
+    ring = np.cos(elevation)
+    towards = np.array([ring * math.sin(azimuth), math.sin(elevation), ring * math.cos(azimuth)])
     above = up > 0
     pixels = np.zeros(directions.shape)
     rows = np.flatnonzero(above)
@@ -74,9 +74,9 @@ def sky(width: int = WIDTH, sun: tuple[float, float] = SUN, disc: bool = True, l
 
 @lru_cache(maxsize=2)
 def studio(width: int = WIDTH // 2, cove: bool = False, level: float = 1.0) -> ImageEnvironment:
-    """A photo studio, all neutral, as the default view (`viewer.scene.framing`) sees it: a dim room, a key light from
-    the upper left, a fill light from the right, which give surfaces that face them light of 4 to 1, and two rim lights
-    from behind. Its pixels are read-only.
+    """A photo studio, all neutral, as the default view (`viewer.scene.geometry.framing`) sees it: a dim room, a key
+    light from the upper left, a fill light from the right, which give surfaces that face them light of 4 to 1, and two
+    rim lights from behind. Its pixels are read-only.
 
     cove  : an infinity cove, for an object on a ground plane of `ALBEDO`: below the horizon the radiance is that of the
     plane, which so has no visible edge, and above it turns into the room's.
@@ -101,12 +101,12 @@ def studio(width: int = WIDTH // 2, cove: bool = False, level: float = 1.0) -> I
 
 FLOOR, CEILING = 0.04, 0.15  # radiance of the studio's room
 IRRADIANCE = 1.7 * math.pi  # of level ground in it: white, which the key meets more squarely, is bright
-KEY, FILL = (42.0, -48.0), (12.0, 90.0)  # where its lights are: elevation and azimuth as of a sun
+KEY, FILL = (42.0, -48.0), (20.0, 92.0)  # where its lights are: elevation and azimuth as of a sun
 # With half sides in degrees, and radiance: key, fill, and the rim lights on both sides.
 _SOFTBOXES = (
     (KEY, 24.0, 20.0, 9.0),
-    (FILL, 32.0, 26.0, 0.62),
-    ((30.0, 165.0), 9.0, 28.0, 7.0),
+    (FILL, 36.0, 16.0, 0.68),
+    ((35.0, 165.0), 9.0, 28.0, 7.0),
     ((40.0, -115.0), 9.0, 28.0, 7.0),
 )
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from viewer.film.exposure import MIDDLE, automatic_exposure
 from viewer.lighting.emitters import Emitters, emitters
-from viewer.renderer.sampling.darkness import DIM
 from viewer.scene.edits.alone import is_single_object
 from viewer.scene.geometry.surface import SurfacePoints, surface_points
 from viewer.scene.light import Light, luminance
@@ -26,6 +25,7 @@ Float = NDArray[np.float64]
 
 ALBEDO = 0.5  # of the surfaces, whose colours do not count
 DARK = MIDDLE / 16  # luminance at the picture's exposure that looks black
+FAINT = 4.0  # stops by which a picture of lights that are too faint has to be brightened
 MOST_DARK = 0.25  # share of the surface that may be as dark, as in the shade of a lamp
 FILL = 0.25  # of the light of the scene's own lights, the key: that of the studio beside them
 KEY, SHADE = 0.75, 0.1  # quantiles of the light on surfaces that stand for the key's and for the shade's
@@ -88,7 +88,7 @@ def _enough(light: Float) -> bool:
     """Whether irradiances (N,) show most of the surface at the exposure of a picture of it."""
     radiance = light * (ALBEDO / math.pi)
     stops = automatic_exposure(radiance)
-    return stops <= DIM and float((radiance * 2.0**stops < DARK).mean()) <= MOST_DARK
+    return stops <= FAINT and float((radiance * 2.0**stops < DARK).mean()) <= MOST_DARK
 
 
 def _filled(light: Float) -> bool:
@@ -101,7 +101,7 @@ def _studio_beside(light: Float) -> Beside:
     """The studio as the fill to the key of irradiances (N,), of which those of unlit points are 0; of faint ones as it
     is without them."""
     lit = light[light > 0]
-    faint = not len(lit) or automatic_exposure(light * (ALBEDO / math.pi)) > DIM
+    faint = not len(lit) or automatic_exposure(light * (ALBEDO / math.pi)) > FAINT
     level = 1.0 if faint else FILL * float(np.quantile(lit, KEY)) / math.pi
     return Beside("studio", 2.0 ** (round(4 * math.log2(level)) / 4))
 
@@ -123,7 +123,7 @@ def _mean(scene: Scene, texture: int | None, channel: int) -> float:
     texels = scene.textures[texture].image.texels
     skips = [max(1, side // LOOKED_AT) for side in texels.shape[:2]]
     some = texels[:: skips[0], :: skips[1], channel].astype(np.float64)
-    return float(some.mean()) / (1.0 if texels.dtype.kind == "f" else np.iinfo(texels.dtype).max)
+    return float(some.mean()) / {"uint8": 255.0, "uint16": 65535.0}.get(texels.dtype.name, 1.0)
 
 
 def _sky_of(lights: Sequence[Light]) -> Beside:

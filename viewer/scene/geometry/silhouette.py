@@ -42,14 +42,16 @@ def silhouette(meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Float |
 
 
 def outermost(points: NDArray) -> NDArray:
-    """(K, 3): of points (V, 3) those that are farthest in one of `DIRECTIONS`, in their order; all of a few."""
+    """(K, 3): of points (V, 3) those that are farthest in one of `DIRECTIONS` once their box is made a cube,
+    in their order; all of a few."""
     if len(points) <= DIRECTIONS:
         return points
     low, high = points.min(axis=0), points.max(axis=0)
-    middle, scale = low / 2 + high / 2, max(float((high / 2 - low / 2).max()), 1e-300)
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    half[half == 0] = 1.0
     best, which = np.full(DIRECTIONS, -np.inf, np.float32), np.zeros(DIRECTIONS, np.intp)
     for first in range(0, len(points), BLOCK):
-        unit = (points[first : first + BLOCK] - middle) / scale
+        unit = (points[first : first + BLOCK] - middle) / half
         heights = _directions() @ np.ascontiguousarray(unit.T, np.float32)
         own = heights.argmax(axis=1)
         height = heights[np.arange(DIRECTIONS), own]

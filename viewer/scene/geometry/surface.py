@@ -50,8 +50,9 @@ def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count:
         mirrored = np.linalg.det(instance.transform[:3, :3]) < 0
         corners.append(placed[:, [0, 2, 1]] if mirrored else placed)
         weights.append(np.full(len(own), float(every * step)))
-        materials.append(np.full(len(own), instance.material) if instance.material is not None else numbers)
-    return _spread(*map(np.concatenate, (corners, weights, materials)), count)
+        alike = np.full(len(own), -1 if instance.material is None else instance.material, np.int64)
+        materials.append(np.where(alike < 0, numbers, alike))
+    return _spread(np.concatenate(corners), np.concatenate(weights), np.concatenate(materials), count)
 
 
 def _some(mesh: Mesh, most: int) -> tuple[Float, NDArray[np.int32], int]:
