@@ -149,7 +149,8 @@ def test_the_floor_mirrors_what_stands_on_it(renderer: Renderer) -> None:
     floor = (made.alpha[:, 4] < 0.99) & (made.alpha[:, 4] > 0)
     first = int(np.flatnonzero(made.alpha[:, 4] == 1).max()) + 1
     assert floor[first] and 0.01 < column[first + 1] < 0.5
-    assert column[first + 1] > 2 * column[-3] >= 0
+    # Five sixths of the reach, 0.5, are seen at atan(1 / 3.5), in row 27.
+    assert 0 <= column[27] < 0.3 * column[first + 1] and not column[-3:].any()
 
 
 def test_a_floor_stays_while_the_model_moves(renderer: Renderer) -> None:

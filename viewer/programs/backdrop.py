@@ -11,7 +11,7 @@ from viewer.base.errors import WiringError
 from viewer.kernels import backdrop, paths
 from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.program import DONE, Call, Groups, Program, State
+from viewer.stream.declare.program import DONE, Call, Groups, Program, State, Target
 
 BACKDROPS = ("", "plain", "floor")  # none: the environment is seen; a backdrop; a floor before one
 
@@ -42,7 +42,7 @@ def backdrop_states(kind: str, surface: str, end: str) -> BackdropStates:
         seen = State("backdrop", backdrop.SEE_BACKDROP, {"surface": surface, "end": end})
         return BackdropStates((seen,), "backdrop", (("->backdrop", "backdrop"),), (("->backdrop",), ("backdrop",)))
     shadow, mirrored = Call("setup", then="floor_light"), Call("setup", then="mirrored")
-    exits = {"surface": surface, "shadow": shadow, "mirror": "mirror", "end": end}
+    exits: dict[str, Target] = {"surface": surface, "shadow": shadow, "mirror": "mirror", "end": end}
     lit, met = ("->floor_light", "floor_light", "mirror"), ("->mirrored", "mirrored")
     return BackdropStates(
         (

@@ -123,7 +123,7 @@ def displayed(linear: NDArray[np.float32], matte: Matte | None, seen: float, ton
     straight = matte.foreground(linear) / np.where(share > 0, share, np.float32(1))
     if matte.color is None:
         return np.concatenate([srgb8(straight, seen, tonemap), np.rint(share * 255).astype(np.uint8)], axis=-1)
-    shown = np.clip(np.nan_to_num(tonemapped(straight, seen, tonemap)), 0, 1)
+    shown = np.clip(np.nan_to_num(tonemapped(straight.astype(np.float32), seen, tonemap)), 0, 1)
     return srgb8(shown * share + (1 - share) * np.asarray(matte.color, np.float32))
 
 
