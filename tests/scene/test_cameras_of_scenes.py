@@ -106,7 +106,7 @@ def test_cameras_that_show_an_object_badly(origin: Any, target: Any, fault: str)
 
 
 def test_a_camera_in_a_room_may_see_little_of_it() -> None:
-    """Of a room, which faces inwards, a camera within sees one wall and is kept; one from outside that sees less goes."""
+    """Of a room, which faces inwards, a camera within sees one wall and is kept; one outside that sees less goes."""
     room = cube()
     room = Mesh(room.positions, room.triangles[:, ::-1])
     near = Camera((0.9, 0.0, 0.0), (1.0, 0.0, 0.0), fov=10.0)

@@ -99,7 +99,7 @@ def test_a_sphere_fills_as_what_it_is() -> None:
     [((1, 1, 1), 35, 15), ((2, 2, 0), 12, 15), ((0, 2, 2), 58, 15), ((2, 0, 2), 35, 35), ((1, 1, 0.175), 23.5, 15)],
 )
 def test_views_of_what_is_thin(size: Any, around: float, above: float) -> None:
-    """Three-quarter views from a little above; charts more from the front, profiles from the side, plates from above."""
+    """Three-quarter views from a little above; charts rather from the front, profiles the side, plates from above."""
     box = np.array([[x, y, z] for x in (0, size[0]) for y in (0, size[1]) for z in (0, size[2])], float)
     for scale in (1.0, 1e-3):
         x, y, z = view_direction(scale * box)
