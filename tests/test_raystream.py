@@ -90,7 +90,7 @@ def test_cameras_in_numbers(device):
 @pytest.mark.parametrize(
     ("word", "option", "home"),
     [
-        ("background", "environment", ""),
+        ("skybox", "environment", ""),
         ("integrator", "program", ""),
         ("max_bounces", "depth", ""),
         ("samples", "spp", ", of Renderer.render"),

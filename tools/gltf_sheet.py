@@ -1,6 +1,10 @@
 """Renders the glTF models of ``scenes/models`` as their reference pictures were, and tells how far block means are off.
 
     python tools/gltf_sheet.py [names ...] --out DIR --spp 64 [--lobes] [--sheet sheet.jpg] [--table table.md]
+    python tools/gltf_sheet.py [files ...] --defaults [--size 200x150] --out DIR --spp 32 [--sheet sheet.png]
+
+The second form renders models as a user sees them who gives no option, all of the folder without a file named, and
+compares them with nothing.
 
 Pictures are kept as ``DIR/<model>.npz`` and used again; delete them to render anew. A block of 20 x 20 pixels agrees
 where its mean lies within 5 % of the bracket of both of the reference's forms of GGX, or beyond that within the noise
@@ -162,6 +166,36 @@ def _blocks(picture: NDArray) -> NDArray:
     return picture.reshape(rows, BLOCK, columns, BLOCK, 3).mean(axis=(1, 3))
 
 
+def by_defaults(file: str, size: tuple[int, int], spp: int) -> NDArray[np.uint8]:
+    """(H, W, 3): the picture of a scene as PNG files have it, by the defaults of every option."""
+    renderer = viewer.Renderer(file)
+    try:
+        for line in (*renderer.scene.warnings, *renderer.notes):
+            print(f"    {Path(file).stem}: {line}")
+        return renderer.render(size=size, spp=spp).srgb8()
+    finally:
+        renderer.release()
+
+
+def defaults_sheet(chosen: argparse.Namespace) -> None:
+    """Pictures of the defaults, and a sheet of them."""
+    width, height = map(int, chosen.size.split("x"))
+    folder, tiles = Path(chosen.out), []
+    for file in chosen.names or sorted(map(str, MODELS.glob("*.glb"))):
+        kept = folder / f"{Path(file).stem}_{width}x{height}.png"
+        if not kept.exists():
+            began = time.perf_counter()
+            try:
+                Image.fromarray(by_defaults(file, (width, height), chosen.spp)).save(kept)
+            except ViewerError as error:
+                print(f"{file}: {error}")
+                continue
+            print(f"{kept.name:44} {time.perf_counter() - began:.0f} s", flush=True)
+        tiles.append((Path(file).stem, np.asarray(Image.open(kept))))
+    if chosen.sheet and tiles:
+        _sheet(tiles, chosen.sheet)
+
+
 def main() -> None:
     """See above."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -173,7 +207,13 @@ def main() -> None:
     parser.add_argument("--back-faces", default="shown", choices=("shown", "culled"))
     parser.add_argument("--table", help="Markdown")
     parser.add_argument("--sheet", help="PNG or JPEG of all pictures, the reference below each")
+    parser.add_argument("--defaults", action="store_true", help="as without any option; names are files")
+    parser.add_argument("--size", default="200x150", help="of pictures by --defaults")
     chosen = parser.parse_args()
+    if chosen.defaults:
+        Path(chosen.out).mkdir(parents=True, exist_ok=True)
+        defaults_sheet(chosen)
+        return
     trust = json.loads((REFERENCES / "trust.json").read_text())
     folder = Path(chosen.out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -206,7 +246,7 @@ def main() -> None:
         key = (
             "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{'_lobes' if chosen.lobes else ''}"
         )
-        tiles.append((name, np.concatenate([picture, held[key].astype(np.float32)])))
+        tiles.append((name, srgb8(np.concatenate([picture, held[key].astype(np.float32)]))))
     if chosen.sheet and tiles:
         _sheet(tiles, chosen.sheet)
     if chosen.table:
@@ -236,7 +276,7 @@ def _sheet(tiles: list[tuple[str, NDArray]], name: str) -> None:
     picture = np.zeros((-(-len(tiles) // wide) * tall, wide * across, 3), np.uint8)
     for number, (_, tile) in enumerate(tiles):
         row, column = divmod(number, wide)
-        picture[row * tall : (row + 1) * tall, column * across : (column + 1) * across] = srgb8(tile)
+        picture[row * tall : (row + 1) * tall, column * across : (column + 1) * across] = tile
     image = Image.fromarray(picture)
     drawing = ImageDraw.Draw(image)
     for number, (label, _) in enumerate(tiles):

@@ -6,6 +6,9 @@
 #ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
 #endif
+#ifdef HAVE_BACKDROP
+#include "lib/backdrop_features.glsl"
+#endif
 
 int add_features(in Ray ray, in Hit hit, inout Features features) {
     if (hit.triangle >= 0) {
@@ -19,7 +22,11 @@ int add_features(in Ray ray, in Hit hit, inout Features features) {
 #ifdef HAVE_BLIND
         if (!sees_nothing(ray))
 #endif
+#ifdef HAVE_BACKDROP
+        add_backdrop(features, ray);
+#else
         features.emission += environment_radiance(ray.direction);
+#endif
     }
     features.triangle = hit.triangle;
     features.instance = hit.instance;

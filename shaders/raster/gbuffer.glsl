@@ -2,6 +2,9 @@
 #include "interface/environment.glsl"
 #include "interface/surface.glsl"
 #include "raster/visible.glsl"
+#ifdef HAVE_BACKDROP
+#include "lib/backdrop_features.glsl"
+#endif
 
 uniform sampler2D in_visible;  // place of the triangle in the index buffer, and slot of the instance; below 0: none
 
@@ -25,7 +28,11 @@ void main() {
         features.triangle = hit.triangle;
         features.instance = hit.instance;
     } else {
+#ifdef HAVE_BACKDROP
+        add_backdrop(features, ray);
+#else
         features.emission = environment_radiance(ray.direction);
+#endif
     }
     pack_Features(features, out_features_0, out_features_1, out_features_2, out_features_3);
 }

@@ -209,7 +209,7 @@ def test_rights_and_links_are_kept(tmp_path) -> None:
     ("name", "word"),
     [
         ("a", "no ending"),
-        ("a.bmp", r"unknown picture format '.bmp' \(known: .png, .jpg, .jpeg, .exr, .npz\)"),
+        ("a.bmp", r"unknown picture format '.bmp' \(known: .png, .webp, .jpg, .jpeg, .exr, .npz\)"),
         (".png", "no ending"),
         ("nowhere/a.png", "there is no folder"),
         ("folder.png", "is a folder"),

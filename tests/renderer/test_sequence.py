@@ -23,6 +23,7 @@ from viewer.renderer.sequence import render_frames, save_frames
 from viewer.scene import builtin
 from viewer.scene.animation import Animation, Track, turntable
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.framing import overview
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.light import Light
 
@@ -131,7 +132,8 @@ def test_a_camera_that_frames_the_scene_stands_still(device):
     scene.animations = [Animation("rise", (rise,))]
     pictures = [each.picture for each in render_frames(scene, range(5), fps=4, render=SIZE, device=device, **CAST)]
     cameras = {each.metadata["camera"] for each in pictures}
-    assert cameras == {Camera.framing([[0, 0, 0], [1, 9, 0]]).text()}
+    poses = np.concatenate([[[0, y, 0], [1, y, 0], [0, y + 1, 0]] for y in (0, 2, 4, 6, 8)])
+    assert cameras == {overview(poses).text()}
     rows = [np.nonzero((each.linear != each.linear[0, 0]).any(axis=(1, 2)))[0].mean() for each in pictures]
     assert (np.diff(rows) < -2).all()  # upwards, and seen in every frame
 

@@ -13,9 +13,19 @@ from tests.scene.unit_square import square
 from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, turntable
 from viewer.scene.camera import Camera
+from viewer.scene.edits.framed import framed
+from viewer.scene.geometry.framing import overview
+from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 
 AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
+
+
+def cube() -> Mesh:
+    """Of side 2, its six sides facing outwards."""
+    corners = np.float32([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return Mesh(corners, [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))])
 
 
 def box(x: float, y: float, z: float, half: float = 1.0) -> list[list[float]]:
@@ -66,15 +76,43 @@ def test_scenes_whose_camera_sees_nothing_are_framed() -> None:
     scene = Scene(
         [square()], [Instance(0)], cameras=[replace(AHEAD, name="own", origin=(0, 0, -9), target=(0, 0, -10))]
     )
-    found = scene.framed()
-    assert [camera.name for camera in found.cameras] == ["framing", "own"] and len(scene.cameras) == 1
+    found = framed(scene)
+    assert found.cameras == scene.cameras and found.own_camera is None and scene.own_camera is scene.cameras[0]
     assert found.warnings == ["scene: camera 'own' sees nothing: the scene is framed (--camera 'own' takes it)"]
-    assert found.cameras[0].sees(scene.bounds()) and scene.warnings == []
-    right = replace(scene, cameras=[replace(AHEAD, origin=(0, 0, 9))])
-    assert right.framed() is right
+    assert found.camera() == replace(scene, cameras=[]).camera() and found.camera("own") is scene.cameras[0]
+    right = replace(scene, cameras=[replace(AHEAD, origin=(0.5, 0.5, 1.0), target=(0.5, 0.5, 0.0))])
+    assert framed(right) is right
     moving = replace(scene, animations=[Animation("a")])
     none = replace(scene, cameras=[])
-    assert moving.framed() is moving and none.framed() is none
+    assert framed(moving) is moving and framed(none) is none
+
+
+@pytest.mark.parametrize(
+    ("origin", "target", "fault"),
+    [
+        ((0, 0, 4), (0, 0, 0), ""),
+        ((0, 0, 9), (0, 0, 0), "shows the model at 25 % of the picture's size"),
+        ((0, 0, 3), (0, 1.8, 0), "cuts off"),
+        ((0, 0, 0), (0, 0, -1), "sees 6 % of the model"),  # within it
+        ((0, 0, 1.01), (1, 0, 1), "sees 5 % of the model"),  # beside its front, along it
+    ],
+)
+def test_cameras_that_show_an_object_badly(origin: Any, target: Any, fault: str) -> None:
+    """Of a cube of side 2, seen by a field of view of 53 degrees: half of it in the distance."""
+    camera = Camera(origin, target, fov=math.degrees(2 * math.atan(0.5)), name="own")
+    found = framed(Scene([cube()], [Instance(0)], cameras=[camera]))
+    assert found.framed is bool(fault) and len(found.warnings) == bool(fault)
+    assert all(f"camera 'own' {fault}" in each for each in found.warnings)
+
+
+def test_a_camera_in_a_room_may_see_little_of_it() -> None:
+    """Of a room, which faces inwards, a camera within sees one wall and is kept; one outside that sees less goes."""
+    room = cube()
+    room = Mesh(room.positions, room.triangles[:, ::-1])
+    near = Camera((0.9, 0.0, 0.0), (1.0, 0.0, 0.0), fov=10.0)
+    away = Camera((-9.0, 0.0, 0.0), (-8.0, 0.0, 0.1), fov=1.0)
+    scenes = [Scene([room], [Instance(0)], cameras=[each]) for each in (near, away)]
+    assert [framed(scene).framed for scene in scenes] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +178,7 @@ def test_cameras_of_a_scene_by_name() -> None:
     with pytest.raises(ViewerError, match=r"no camera 'c' \(cameras: a, b; or give"):
         scene.camera("c")
     bare = Scene([square()], [Instance(0)])
-    assert bare.camera() == Camera.framing(bare.bounds()) and bare.camera(aspect=0.5) != bare.camera()
+    assert bare.camera() == overview(bare.silhouette()) and bare.camera(aspect=0.5) != bare.camera()
     with pytest.raises(ViewerError, match="cameras: none"):
         bare.camera("c")
 

@@ -95,7 +95,19 @@ def test_objects_of_too_many_parts_or_none() -> None:
         Scene([mesh], [Instance(0)] * 1001)
     )
     assert not is_single_object(Scene([mesh])) and not is_single_object(Scene([mesh], [Instance(0)]).on_ground())
-    assert not is_single_object(Scene([square()], [Instance(0)]))  # flat
+    lying = Instance(0, np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]]))
+    assert not is_single_object(Scene([square()], [lying]))  # flat
+    assert is_single_object(Scene([square()], [Instance(0)]))  # a panel
+
+
+@pytest.mark.parametrize(("deep", "single"), [(0.59, True), (0.61, False)])
+def test_what_stands_on_a_narrow_base(deep: float, single: bool) -> None:
+    """A floor less deep than 0.6 of what stands on it is its base, along x as along z."""
+    wall = [[0, 0, 0], [3, 0, 0], [3, 1, 0], [0, 1, 0]]
+    base = [[0, 0, 0], [0, 0, deep], [3, 0, deep], [3, 0, 0]]
+    mesh = Mesh(np.float32([*wall, *base]), [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]])
+    turned = Instance(0, np.array([[0.0, 0, 1, 0], [0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 1]]))
+    assert [is_single_object(Scene([mesh], [each])) for each in (Instance(0), turned)] == [single] * 2
 
 
 def test_smooth_and_flat_meshes() -> None:

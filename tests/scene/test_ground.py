@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from viewer.scene import builtin
-from viewer.scene.camera import Camera
 from viewer.scene.scene import Instance, Scene
 
 
@@ -33,7 +32,7 @@ def test_the_model_is_framed_and_not_its_ground() -> None:
     grounded = scene.on_ground()
     assert np.ptp(grounded.bounds(), axis=0).tolist() == [20.0, 1.0, 20.0]
     assert np.array_equal(grounded.bounds(ground=False), scene.bounds())
-    assert grounded.camera() == scene.camera() == Camera.framing(scene.bounds())
+    assert grounded.camera() == scene.camera()
 
 
 def test_wide_flat_and_empty_models() -> None:

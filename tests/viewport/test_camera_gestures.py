@@ -122,18 +122,24 @@ def test_a_camera_that_is_set_ends_all_motion(controller: CameraController) -> N
 
 @pytest.mark.parametrize(
     "before, after, other",
-    [(2.0, 1.0, False), (1.0, 3.0, False), (2.0, 0.9, True), (0.9, 2.0, True), (0.5, 0.5, False), (0.5, 0.6, True)],
+    [(2.0, 1.0, True), (1.0, 3.0, True), (2.0, 0.9, True), (0.9, 2.0, True), (0.5, 0.5, False), (4.0, 9.0, False)],
 )
-def test_what_frames_the_scene_frames_it_again(before: float, after: float, other: bool) -> None:
-    controller = CameraController(replace(Camera.framing(CUBE, aspect=before), fov=30.0), CUBE)
+def test_the_default_view_follows_the_shape_of_pictures(before: float, after: float, other: bool) -> None:
+    """Whatever its field of view is by now, and where it differs."""
+
+    def default(aspect: float) -> Camera:
+        return replace(START, origin=(0.0, 0.0, min(aspect, 4.0)))
+
+    controller = CameraController(replace(default(before), fov=30.0), CUBE)
     controller.update(0)
-    assert controller.fit(before, after) is other
-    assert controller.camera == replace(Camera.framing(CUBE, aspect=after), fov=30.0)
+    assert controller.fit(before, after, default) is other
+    assert controller.camera == replace(default(after), fov=30.0)
     assert controller.update(0) is other
 
 
 def test_a_camera_of_the_user_s_is_not_fitted(controller: CameraController) -> None:
-    assert not controller.fit(2.0, 0.5) and controller.camera is START and not controller.update(0)
+    assert not controller.fit(2.0, 0.5, lambda aspect: Camera.framing(CUBE, aspect=aspect))
+    assert controller.camera is START and not controller.update(0)
 
 
 def test_modes_take_turns(controller: CameraController) -> None:

@@ -151,6 +151,8 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 def made_of(desk: Desk, cameras: Any = (START,), warnings: Any = (), settings: Settings | None = None) -> Any:
     scene = SimpleNamespace(cameras=list(cameras), warnings=list(warnings), name="box")
+    scene.own_camera = next(iter(cameras), None)
+    scene.camera = lambda aspect: Camera.framing(BOX, aspect=aspect)
     return SimpleNamespace(scene=scene, settings=settings or Settings(), lighting=SimpleNamespace(environment=DARKNESS))
 
 

@@ -11,6 +11,7 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS
+from viewer.scene.scene import Scene
 from viewer.viewport import viewport
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import BY_NAME, Keymap
@@ -127,9 +128,13 @@ def test_aspects(view: Viewport, size: tuple[int, int], aspect: float) -> None:
 
 
 def test_a_camera_that_frames_the_scene_does_so_in_a_narrow_view(view: Viewport) -> None:
-    controller = view.controller = CameraController(Camera.framing(BOX, aspect=2.0), BOX)
+    scene = Scene.from_triangles([[-1, -1, -1], [1, -1, 1], [1, 1, -1]], [[0, 1, 2]])
+    controller = view.controller = CameraController(scene.camera(aspect=view.aspect), BOX)
+    view.lay_out((200, 200), (200, 200), (0.0, 1.0))  # no scene has been opened
+    controller.set_camera(scene.camera())
+    view.opened = scene
     view.lay_out((100, 200), (100, 200), (0.0, 1.0))
-    assert controller.camera == Camera.framing(BOX, aspect=0.5)
+    assert controller.camera == scene.camera(aspect=0.5)
     controller.orbit(20, 0)
     moved = controller.camera
     view.lay_out((200, 100), (200, 100), (0.0, 1.0))

@@ -48,10 +48,14 @@ def test_the_speed_keeps_its_ratio_to_the_scene(controller: CameraController) ->
 def test_another_aspect_keeps_the_lens() -> None:
     """A camera that frames the scene frames it again, as sharp and as far."""
     lens = {"aperture": 0.1, "focus": 3.0}
-    made = CameraController(replace(Camera.framing(BOX, aspect=2.0), **lens), BOX)
-    assert made.fit(2.0, 0.5)
-    assert made.camera == replace(Camera.framing(BOX, aspect=0.5), **lens) != Camera.framing(BOX, aspect=0.5)
-    assert not made.fit(2.0, 0.5) and not made.fit(0.5, 0.5)
+
+    def default(aspect: float) -> Camera:
+        return Camera.framing(BOX, aspect=aspect)
+
+    made = CameraController(replace(default(2.0), **lens), BOX)
+    assert made.fit(2.0, 0.5, default)
+    assert made.camera == replace(default(0.5), **lens) != default(0.5)
+    assert not made.fit(2.0, 0.5, default) and not made.fit(0.5, 0.5, default)
 
 
 @settings(max_examples=200, deadline=None)

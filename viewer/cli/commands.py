@@ -128,7 +128,8 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
     """
     asked = arguments.environment, arguments.sun, arguments.exposure
-    lit = renderer.prepared.lighting.listed.lit
+    lighting = renderer.prepared.lighting
+    lit = lighting.listed.lit and not lighting.environment.flux
     if asked != (None, None, "auto") or not lit or not _displayed(arguments) or not renderer.progressive:
         return []
     from viewer.renderer.sampling.darkness import FILLED, black

@@ -18,7 +18,7 @@ STANDARD_OUTPUT = "-"
 
 def check_output(arguments: Namespace) -> None:
     """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
-    from viewer.film.files.image import check_path
+    from viewer.film.files.image import check_alpha, check_path
     from viewer.film.files.movie import check_output as check_movie
     from viewer.film.files.movie import is_movie
     from viewer.renderer.device.footprint import check_memory
@@ -36,6 +36,8 @@ def check_output(arguments: Namespace) -> None:
         if arguments.output == STANDARD_OUTPUT:
             raise ViewerError("--output -", "is for one picture, and --frames for many", "such as -o frame_%04d.png")
         check_movie(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
+        if arguments.background == "transparent" and is_movie(arguments.output):
+            raise ViewerError(arguments.output, "a movie has no alpha channel", "such as -o frame_%04d.png")
         return
     if arguments.output == STANDARD_OUTPUT:
         _check_standard_output(arguments)
@@ -51,6 +53,8 @@ def check_output(arguments: Namespace) -> None:
         raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
     if arguments.output != STANDARD_OUTPUT:
         check_path(arguments.output, arguments.layers)
+        if arguments.background == "transparent":
+            check_alpha(arguments.output)
 
 
 def _check_cluster(arguments: Namespace) -> None:

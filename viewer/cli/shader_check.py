@@ -34,6 +34,7 @@ from viewer.photons.sort import sort_sources
 from viewer.programs import (
     LEVELS,
     PICTURES,
+    backdrop_weight,
     eye_hits,
     feature_buffers,
     photon_emission,
@@ -305,6 +306,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         yield from _all_forms(renderer, photon_frame(traversal), accel)
         for program in (eye_hits(traversal), feature_buffers(traversal), photon_emission()):
             yield from _all_forms(renderer, program, accel, every=accel == "bvh")
+        yield from _backdrops(rich, accel, device)
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
     traversal = LEVELS[renderer.structure.levels]
     for make in PICTURES.values():
@@ -321,6 +323,21 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
             mark = f"sampler {sampler}, environment {environment}"
             yield from _single(renderer, renderer.program(), mark)
+
+
+def _backdrops(scene: Scene, accel: str, device: Device) -> Iterator[tuple[str, Source]]:
+    """Programs before backdrops, and over a floor."""
+    for background in ("1,1,1", "blur=20", "environment"):
+        renderer = Renderer(
+            scene, accel=accel, environment="sky", background=background, ground="shadow", device=device
+        )
+        traversal, mark = LEVELS[renderer.structure.levels], f"{accel}, {background}"
+        for kind in ("plain", "floor"):
+            for program in (backdrop_weight(traversal, kind), feature_buffers(traversal, kind)):
+                yield from _single(renderer, program, f"{mark}, {kind}")
+        for make in PICTURES.values():
+            if "backdrop" in make.parameters:
+                yield from _all_forms(renderer, make(traversal, backdrop="floor"), mark, every=False)
 
 
 def _layered(device: Device) -> Iterator[tuple[str, Source]]:

@@ -105,6 +105,12 @@ def decode(encoded: ArrayLike) -> NDArray[np.float64]:
     return np.where(value <= 0.04045, value / 12.92, ((np.maximum(value, 0) + 0.055) / 1.055) ** 2.4)
 
 
+def tonemapped(linear: NDArray[np.float32], exposure: float, tonemap: str) -> NDArray[np.float32]:
+    """Linear sRGB (..., 3) for a screen, still to be clipped to [0, 1]; exposure : stops."""
+    with np.errstate(all="ignore"):
+        return np.asarray(TONEMAPS[tonemap](linear * np.float32(2.0**exposure)), np.float32)
+
+
 def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none") -> NDArray[np.uint8]:
     """8-bit sRGB of linear sRGB radiance of any shape (..., 3): the nearest code by the exact transfer curve.
 
@@ -120,7 +126,7 @@ def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none")
     for first in range(0, len(flat), BAND):  # bounds the memory of large pictures
         piece = slice(first, first + BAND)
         with np.errstate(all="ignore"):
-            mapped = np.asarray(TONEMAPS[tonemap](flat[piece] * np.float32(2.0**exposure)), np.float32)
+            mapped = tonemapped(flat[piece], exposure, tonemap)
             finite = np.where(np.isnan(mapped), np.float32(0), mapped)
         codes[piece] = np.searchsorted(_thresholds(), finite, side="right")
     return out

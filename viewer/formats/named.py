@@ -8,6 +8,7 @@ from viewer import formats
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
 from viewer.scene import builtin
+from viewer.scene.edits.framed import framed
 from viewer.scene.scene import Scene
 
 
@@ -21,13 +22,13 @@ def load(
 
     variant : the file's material variant, as in `Scene.with_variant`. lenient : checkerboards replace unreadable
     images, with a note in the scene's ``warnings``. max_texture : longest side, in texels, at which images are read
-    that would not fit in memory whole; all others are read as they are. Where the file's first camera sees nothing, one
-    that frames the scene stands before it, with a note.
+    that would not fit in memory whole; all others are read as they are. Where the file's first camera shows the scene
+    badly, the default view takes its place, with a note.
 
     Raises ViewerError with the file, the part and the fault.
     """
     name = _name(scene)
-    found = builtin.build(name) if is_builtin(name) else formats.load(name, lenient, max_texture).framed()
+    found = builtin.build(name) if is_builtin(name) else framed(formats.load(name, lenient, max_texture))
     return found.with_variant(variant)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from viewer.options import camera_values, values
+from viewer.options.background import LEAST_BLUR, MOST_BLUR, WORDS, read_background
 from viewer.options.declare import Affects, Option, of_part
 
 STRUCTURE = of_part(
@@ -154,15 +155,18 @@ SCENE = of_part(
         "ground",
         values.read_ground,
         None,
-        "puts the model on a ground plane, sized in heights of the model; the published bunny's is 1.53x2.55",
+        "puts the model on a ground plane, sized in heights of the model; the published bunny's is 1.53x2.55; or on a "
+        "floor that is seen by the model's shadow and a hint of its reflection alone",
         Affects.SCENE,
-        "WxD",
+        "WxD|shadow|none",
         "heights of the model",
         0.01,
         10000,
-        values="two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or auto, or nothing: a large one",
-        default_text="none",
+        values="two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or shadow, none, auto, or nothing: "
+        "a large one",
+        default_text="shadow for what stands in the studio; else none",
         bare="auto",
+        words=("shadow", "none"),
     ),
     viewed=True,
 )
@@ -333,7 +337,8 @@ LIGHT = of_part(
         "none|sky|studio|FILE|R,G,B",
         high=1e30,
         values="none, sky, studio, the name of a file or folder, or three numbers from 0 such as 1,1,1",
-        default_text="where the scene has neither emission nor lights studio for a single object, else sky; else none",
+        default_text="where the scene has neither emission nor lights studio for a single object, else sky; beside "
+        "lights that leave it dark the studio, beside a sun outside a room the sky; else none",
         sampled=True,
         remote=True,
         words=("none", "sky", "studio"),
@@ -367,6 +372,24 @@ LIGHT = of_part(
         sampled=True,
         slider=(0, 360),
         added=True,
+    ),
+    Option(
+        "background",
+        read_background,
+        None,
+        "what the camera sees where its rays leave the scene, without a change of what lights it: the environment, "
+        "sharp or blurred, a gradient, a colour in linear sRGB, or nothing but an alpha channel; mirrors and glass "
+        "show the environment",
+        Affects.LIGHTING,
+        "R,G,B|WORD|blur=DEGREES",
+        high=1e30,
+        values=f"{', '.join(WORDS)}, blur=DEGREES with {LEAST_BLUR:g} to {MOST_BLUR:g}, or three numbers from 0 such "
+        "as 1,1,1",
+        default_text="gradient for what stands in the studio; else environment",
+        sampled=True,
+        remote=True,
+        added=True,
+        words=(*WORDS, "blur=10"),
     ),
     Option(
         "light",

@@ -46,11 +46,12 @@ KEYWORDS.update({entry.flag: entry.keyword for entry in OPTIONS.values() if entr
 ELSEWHERE = {
     "accel": ("acceleration", "structure"),
     "aperture": ("dof", "lens_radius"),
+    "background": ("backdrop", "bg", "film_transparent"),
     "camera": ("eye", "position", "view", "viewpoint"),
     "clamp": ("firefly", "max_radiance"),
     "depth": ("bounces", "max_bounces", "num_bounces"),
     "device": ("gpu",),
-    "environment": ("background", "env", "envmap", "hdri", "ibl", "skybox", "world"),
+    "environment": ("env", "envmap", "hdri", "ibl", "skybox", "world"),
     "error": ("noise", "threshold"),
     "exposure": ("brightness", "ev"),
     "focus": ("focal_distance", "focus_distance"),

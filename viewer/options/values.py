@@ -253,11 +253,12 @@ def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
 
 
 def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
-    """``"WxD"`` or two numbers, in heights of the model; ``"auto"`` or True: a size that suits; None or False: none."""
-    if value is None or value is False:
-        return None
-    if value is True or (isinstance(value, str) and value == "auto"):
-        return "auto"
+    """``"WxD"`` or two numbers, in heights of the model; ``"auto"`` or True: a size that suits; ``"shadow"``: a floor
+    that is not seen itself; ``"none"`` or False: none; None: the scene's default."""
+    if value is None or isinstance(value, bool):
+        return None if value is None else "auto" if value else "none"
+    if isinstance(value, str) and value in ("auto", "shadow", "none"):
+        return value
     parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
     sides = [_real(part) for part in parts]
     assert option.low is not None and option.high is not None

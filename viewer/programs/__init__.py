@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from viewer.base import plugins
+from viewer.programs.backdrop import backdrop_weight
 from viewer.programs.features import feature_buffers
 from viewer.programs.first_hits import eye_hits
 from viewer.programs.photon_trace import photon_emission, photon_frame
@@ -23,6 +24,7 @@ __all__ = [
     "PICTURES",
     "PictureProgram",
     "TraversalStates",
+    "backdrop_weight",
     "eye_hits",
     "feature_buffers",
     "photon_emission",

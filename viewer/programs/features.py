@@ -8,8 +8,9 @@ from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def feature_buffers(traversal: TraversalStates = FLAT) -> Program:
-    """Pixels and their features, to which the camera rays of more samples are added."""
+def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "") -> Program:
+    """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of
+    `viewer.programs.backdrop.BACKDROPS`."""
     turn = ("->add", "add", "begin")
     return Program(
         "features",
@@ -19,7 +20,7 @@ def feature_buffers(traversal: TraversalStates = FLAT) -> Program:
         states=(
             State("begin", features.BEGIN_FEATURES, {"ray": Call("setup", then="add"), "done": DONE}),
             *traversal.states,
-            State("add", features.ADD_FEATURES, {"again": "begin", "done": DONE}),
+            State("add", features.ADD_FEATURES_BEFORE[backdrop], {"again": "begin", "done": DONE}),
         ),
         start="begin",
         order=turn,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from viewer.kernels import paths
 from viewer.kernels.records import LIGHT_CONTEXT
 from viewer.lighting.path import SMOOTH
+from viewer.programs.backdrop import backdrop_states
 from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
@@ -26,20 +27,24 @@ def path_trace(
     nested: bool = False,
     resampled: bool = False,
     layered: bool = False,
+    backdrop: str = "",
 ) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
     nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
     lights. layered : there are materials of layers, with which a GPU's pass from surface to surface would be too large.
+    backdrop : a kind of `viewer.programs.backdrop.BACKDROPS`.
     """
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    follow = Call("setup", then=arrive)
+    follow, seen = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="finish")
+    eye = Call("setup", then=seen.first)
     sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
     # A turn takes a path from one surface to the next, and a finished one to its successor.
     turn = (*arriving, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
-    order = (*extra_states(first_hits), *turn)
+    whole = (*extra_states(first_hits), *turn)
+    order = (*seen.order, *whole)
     surface = (*channel, "light", "->resolve", "resolve", "scatter")
     ends = ("finish", "begin", *extra_states(first_hits))
     return Program(
@@ -48,8 +53,9 @@ def path_trace(
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(
-            *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": follow, "done": DONE})),
+            *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": eye, "done": DONE})),
             *traversal.states,
+            *seen.states,
             *absorb,
             State("arrive", paths.ARRIVE, {"surface": light, "end": "finish"}),
             *channel.values(),
@@ -61,17 +67,19 @@ def path_trace(
         start="begin",
         order=order,
         groups={
-            "ray": (*arrivals(arriving, nested), surface),
-            "surface": (order[:-1], order[-1:]) if nested else (order,),  # all of it would write too much
+            "ray": (*seen.groups, *arrivals(arriving, nested), surface),
+            # All of it would write too much where volumes are nested.
+            "surface": (*seen.groups, *((whole[:-1], whole[-1:]) if nested else (whole,))),
         },
         gpu_groups={
             "ray": (
+                *seen.gpu_groups,
                 *gpu_arrivals(arriving, nested),
                 (*channel, "light"),
                 ("->resolve", "resolve"),
                 ends,
             ),
-            **({"surface": (*arrivals(arriving, nested), surface, ends)} if layered else {}),
+            **({"surface": (*seen.groups, *arrivals(arriving, nested), surface, ends)} if layered else {}),
         },
         resumes=True,
         stacked=("context",),  # of the surface before, which the first one has not

@@ -155,6 +155,7 @@ def photon_map(
     apart: bool = False,
     together: bool = False,
     moving: bool = False,
+    backdrop: str = "",
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
@@ -165,13 +166,13 @@ def photon_map(
     the single pass of surfaces of many layers, where code that is there twice takes seconds to compile; of simple
     surfaces a picture takes 3 % longer so. The results are the same.
     """
+    indirect = radiance_estimate(kind, search, apart)
     if gather and together:
         indirect = _gather_as_call(kind, search, dispersion, volumes, apart)
-        return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested, moving)
-    indirect = radiance_estimate(kind, search, apart)
-    if gather:
+    elif gather:
         indirect = final_gather(kind, search, dispersion, volumes, nested, apart)
-    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested, moving)
+    form = dispersion, volumes, nested, moving, backdrop
+    return whitted_trace(traversal, depth, first_hits, indirect, "photon", *form)
 
 
 register(

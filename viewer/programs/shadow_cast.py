@@ -7,6 +7,7 @@ shadow rays.
 from __future__ import annotations
 
 from viewer.kernels import paths, whitted
+from viewer.programs.backdrop import backdrop_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
@@ -14,8 +15,11 @@ from viewer.programs.whitted import direct_light
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Program:
-    """Pixels and their film, to which samples are added. first_hits : see `viewer.programs.first_hits`."""
+def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", backdrop: str = "") -> Program:
+    """Pixels and their film, to which samples are added. first_hits : see `viewer.programs.first_hits`. backdrop : a
+    kind of `viewer.programs.backdrop.BACKDROPS`."""
+    seen = backdrop_states(backdrop, surface="arrive", end="finish")
+    eye = Call("setup", then=seen.first)
     return Program(
         "shadow",
         streams={**sample_streams(first_hits, traversal), "tree": whitted.TREE},
@@ -23,8 +27,9 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> 
         results=("film",),
         states=(
             State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
-            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": Call("setup", then="arrive")})),
+            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": eye})),
             *traversal.states,
+            *seen.states,
             State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "finish"}),
             *direct_light(whitted.NEXT_LIGHT, then="finish"),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
@@ -40,15 +45,22 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> 
             "begin",
             "root",
             *extra_states(first_hits),
+            *seen.order,
         ),
         groups={
-            "ray": (("->arrive", "arrive"), ("->resolve", "resolve")),
+            "ray": (*seen.groups, ("->arrive", "arrive"), ("->resolve", "resolve")),
             "surface": (
+                *seen.groups,
                 ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
                 ("finish", "begin"),
             ),
         },
-        gpu_groups={"ray": (("->arrive",), ("arrive", "light"), ("->resolve", "resolve"), ("finish", "begin"))},
+        gpu_groups={
+            "ray": (
+                *seen.gpu_groups,
+                *(("->arrive",), ("arrive", "light"), ("->resolve", "resolve"), ("finish", "begin")),
+            )
+        },
         resumes=True,
     )
 

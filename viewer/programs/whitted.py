@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
 from viewer.kernels import paths, photons, whitted
+from viewer.programs.backdrop import backdrop_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
@@ -87,6 +88,7 @@ def whitted_trace(
     volumes: bool = False,
     nested: bool = False,
     moving: bool = False,
+    backdrop: str = "",
 ) -> Program:
     """Pixels and their film, to which samples are added.
 
@@ -94,7 +96,7 @@ def whitted_trace(
     first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
     dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
     some absorb light. nested : of these some overlap, or hold something. moving : rays have the times of their paths,
-    see `viewer.kernels.whitted.of_moment`.
+    see `viewer.kernels.whitted.of_moment`. backdrop : a kind of `viewer.programs.backdrop.BACKDROPS`.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
@@ -108,7 +110,8 @@ def whitted_trace(
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    follow = Call("setup", then=arrive)
+    follow, seen = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="next")
+    eye = Call("setup", then=seen.first)
     light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
     to = ("root", *extra_states(first_hits), *arriving, "light", "->resolve", "resolve")
     whole: tuple[tuple[str, ...], ...] = (to,)
@@ -120,8 +123,9 @@ def whitted_trace(
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
     states = (
         State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
-        *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": follow})),
+        *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": eye})),
         *traversal.states,
+        *seen.states,
         *absorb,
         State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "next"}),
         *direct_light(light, then=indirect.names[0] if indirect.states else "refract"),
@@ -155,15 +159,17 @@ def whitted_trace(
         order=(
             *(*arriving, "light", "->resolve", "resolve", *turn, "refract", *push.values()),
             *("reflect", "next"),
-            *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
+            *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits), *seen.order),
         ),
         groups={
             "ray": (
+                *seen.groups,
                 *arrivals(arriving, nested),
                 ("->resolve", "resolve"),
                 *indirect.rays,
             ),
             "surface": (
+                *seen.groups,
                 # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.
                 *((*whole, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
                 *((("finish",), ("begin",)) if nested else (("finish", "begin"),)),
@@ -172,6 +178,7 @@ def whitted_trace(
         gpu_groups={
             "ray": (
                 ("root", *extra_states(first_hits)),
+                *seen.gpu_groups,
                 *gpu_arrivals(arriving, nested),
                 ("->resolve", "resolve"),
                 *indirect.passes,

@@ -123,13 +123,14 @@ def _features(
 ) -> NDArray[np.float32] | None:
     """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
 
-    Layers are averages over all samples; without them the denoiser makes do with fewer.
+    Layers are averages over all samples, without a floor that is not seen; without them the denoiser makes do with
+    fewer.
     """
     film, clean = session.convergence.film.buffer, renderer.settings.denoise not in UNASKED
     if film is None or not (layers or clean):
         return None
     samples = session.samples if layers else min(session.samples, MOST_FEATURES)
-    with features_of(renderer, session.size, samples, progress) as features:
+    with features_of(renderer, session.size, samples, progress, floor=not layers) as features:
         if layers:
             feature_layers(features, layers)
         return denoised(renderer, film, features) if clean else None

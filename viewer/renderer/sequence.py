@@ -18,12 +18,14 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.inputs.validate import scene_given
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
+from viewer.scene.animation import around
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
 from viewer.scene.edits.animated import playing
 from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.exposure.exposure import exposed, moving_camera
 from viewer.scene.exposure.keys import enough_cameras
+from viewer.scene.geometry.framing import LENS, view_direction
 from viewer.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
@@ -69,13 +71,11 @@ class FrameSequence:
         self.shutter, self.motion_keys = check("shutter", shutter), check("motion_keys", motion_keys)
         self.staging = {name: options[name] for name in part("scene") if name in options}
         self.turned: NDArray[np.float64] | None = None  # the box that the camera goes around
-        if turntable or (camera is None and not scene.cameras):
-            bounds = _bounds(self.staged(scene), frames, fps)
-            if camera is None and not scene.cameras:
-                width, height = check("size", size)
-                # Of all the motion, so that it stands still.
-                self.camera = Camera.framing(bounds, aspect=width / height)
-            self.turned = bounds if turntable else None
+        if turntable:
+            self.turned = _bounds(self.staged(scene), frames, fps)
+        if camera is None and scene.own_camera is None:
+            width, height = check("size", size)
+            self.camera = self._overview(self.staged(scene), width / height)
 
     def staged(self, scene: Scene) -> Scene:
         """The scene on its ground: once, not in every frame."""
@@ -83,6 +83,16 @@ class FrameSequence:
         if check("classic", self.staging.get("classic", False)):
             return on_plane(scene, ground)
         return scene if ground is None else scene.on_ground(ground)
+
+    def _overview(self, scene: Scene, aspect: float) -> Camera:
+        """The default view of all the motion, in which the camera stands still or goes around the scene."""
+        times = [self.frames[k] / self.fps for k in _glances(scene, self.frames)]
+        points = np.concatenate([scene.posed(seconds).silhouette() for seconds in times] or [scene.silhouette()])
+        direction = view_direction(points)
+        if self.turned is not None:
+            middle, shares = self.turned.mean(axis=0), np.arange(_GLANCES) / _GLANCES
+            points = np.concatenate([around(points, middle, share) for share in shares.tolist()])
+        return Camera.filling(points, LENS, direction, aspect)
 
     def show(
         self, scene: Scene, k: int, renderer: Renderer | None, settings: Settings | None = None, **options: Any
@@ -232,8 +242,16 @@ def moment_remarks(scene: Scene, moment: float | None) -> list[str]:
 
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:
     """(2, 3): the box around the scene in (some of) the frames."""
-    if scene.duration == 0:
+    picked = _glances(scene, frames)
+    if not picked:
         return scene.bounds(ground=False)
-    picked = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _GLANCES)).astype(int))
-    boxes = np.array([scene.posed(frames[k] / fps).bounds(ground=False) for k in picked.tolist()])
+    boxes = np.array([scene.posed(frames[k] / fps).bounds(ground=False) for k in picked])
     return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+
+
+def _glances(scene: Scene, frames: Sequence[int]) -> list[int]:
+    """The places of some of the frames; none where nothing moves."""
+    if scene.duration == 0:
+        return []
+    picked: list[int] = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _GLANCES)).astype(int)).tolist()
+    return picked

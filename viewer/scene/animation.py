@@ -408,17 +408,26 @@ def turntable(camera: Camera, bounds: ArrayLike, share: float) -> Camera:
     """
     box = np.asarray(bounds, np.float64).reshape(2, 3)
     middle = (box[0] / 2 + box[1] / 2) * (1.0, 0.0, 1.0)
+    turn = _turn(share)
+    if share % 1.0 == 0.0:
+        return camera
+    origin, target = (turn @ (np.subtract(point, middle)) + middle for point in (camera.origin, camera.target))
+    return replace(camera, origin=_vector(origin), target=_vector(target), up=_vector(turn @ camera.up), motion=())
+
+
+def around(points: Float, middle: Float, share: float) -> Float:
+    """Points (N, 3) after a fraction of a turn of `turntable` about the vertical axis through ``middle`` (3,)."""
+    return np.asarray((points - middle) @ _turn(share).T + middle)
+
+
+def _turn(share: float) -> Float:
+    """(3, 3): the rotation about +Y, from +Z towards +X."""
     # Exact quarter turns: their cosines are not quite 0 in float64.
     quarter, rest = divmod((share % 1.0) * 4.0, 1.0)
     c, s = math.cos(rest * math.pi / 2), math.sin(rest * math.pi / 2)
     for _ in range(int(quarter)):
         c, s = -s, c
-    turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-
-    if share % 1.0 == 0.0:
-        return camera
-    origin, target = (turn @ (np.subtract(point, middle)) + middle for point in (camera.origin, camera.target))
-    return replace(camera, origin=_vector(origin), target=_vector(target), up=_vector(turn @ camera.up), motion=())
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
 def _vector(values: Float) -> tuple[float, float, float]:

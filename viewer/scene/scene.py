@@ -19,7 +19,9 @@ from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import offsets
 from viewer.scene.geometry.bounds import bounds_of, used_points
-from viewer.scene.geometry.ground import ALBEDO, SQUARE, ground_transform
+from viewer.scene.geometry.framing import overview
+from viewer.scene.geometry.ground import ALBEDO, NONE, SHADOW, SQUARE, ground_transform
+from viewer.scene.geometry.silhouette import silhouette
 from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.instance import Instance, meshes_of, transforms_of
@@ -33,6 +35,7 @@ from viewer.scene.texture import Texture
 GLANCES = 16
 ROUNDING = 1e-3  # by which colours in floats may pass 1
 ALL = -1  # number of all animations at once
+CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # of a box: those at its high ends
 
 
 @dataclass
@@ -61,8 +64,12 @@ class Scene:
     properties: Properties | None = None
     variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
     variant: str | None = None  # the current one
+    framed: bool = field(default=False, metadata={"added": True})  # by the default view, whatever cameras it has
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
     _all: tuple[list[Animation], Animation] | None = field(default=None, init=False, repr=False, compare=False)
+    _outline: tuple[list[Mesh], list[Instance], NDArray[np.float64]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def from_triangles(
@@ -238,33 +245,35 @@ class Scene:
         """What a notebook shows."""
         return card(repr(self), self)
 
+    @property
+    def own_camera(self) -> Camera | None:
+        """The camera that pictures are seen by where none is asked for; None where a default view frames the scene."""
+        return None if self.framed or not self.cameras else self.cameras[0]
+
     def camera(self, name: str | None = None, aspect: float = 1.0) -> Camera:
-        """The camera of that name (by default the first); one that frames the scene, in pictures of that aspect, if
-        there is none.
+        """The camera of that name; by default its own, or a view that the scene fills in pictures of that aspect.
 
         Raises ViewerError with the known names for an unknown one.
         """
         if name is None:
-            return self.cameras[0] if self.cameras else Camera.framing(self.bounds(ground=False), aspect=aspect)
+            return self.own_camera or overview(self.silhouette(), aspect)
         for camera in self.cameras:
             if camera.name == name:
                 return camera
         known = ", ".join(camera.name for camera in self.cameras) or "none"
         raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {known}; or give 'ox,oy,oz tx,ty,tz'")
 
-    def framed(self) -> Scene:
-        """The scene with a camera of its own before those that came with it, and a warning, where the first of these
-        sees nothing; itself elsewhere, and where cameras may move."""
-        if not self.cameras or self.animations:
-            return self
-        first, bounds = self.cameras[0], self.bounds()
-        if first.sees(bounds):
-            return self
-        note = (
-            f"{self.name}: camera '{first.name}' sees nothing: the scene is framed (--camera '{first.name}' takes it)"
-        )
-        cameras = [Camera.framing(bounds, name="framing"), *self.cameras]
-        return self.with_parts(cameras=cameras, warnings=[*self.warnings, note])
+    def silhouette(self) -> NDArray[np.float64]:
+        """(K, 3), world space: the outermost vertices, without the ground; of very many instances the corners of their
+        box. (0, 3) for an empty scene."""
+        known = self._outline
+        if known is None or not (same_items(known[0], self.meshes) and same_items(known[1], self.instances)):
+            found = silhouette(self.meshes, self.instances)
+            if found is None:
+                low, high = self.bounds(ground=False)
+                found = np.where(CORNERS, high, low)
+            self._outline = known = list(self.meshes), list(self.instances), found
+        return known[2]
 
     # -- ground ----------------------------------------------------------------------------------------------------
 
@@ -281,11 +290,12 @@ class Scene:
         """The scene on a grey, horizontal rectangle, an unanimated instance of its own; itself if it has one.
 
         size : along x and z, in heights of the model; ``auto``: large. It lies under the centre of the model, at the
-        lowest point of the chosen animation. Not added under an empty model.
+        lowest point of the chosen animation. Not added under an empty model, nor where the ground
+        is `SHADOW` or `NONE`.
         """
-        if self.ground is not None:
+        if self.ground is not None or size in (SHADOW, NONE):
             return self
-        transform = ground_transform(self._motion_bounds(), size)
+        transform = ground_transform(self.motion_bounds(), size)
         if transform is None:
             return self
         instance = Instance(len(self.meshes), transform, len(self.materials), SQUARE.name)
@@ -313,12 +323,13 @@ class Scene:
         )
 
     def with_parts(self, **parts: Any) -> Scene:
-        """The scene with other parts, fields of it by name; what has been found out of its motion is shared."""
+        """The scene with other parts, fields of it by name; what has been found out of its motion and outline is
+        shared."""
         scene = replace(self, **parts)
-        scene._poser, scene._all = self._poser, self._all
+        scene._poser, scene._all, scene._outline = self._poser, self._all, self._outline
         return scene
 
-    def _motion_bounds(self) -> NDArray[np.float64]:
+    def motion_bounds(self) -> NDArray[np.float64]:
         """(2, 3): bounds of the model over the chosen animation, without the ground."""
         if self.duration == 0:
             return self.bounds(ground=False)

@@ -37,17 +37,18 @@ _COVE = 0.3  # sine of the elevation at which a studio's cove ends
 _WAVELENGTHS = np.arange(380.0, 781.0, 5.0)  # nm
 
 
-@lru_cache(maxsize=1)
-def sky(width: int = WIDTH, sun: tuple[float, float] = SUN) -> ImageEnvironment:
+@lru_cache(maxsize=2)
+def sky(width: int = WIDTH, sun: tuple[float, float] = SUN, disc: bool = True, level: float = 1.0) -> ImageEnvironment:
     """A clear sky with its sun, over level ground lit by both.
 
-    sun : elevation, 0 to 90 degrees, and azimuth, degrees about +Y from +Z towards +X. The pixels are read-only:
-    callers share them until another sky is made.
+    sun : elevation, 0 to 90 degrees, and azimuth, degrees about +Y from +Z towards +X. disc : the sun is in it, and not
+    among the lights of a scene. level : factor on all of its light. The pixels are read-only: callers share them until
+    another sky is made.
     """
     elevation, azimuth = (math.radians(angle) for angle in sun)
     up, directions, angles = _sphere(width)
-    level = np.cos(elevation)
-    towards = np.array([level * math.sin(azimuth), math.sin(elevation), level * math.cos(azimuth)])
+    ring = np.cos(elevation)
+    towards = np.array([ring * math.sin(azimuth), math.sin(elevation), ring * math.cos(azimuth)])
     above = up > 0
     pixels = np.zeros(directions.shape)
     rows = np.flatnonzero(above)
@@ -56,29 +57,33 @@ def sky(width: int = WIDTH, sun: tuple[float, float] = SUN) -> ImageEnvironment:
     horizon = pixels[rows[-1]].copy()
     # As wide as texels can resolve, even in a coarse map.
     radius = max(_SUN_RADIUS, 4 * math.pi / width)
-    disc = np.zeros(directions.shape[:2])
-    disc[rows] = np.clip(1.0 - (gamma / radius) ** 2, 0.0, 1.0) ** 2
-    disc /= max((disc * angles[:, None]).sum(), 1e-30)
-    pixels += disc[..., None] * sunlight(elevation)
+    shape = np.zeros(directions.shape[:2])
+    shape[rows] = np.clip(1.0 - (gamma / radius) ** 2, 0.0, 1.0) ** 2
+    shape /= max((shape * angles[:, None]).sum(), 1e-30)
+    pixels += shape[..., None] * sunlight(elevation)
     cosine = np.maximum(up, 0.0) * angles
     ground = ALBEDO / math.pi * float(luminance(np.einsum("hwc,h->c", pixels, cosine)))
     haze = np.clip(1.0 + up / _HAZE, 0.0, 1.0)[:, None, None]
     haze = haze * haze * (3 - 2 * haze)
     below = ground * (1 - haze) + horizon * haze
+    if not disc:
+        pixels -= shape[..., None] * sunlight(elevation)
     pixels = np.where(above[:, None, None], pixels, below)
-    return _image(pixels * SCALE, "sky")
+    return _image(np.maximum(pixels, 0.0) * (SCALE * level), "sky")
 
 
 @lru_cache(maxsize=2)
-def studio(width: int = WIDTH // 2, cove: bool = False) -> ImageEnvironment:
-    """A photo studio, all neutral: a light room around the object, a large softbox from the upper right, a weaker fill
-    light from the left, light strips from behind on both sides. Its pixels are read-only.
+def studio(width: int = WIDTH // 2, cove: bool = False, level: float = 1.0) -> ImageEnvironment:
+    """A photo studio, all neutral, as the default view (`viewer.scene.geometry.framing`) sees it: a dim room, a key
+    light from the upper left, a fill light from the right, which give surfaces that face them light of 4 to 1, and two
+    rim lights from behind. Its pixels are read-only.
 
-    cove : an infinity cove, for an object on a ground plane of `ALBEDO`: below the horizon the radiance is that of the
+    cove  : an infinity cove, for an object on a ground plane of `ALBEDO`: below the horizon the radiance is that of the
     plane, which so has no visible edge, and above it turns into the room's.
+    level : factor on all of its light; at 1 level ground has `IRRADIANCE`.
     """
     up, directions, angles = _sphere(width)
-    room = 0.4 + 0.3 * np.clip(0.5 + up / 1.2, 0.0, 1.0)  # floor to ceiling
+    room = FLOOR + (CEILING - FLOOR) * np.clip(0.5 + up / 1.2, 0.0, 1.0)
     light = np.repeat(room[:, None], width, axis=1)
     for (elevation, azimuth), half_width, half_height, strength in _SOFTBOXES:
         light += strength * _softbox(directions, elevation, azimuth, half_width, half_height)
@@ -87,19 +92,22 @@ def studio(width: int = WIDTH // 2, cove: bool = False) -> ImageEnvironment:
         rest = np.clip(1.0 - up / _COVE, 0.0, 1.0)[:, None]
         share = rest * rest * (3 - 2 * rest)
         light -= share * room[:, None]
-        # Light of irradiance pi gives the plane a radiance of its albedo: of both parts of the irradiance follows it.
+        # The plane's radiance is its albedo times its irradiance over pi, of which its own light is a part.
         others, own = ((part * cosine[:, None]).sum() for part in (light, np.repeat(share, width, axis=1)))
         light += share * (ALBEDO * others / (math.pi - ALBEDO * own))
-    light *= math.pi / float((light * cosine[:, None]).sum())
+    light *= level * IRRADIANCE / float((light * cosine[:, None]).sum())
     return _image(np.repeat(light[..., None], 3, axis=2), "studio")
 
 
-# Elevation and azimuth as for a sun, half sides in degrees, radiance.
+FLOOR, CEILING = 0.04, 0.15  # radiance of the studio's room
+IRRADIANCE = 1.7 * math.pi  # of level ground in it: white, which the key meets more squarely, is bright
+KEY, FILL = (42.0, -48.0), (20.0, 92.0)  # where its lights are: elevation and azimuth as of a sun
+# With half sides in degrees, and radiance: key, fill, and the rim lights on both sides.
 _SOFTBOXES = (
-    ((45.0, 50.0), 20.0, 16.0, 14.0),
-    ((25.0, -60.0), 22.0, 22.0, 1.6),
-    ((35.0, 115.0), 8.0, 24.0, 6.0),
-    ((35.0, -115.0), 8.0, 24.0, 8.0),
+    (KEY, 24.0, 20.0, 9.0),
+    (FILL, 36.0, 16.0, 0.68),
+    ((35.0, 165.0), 9.0, 28.0, 7.0),
+    ((40.0, -115.0), 9.0, 28.0, 7.0),
 )
 
 

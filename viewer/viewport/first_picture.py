@@ -23,16 +23,14 @@ class Glance:
     def __init__(self, scene: Scene, settings: Settings, before: Prepared | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
         self.drawn: HeadlightScene = headlight_scene(self.scene)
+        self.scene.camera()  # which a framing takes a while to find
 
     def camera(self, settings: Settings, aspect: float) -> Camera:
         """Where a picture of that aspect is seen from, with these settings."""
-        if settings.camera is None and not self.scene.cameras:
-            framing = Camera.framing(self.drawn.bounds, aspect=aspect)
-            return camera_of(settings.replace(camera=framing), self.scene)
         try:
-            return camera_of(settings, self.scene)
+            return camera_of(settings, self.scene, aspect)
         except ViewerError:  # told when the scene is there
-            return camera_of(settings.replace(camera=None), self.scene)
+            return camera_of(settings.replace(camera=None), self.scene, aspect)
 
 
 class FirstPicture:

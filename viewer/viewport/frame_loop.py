@@ -155,6 +155,7 @@ class FrameLoop:
         view, renderer = self.view, self.view.renderer
         if renderer is None or not isinstance(view.exposure, str) or not renderer.progressive:
             return
-        settings, lit = self.context.scene_loader.requested, renderer.prepared.lighting.listed.lit
+        settings, lighting = self.context.scene_loader.requested, renderer.prepared.lighting
+        lit = lighting.listed.lit and not lighting.environment.flux
         if (settings.environment, settings.sun) == (None, None) and lit and black(self.canvas.linear()):
             self.context.scene_loader.fill()

@@ -176,7 +176,7 @@ class SceneLoader:
             self.view.controller = first_controller(
                 self.view, glance.camera(self.requested, self.view.aspect), glance.drawn.bounds
             )
-        self._opened = opened
+        self._opened, self.view.opened = opened, glance.scene
         self.first_picture.begin(glance)
         self.view.wake()
 
@@ -217,7 +217,7 @@ class SceneLoader:
         same = path == view.path and view.controller is not None
         if renderer is view.renderer:
             view.session.update(
-                made, camera=view.controller.camera if same and view.controller else _framed(made, bounds, view.aspect)
+                made, camera=view.controller.camera if same and view.controller else _framed(made, view.aspect)
             )
             if again and now is not self._given:  # something has moved meanwhile
                 view.session.update(now)
@@ -232,7 +232,7 @@ class SceneLoader:
         if self._opened is not None and self._opened[1] != asked:
             self._opened = None  # another camera has been asked for since
         if asked["camera"] is None:
-            asked["camera"] = _framed(made, bounds, self.view.aspect)
+            asked["camera"] = _framed(made, self.view.aspect)
         try:
             return Renderer(made, settings.replace(**asked), device=self.device)
         except ViewerError as error:
@@ -247,6 +247,8 @@ class SceneLoader:
             view.controller.set_bounds(bounds)
         else:
             view.controller = first_controller(view, renderer.camera, bounds)
+        if not same:
+            view.opened = renderer.scene
         view.look()
         if path != view.path and view.path:  # an exposure set by hand was that scene's
             view.exposure = view.preferences.exposure
@@ -351,9 +353,9 @@ class SceneLoader:
         self.view.wake()
 
 
-def _framed(made: Prepared, bounds: Any, aspect: float) -> Camera | None:
+def _framed(made: Prepared, aspect: float) -> Camera | None:
     """A camera for scenes that have none of their own, in pictures of that aspect."""
-    return None if made.scene.cameras else Camera.framing(bounds, aspect=aspect)
+    return None if made.scene.own_camera is not None else made.scene.camera(aspect=aspect)
 
 
 def _unturned(environment: Any, degrees: float) -> Any:

@@ -25,7 +25,8 @@ ACTION_SECONDS = 1.0  # and the name of what a key has done
 class Viewport:
     """What panels, commands and events see of the window, and change.
 
-    session    : the picture. controller : the camera in the hand; None while there is no scene. path : of the scene.
+    session    : the picture. controller : the camera in the hand; None while there is no scene. path : of the scene,
+    which is ``opened`` as it was at first: its default view fits pictures of every shape.
     exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now. An exposure set
     by hand is the open scene's: the next one has that of the preferences.
     size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
@@ -38,6 +39,7 @@ class Viewport:
         self.session, self.preferences, self.keymap = session, preferences, keymap
         self.controller: CameraController | None = None
         self.path = ""
+        self.opened: Scene | None = None
         self.exposure: float | str = preferences.exposure
         self.metered = 0.0
         self.tonemap = preferences.tonemap
@@ -106,7 +108,7 @@ class Viewport:
         begin, end = self.columns(width, span)
         before = self.aspect
         self.size, self.pixels = (end - begin, height), (last - first, frame[1])
-        if self.controller is not None and self.controller.fit(before, self.aspect):
+        if self.controller is not None and self.controller.fit(before, self.aspect, self._default):
             self.look()
         if (frame, span) != (self.frame, self.span):
             self.cursor = (self.cursor[0] + self.left - begin, self.cursor[1])
@@ -114,6 +116,11 @@ class Viewport:
             self.session.resize(self.pixels)
             self.wake()
         self.left = float(begin)
+
+    def _default(self, aspect: float) -> Camera:
+        """The default view of the scene as it was opened."""
+        assert self.controller is not None
+        return self.controller.camera if self.opened is None else self.opened.camera(aspect=aspect)
 
     @property
     def aspect(self) -> float:

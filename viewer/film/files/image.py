@@ -1,11 +1,12 @@
-"""Picture files by extension: PNG, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
+"""Picture files by extension: PNG, WebP, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
 
 | ending | picture | layers | metadata |
 |---|---|---|---|
-| .png | 8-bit sRGB | none | text chunks |
+| .png | 8-bit sRGB; straight alpha | none | text chunks |
+| .webp | 8-bit sRGB, lossless; straight alpha | none | XMP description, a line each |
 | .jpg, .jpeg | 8-bit sRGB, quality 95, 4:4:4 | none | the comment, a line each |
-| .exr | R, G, B: float32 linear, ZIP | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
-| .npz | `linear`, (H, W, 3) float32, row 0 on top | an array each, under its name | `metadata`, a JSON text |
+| .exr | R, G, B: float32 linear, ZIP; premultiplied by A | channels `depth`, `normal.X` ... | string attributes |
+| .npz | `linear`, (H, W, 3) float32, row 0 on top; `alpha` | an array each, under its name | `metadata`, a JSON text |
 
 EXR channels are float32, exact for integers up to 2^24; a layer of larger ones becomes uint32, with 2^32 - 1 in place
 of -1.
@@ -19,6 +20,7 @@ import shutil
 import struct
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,12 +30,18 @@ from viewer.base import part_file
 from viewer.base.errors import ViewerError
 from viewer.base.textfile import is_stream
 from viewer.film.exposure import exposure_text, stops
-from viewer.film.files.encode import write_jpeg, write_png
+from viewer.film.files.encode import write_jpeg, write_png, write_webp
 from viewer.film.layers import RGB, find
-from viewer.film.tonemap import srgb8
+from viewer.film.tonemap import srgb8, tonemapped
 from viewer.formats.image import exr
 
-DISPLAYED = {".png": ("PNG", write_png), ".jpg": ("JPEG", write_jpeg), ".jpeg": ("JPEG", write_jpeg)}  # 8 bits
+DISPLAYED = {  # 8 bits
+    ".png": ("PNG", write_png),
+    ".webp": ("WebP", write_webp),
+    ".jpg": ("JPEG", write_jpeg),
+    ".jpeg": ("JPEG", write_jpeg),
+}
+OPAQUE = ("JPEG",)  # have no alpha channel
 FORMATS = (*DISPLAYED, ".exr", ".npz")
 
 # Reserved EXR attribute names; metadata under such a name gets a prefix.
@@ -50,12 +58,14 @@ def save(
     metadata: Mapping[str, str] | None = None,
     exposure: float | str = 0.0,
     tonemap: str = "none",
+    matte: Matte | None = None,
 ) -> None:
     """Write a picture in the format of its extension.
 
     linear   : (H, W, 3) linear sRGB, row 0 on top.
-    layers   : name -> (H, W) or (H, W, 3); PNG and JPEG leave them out.
-    exposure, tonemap : for PNG and JPEG alone, as in `srgb8`.
+    layers   : name -> (H, W) or (H, W, 3); the 8-bit formats leave them out.
+    exposure, tonemap : for the 8-bit formats alone, as in `srgb8`.
+    matte    : what is behind it.
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
@@ -63,6 +73,9 @@ def save(
     picture = np.ascontiguousarray(linear, np.float32)
     extra = {name: np.asarray(layer) for name, layer in (layers or {}).items()}
     texts = {key: str(value) for key, value in (metadata or {}).items()}
+    alpha = matte.alpha if matte is not None and matte.color is None else None
+    if alpha is not None:
+        check_alpha(path)
     for name, layer in extra.items():
         if layer.shape[:2] != picture.shape[:2]:
             raise ValueError(f"layer {name} has shape {layer.shape}, the picture {picture.shape}")
@@ -70,17 +83,55 @@ def save(
     def write(part: Path) -> None:
         match _ending(target):
             case ending if ending in DISPLAYED:
-                seen = stops(exposure, picture)
-                pixels = srgb8(picture, seen, tonemap)
+                seen = stops(exposure, picture if matte is None else matte.foreground(picture))
+                pixels = displayed(picture, matte, seen, tonemap)
                 with open(part, "wb") as file:
                     shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
                     DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
-                _write_exr(part, picture, extra, texts)
+                _write_exr(part, picture, extra, texts, alpha)
             case ".npz":
-                _write_npz(part, picture, extra, texts)
+                _write_npz(part, picture, extra if alpha is None else {**extra, "alpha": alpha}, texts)
 
     write_whole(target, write)
+
+
+@dataclass(frozen=True, eq=False)
+class Matte:
+    """What is behind a picture: its ``alpha`` (H, W), 0 to 1, and the ``color`` there, linear sRGB, as a screen shows
+    it; None: nothing, the picture is transparent."""
+
+    alpha: NDArray[np.float32]
+    color: tuple[float, float, float] | None = None
+
+    def foreground(self, linear: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(H, W, 3): a picture without what is behind it, premultiplied by alpha."""
+        if self.color is None:
+            return linear
+        return np.maximum(linear - (1 - self.alpha[..., None]) * np.asarray(self.color, np.float32), 0)
+
+
+def displayed(linear: NDArray[np.float32], matte: Matte | None, seen: float, tonemap: str) -> NDArray[np.uint8]:
+    """8-bit sRGB of a picture (H, W, 3) at an exposure in stops: (H, W, 3), or of a transparent one (H, W, 4), its
+    colours not multiplied by alpha, and black where nothing is.
+
+    A colour behind it is neither exposed nor tone mapped: white stays white, whatever stands before it.
+    """
+    if matte is None:
+        return srgb8(linear, seen, tonemap)
+    share = np.asarray(matte.alpha, np.float32)[..., None]
+    straight = matte.foreground(linear) / np.where(share > 0, share, np.float32(1))
+    if matte.color is None:
+        return np.concatenate([srgb8(straight, seen, tonemap), np.rint(share * 255).astype(np.uint8)], axis=-1)
+    shown = np.clip(np.nan_to_num(tonemapped(straight.astype(np.float32), seen, tonemap)), 0, 1)
+    return srgb8(shown * share + (1 - share) * np.asarray(matte.color, np.float32))
+
+
+def check_alpha(path: str | os.PathLike[str]) -> None:
+    """Raises ViewerError for a file whose format has no alpha channel."""
+    kind = DISPLAYED.get(_ending(checked_path(path)), ("",))[0]
+    if kind in OPAQUE:
+        raise ViewerError(os.fspath(path), f"a {kind} file has no alpha channel", "save as .png, .webp or .exr")
 
 
 def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
@@ -231,12 +282,16 @@ def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metad
         np.savez(file, **arrays)  # type: ignore[arg-type]  # its stub takes the names for allow_pickle
 
 
-def _write_exr(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
+def _write_exr(
+    part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str], alpha: NDArray | None
+) -> None:
     import OpenEXR
 
     header = {f"raystream.{key}" if key in EXR_RESERVED else key: value for key, value in metadata.items()}
     header |= {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
     channels = {"RGB": linear}
+    if alpha is not None:
+        channels = {"RGBA": np.concatenate([linear, np.asarray(alpha, np.float32)[..., None]], axis=-1)}
     for name, layer in layers.items():
         channels |= _exr_channels(name, layer)
     try:

@@ -13,6 +13,7 @@ from viewer.formats.objects import open3ds, pyvistas, trimeshes
 from viewer.formats.objects.surface import Gathered, Surface, array_of, colors_of, rows, z_up_camera
 from viewer.options.table import check
 from viewer.scene.camera import Camera
+from viewer.scene.edits.framed import framed
 from viewer.scene.scene import Scene
 
 KNOWN = (
@@ -73,7 +74,7 @@ def scene_of(
         raise ViewerError(scene.name, "has no visible surface", "; ".join(scene.warnings[:1]))
     if not scene.triangle_count:
         raise ViewerError(scene.name, "has no faces", "give at least one triangle")
-    return scene.framed()
+    return framed(scene)
 
 
 def load(scene: Any, variant: str | int | None = None, lenient: bool = False, up: str | None = None) -> Scene:

@@ -401,4 +401,5 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         resampled=prepared.light_candidates(settings) > 1,
         together=single and settings.final_gather > 0,
         moving=prepared.moving or prepared.camera_moves(settings),
+        backdrop=prepared.backdrop,
     )

@@ -99,10 +99,10 @@ _ANY = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
 def fitted(camera: Camera, settings: Settings, scene: Scene, size: tuple[int, int]) -> Camera:
-    """The renderer's camera for pictures of that size (width, height): another one where it frames the scene, of which
-    a portrait would cut the sides off."""
+    """The renderer's camera for pictures of that size (width, height): another one where it is the default view, which
+    the scene fills in pictures of every shape."""
     width, height = size
-    if width >= height or settings.camera is not None or scene.cameras:
+    if width == height or settings.camera is not None or scene.own_camera is not None:
         return camera
     return view(settings, scene, width / height)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under
 from viewer.cameras.pinhole import constant_environment
 from viewer.formats.image.environment_maps import environment_of
 from viewer.lighting.ambient import Ambient, ambient, in_world
@@ -17,14 +18,23 @@ from viewer.lighting.path import candidate_settings, path_settings, whitted_sett
 from viewer.lighting.photons import photon_modules
 from viewer.lighting.sampler import sampler as sampler_module
 from viewer.lighting.tree_choice import tree_modules
+from viewer.renderer.inputs.own_light import Beside, environment_beside
 from viewer.renderer.inputs.scene_diff import SceneChanges
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.edits.alone import is_single_object
 from viewer.scene.environment import Environment, ImageEnvironment
+from viewer.scene.geometry.ground import SHADOW
 from viewer.scene.scene import Scene
+from viewer.scene.sky import SUN, sky, studio
 from viewer.stream.declare.kernel import Module
 
 UNLIT = ("sky", "studio")  # that a scene without lights stands under, or in, where it is a single object
+
+BESIDE = {
+    "studio": "the scene's own lights leave much of it dark: it has the studio's fill beside them (--environment none "
+    "for their light alone)",
+    "sky": "the scene's own lights are a sun outside: it has the sky beside it (--environment none for the sun alone)",
+}
 
 
 @dataclass
@@ -34,18 +44,20 @@ class Lighting:
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
     environment's suns and ambient light, for these, at a rotation of 0. requested : the values of the options that the
     environment was found by, whether there is a ground plane, and what it is by default. remarks : on the environment,
-    for the user.
+    for the user. backdrop : what camera rays see in place of the environment.
     """
 
     environment: Environment
     listed: LightList
     each: Module
     ambient: Ambient
-    requested: tuple[Any, float, Any, bool, str] = ("none", 0.0, None, False, "")
+    requested: tuple[Any, float, Any, bool, str | Beside] = ("none", 0.0, None, False, "")
     remarks: list[str] = field(default_factory=list)
+    backdrop: Backdrop | None = None
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
     _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
+    _behind: list[Module] = field(default_factory=list, repr=False)  # the backdrop's
     _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
     _trees: dict[int, list[Module]] = field(default_factory=dict, repr=False)  # by levels of the structure
 
@@ -78,10 +90,10 @@ class Lighting:
             base = next(module for module in self._lit if "light_sample" in module.provides)
             self._trees[tree] = tree_modules(self.listed, tree, base)
         if not tree:
-            return [*self._lit, self._samplers[sampler]]
+            return [*self._lit, *self._behind, self._samplers[sampler]]
         chosen, emitters = self._trees[tree]
         listed = [chosen if module.name == chosen.name else module for module in self._lit]
-        return [*listed, emitters, self._samplers[sampler]]
+        return [*listed, emitters, *self._behind, self._samplers[sampler]]
 
     def scene_modules(self, trees: Iterable[int] = ()) -> list[Module]:
         """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : of light
@@ -104,17 +116,38 @@ class Lighting:
     def all_modules(self) -> list[Module]:
         """All modules so far."""
         trees = [module for each in self._trees.values() for module in each]
-        return [*self._plain, *self._lit, *self._far, *trees, *self._samplers.values()]
+        return [*self._plain, *self._lit, *self._far, *self._behind, *trees, *self._samplers.values()]
 
 
 def scene_lighting(
     scene: Scene, settings: Settings, before: Lighting | None = None, changes: SceneChanges | None = None
 ) -> Lighting:
-    """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``.
+    """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``, and its backdrop by
+    ``background`` and ``ground``; in the studio, without a ground plane, a gradient and a floor of shadows by default.
 
     before  : of an earlier scene, from which ``changes`` lead here: what is the same is shared.
     Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
     """
+    made = _scene_lighting(scene, settings, before, changes)
+    floor: Floor | None = None
+    in_studio = made.environment.name == "studio" and scene.ground is None
+    ground = SHADOW if settings.ground is None and in_studio else settings.ground
+    background = "gradient" if settings.background is None and in_studio else settings.background
+    if ground == SHADOW and scene.ground is None:
+        held = before.backdrop if before is not None and changes is not None and not changes.geometry else None
+        floor = held.floor if held is not None else None  # it stays where it is while the model moves
+        floor = floor or floor_under(scene.motion_bounds())
+    backdrop = backdrop_of(background, floor)
+    if backdrop == made.backdrop and (made is before or backdrop is None):
+        return made
+    behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment)
+    return replace(made, backdrop=backdrop, _behind=behind)
+
+
+def _scene_lighting(
+    scene: Scene, settings: Settings, before: Lighting | None, changes: SceneChanges | None
+) -> Lighting:
+    """The lighting with the backdrop of before."""
     if before is None or changes is None:
         before = None
         changes = SceneChanges(geometry=True, lights=True)
@@ -163,26 +196,32 @@ def _on_plain_ground(scene: Scene) -> bool:
 
 def _default(
     scene: Scene, settings: Settings, grounded: bool, before: Lighting | None, listing: bool, reshaped: bool
-) -> str:
-    """What the environment is by default: none, or of an unlit scene studio or sky; nothing where settings name one.
+) -> str | Beside:
+    """What the environment is by default: of a lit scene none, or one beside its lights; of an unlit scene studio or
+    sky; nothing where settings name one.
 
-    What stands under the sky, or in the studio, does so while its parts are moved, and on a plain ground plane.
+    That stays while parts of the scene and its lights are moved, and on a plain ground plane.
     """
     if settings.environment is not None or settings.sun is not None:
         return ""
-    if (before.listed if before is not None and not listing else scene_lights(scene)).lit:
-        return "none"
-    if before is not None and not reshaped and before.requested[4] in UNLIT:
-        return str(before.requested[4])
-    return UNLIT[is_single_object(scene.without_ground() if grounded else scene)]
+    lit = (before.listed if before is not None and not listing else scene_lights(scene)).lit
+    meant = before.requested[4] if before is not None and not reshaped else ""
+    if meant and (meant not in UNLIT) is lit:
+        return meant
+    bare = scene.without_ground() if grounded else scene
+    if lit:
+        return environment_beside(bare) or "none"
+    return UNLIT[is_single_object(bare)]
 
 
 def _environment(
-    settings: Settings, grounded: bool, meant: str, before: Lighting | None
+    settings: Settings, grounded: bool, meant: str | Beside, before: Lighting | None
 ) -> tuple[Environment, list[str]]:
     """The environment that the settings mean, the one of before where that is the same, and remarks."""
     value, rotation, sun = settings.environment, settings.environment_rotation, settings.sun
     same = before is not None and _same(before.requested[0], value) and before.requested[2:] == (sun, grounded, meant)
+    if isinstance(meant, Beside) and (before is None or not same):
+        return _beside(meant, grounded).rotated(rotation), [BESIDE[meant.name]]
     if before is None or not same:
         return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True], grounded)
     old = before.environment
@@ -190,6 +229,12 @@ def _environment(
         own = value.rotation if isinstance(value, ImageEnvironment) else 0.0
         old = old.rotated(own + rotation)
     return old, before.remarks
+
+
+def _beside(meant: Beside, grounded: bool) -> ImageEnvironment:
+    if meant.name == "studio":
+        return studio(cove=grounded, level=meant.level)
+    return sky(sun=meant.sun or SUN, disc=False, level=meant.level)
 
 
 def _same(one: Any, other: Any) -> bool:

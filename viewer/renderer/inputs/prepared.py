@@ -103,6 +103,11 @@ class Prepared:
         return self.look.nested
 
     @property
+    def backdrop(self) -> str:
+        """What camera rays see that leave the scene, of `viewer.programs.backdrop.BACKDROPS`."""
+        return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
+
+    @property
     def wide(self) -> bool:
         """Whether an interaction takes more than five texels."""
         return self.look.interaction.texels > 5

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from viewer.accel import quadrics
 from viewer.cameras.lens import lens_uniforms
+from viewer.kernels.features import BACKDROP_NEEDS
 from viewer.kernels.records import FACE, FEATURES, HIT, RAY, VERTEX
 from viewer.programs import LEVELS, feature_buffers
 from viewer.renderer.device.deformer import Deformer
@@ -123,9 +124,10 @@ def _modules(prepared: Prepared) -> dict[str, list[Module]]:
         uses=(RAY, HIT, FACE, VERTEX),
         features=frozenset({"ALPHA"} if look.alpha else ()),
     )
-    linked = LinkedProgram(feature_buffers(LEVELS[levels]), [*prepared.modules(lit=True), hit])
+    linked = LinkedProgram(feature_buffers(LEVELS[levels], prepared.backdrop), [*prepared.modules(lit=True), hit])
     seen = ("geometry_at", "camera_ray", "visible_hit")
-    needs: dict[str, tuple[str, ...]] = {"gbuffer": (*seen, "surface_at", "emission_seen", "environment_radiance")}
+    behind = ("environment_radiance", *BACKDROP_NEEDS[prepared.backdrop])
+    needs: dict[str, tuple[str, ...]] = {"gbuffer": (*seen, "surface_at", "emission_seen", *behind)}
     if look.alpha or some:
         needs["tested"] = (*seen, *(["opacity_passes"] if look.alpha else []))
     return {name: linked.modules_for([Kernel(name, (), ("done",), needs=need)]) for name, need in needs.items()}

@@ -84,7 +84,8 @@ class GBufferTracer:
 
     def _machine(self, deferred: bool = False) -> Singlepass:
         key, settings = self._key()
-        program = feature_buffers(LEVELS[self.renderer.prepared.structure.levels])
+        prepared = self.renderer.prepared
+        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop)
         machine = self.renderer.gpu_scene.machines.take(program, key, settings, deferred=deferred)
         assert isinstance(machine, Singlepass)
         return machine

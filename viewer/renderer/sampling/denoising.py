@@ -38,13 +38,19 @@ def check_denoiser(settings: Settings, progressive: bool = True) -> None:
 
 @contextmanager
 def features_of(
-    renderer: RendererParts, size: tuple[int, int], samples: int, progress: Report | None = None
+    renderer: RendererParts,
+    size: tuple[int, int],
+    samples: int,
+    progress: Report | None = None,
+    floor: bool = True,
+    white: bool = False,
 ) -> Iterator[Buffer]:
-    """What the camera rays of every pixel's first ``samples`` samples hit: a buffer of `FEATURES`, while it lasts."""
+    """What the camera rays of every pixel's first ``samples`` samples hit: a buffer of `FEATURES`, while it lasts.
+    floor : as of `Sampler.features`."""
     with renderer.device.current():
         buffer = Buffer(renderer.device, FEATURES, size)
     try:
-        for done in renderer.sampler.features(renderer.plan(size, samples=samples), buffer):
+        for done in renderer.sampler.features(renderer.plan(size, samples=samples), buffer, floor, white):
             if progress is not None:
                 progress(done, "feature layers")
         yield buffer

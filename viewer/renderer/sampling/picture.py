@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from viewer.film.exposure import exposure_text, stops
 from viewer.film.files import encode, image
 from viewer.film.files.checkpoint import film_layers, film_metadata
+from viewer.film.files.image import Matte
 from viewer.film.film import Film, single
 from viewer.film.tonemap import srgb8
 from viewer.options.table import OPTIONS
@@ -37,6 +38,9 @@ Report = Callable[[float, str], None]
 class Picture:
     """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters.
 
+    With a transparent background it has ``alpha``, (H, W) 0 to 1, by which ``linear`` is premultiplied: over a
+    background it is ``linear + (1 - alpha) background``.
+
     ``np.asarray(picture)`` is ``linear``; a notebook shows the picture itself.
     """
 
@@ -47,6 +51,7 @@ class Picture:
     film: Film | None = None  # of a progressive program, which an EXR keeps, so that it can be resumed
     depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
     photon_remark: str = ""  # what there is to say of its photon map
+    matte: Matte | None = None
     own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
 
     def __repr__(self) -> str:
@@ -61,16 +66,23 @@ class Picture:
             raise ValueError(f"{self.linear.dtype} cannot become {found.dtype} without a copy")
         return found.copy() if copy and found is self.linear else found
 
+    @property
+    def alpha(self) -> NDArray[np.float32] | None:
+        """(H, W), 0 to 1, of a transparent picture; None of any other."""
+        return self.matte.alpha if self.matte is not None and self.matte.color is None else None
+
     def stops(self, exposure: float | str = EXPOSURE) -> float:
-        """The exposure in stops: a number itself, and for ``auto`` what suits the picture."""
-        return stops(exposure, self.linear)
+        """The exposure in stops: a number itself, and for ``auto`` what suits the picture before its background."""
+        return stops(exposure, self.linear if self.matte is None else self.matte.foreground(self.linear))
 
     def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
-        """(H, W, 3) 8-bit sRGB, as a PNG has it.
+        """(H, W, 3) 8-bit sRGB, as a PNG has it; of a transparent picture over black, before it is encoded.
 
         exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
         """
-        return srgb8(self.linear, exposure, tonemap)
+        if self.matte is None or self.matte.color is None:
+            return srgb8(self.linear, self.stops(exposure), tonemap)
+        return image.displayed(self.linear, self.matte, self.stops(exposure), tonemap)
 
     def remarks(self, exposure: float | str = EXPOSURE) -> list[str]:
         """Remarks on the picture at an exposure (stops, or auto): that it is dim or nearly black under the scene's own
@@ -82,22 +94,24 @@ class Picture:
         """The bytes of the file that `save` writes for a name ending in .png."""
         seen = self.stops(exposure)
         shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
-        return encode.png(self.srgb8(seen, tonemap), {**self.metadata, **shown})
+        pixels = image.displayed(self.linear, self.matte, seen, tonemap)
+        return encode.png(pixels, {**self.metadata, **shown})
 
     def _repr_png_(self) -> bytes:
         """What a notebook shows."""
         return self.png()
 
     def save(self, path: str | os.PathLike[str], exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> None:
-        """Write PNG or JPEG (8-bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
+        """Write PNG, WebP or JPEG (8-bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at
+        all.
 
-        exposure (stops, or auto), tonemap : for PNG and JPEG alone, as of `srgb8`.
+        exposure (stops, or auto), tonemap : for the 8-bit formats alone, as of `srgb8`.
         """
         layers, metadata = self.layers, self.metadata
         if self.film is not None and os.fspath(path).lower().endswith(".exr"):
             layers = {**layers, **film_layers(self.film)}
             metadata = {**metadata, **film_metadata(self.film, self.depends)}
-        image.save(path, self.linear, layers, metadata, exposure, tonemap)
+        image.save(path, self.linear, layers, metadata, exposure, tonemap, self.matte)
 
 
 def collect(

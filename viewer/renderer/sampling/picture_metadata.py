@@ -40,7 +40,8 @@ def picture(
     if film is not None:
         made.depends = sample_settings(renderer)
         made.photon_remark = renderer.photon_map.remark(renderer.settings)
-        made.own_lights = renderer.settings.environment is None and renderer.prepared.lighting.listed.lit
+        lighting, asked = renderer.prepared.lighting, renderer.settings.environment
+        made.own_lights = asked is None and lighting.listed.lit and not lighting.environment.flux
     return made
 
 
@@ -76,7 +77,9 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
             if option.added and value == option.default:
                 continue
             found[name] = str(decided.get(name, value))
-    return {**found, "environment": renderer.prepared.lighting.environment.name}
+    lighting = renderer.prepared.lighting
+    seen = {} if lighting.backdrop is None else {"background": lighting.backdrop.text}
+    return {**found, "environment": lighting.environment.name, **seen}
 
 
 def sample_settings(renderer: RendererParts) -> dict[str, str]:

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+from viewer.cameras.backdrop import WHITE, Tone, tones_uniforms
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.adaptive import LEAST, first_decision
 from viewer.film.device_film import Buffer, FilmBuffer, FilmError
 from viewer.film.error.convergence import ends, is_half
 from viewer.kernels.records import FILM, PIXEL
-from viewer.programs import LEVELS, eye_hits, feature_buffers
+from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key, warm
 from viewer.renderer.device.tile_job import EyeHits, FirstHitPass, HeldHits, Rectangle, Tile, TileRun, tile_job
@@ -48,6 +49,11 @@ class _Sweep:
     ahead: FirstHitPass | EyeHits | None = None
     once: bool = False
     photons: bool = False
+
+
+def _tones(tones: tuple[Tone, Tone]) -> dict[str, Tone]:
+    """The uniforms of a plain background."""
+    return {name: value for name, (_, value) in tones_uniforms(tones).items()}
 
 
 class Sampler:
@@ -202,24 +208,48 @@ class Sampler:
         """The photon map of sample ``number`` (from 0 on), if it is not there."""
         return self.photon_map.make(plan.settings, plan.camera, plan.size[1], number, plan.photon_part)
 
-    def features(self, plan: FramePlan, buffer: Buffer) -> Iterator[float]:
+    def features(self, plan: FramePlan, buffer: Buffer, floor: bool = True, white: bool = False) -> Iterator[float]:
         """Bring a buffer of `FEATURES` of a picture to what the camera rays of each pixel's first samples hit, as many
-        as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's own."""
+        as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's own.
+        floor : a floor before the backdrop is a surface, too, as denoisers want it. white : before a white background,
+        where there is a plain one."""
         scene, settings = self.scene, plan.settings
         rectangles, shape = self._tiles(plan)
-        program = feature_buffers(LEVELS[scene.structure.levels])
+        program = feature_buffers(LEVELS[scene.structure.levels], scene.prepared.backdrop)
         camera = scene.prepared.camera_moves(settings)
         common = shape, False, settings.passes, settings.sampler
         projection = scene.prepared.projection(settings)
         key = Key(("features",), *common, camera_moves=camera, projection=projection)
         lens, pixel_filter = eye(settings, plan.camera)
         paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
-        uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths}
+        uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths, "floor_solid": int(floor)}
+        tones = scene.prepared.lighting.backdrop.tones if scene.prepared.lighting.backdrop is not None else None
+        if tones is not None:
+            uniforms |= _tones((WHITE, WHITE) if white else tones)
         run = TileRun(program, (key, settings), shape, uniforms, {"features": buffer})
         sweep = _Sweep(run, plan.size[0] * plan.size[1])
         for event in self._sweep(plan, sweep, rectangles(), plan.samples):
             yield event.share
         buffer.brought_to(max(buffer.samples, plan.samples))
+
+    def backdrop_weight(self, plan: FramePlan, film: FilmBuffer) -> Iterator[float]:
+        """Bring a film to what is left of the backdrop in each pixel's first samples, 0 to 1, as many as the plan has;
+        yields the share that is done. The scene must have a backdrop that is plain."""
+        scene, settings = self.scene, plan.settings
+        rectangles, shape = self._tiles(plan)
+        program = backdrop_weight(LEVELS[scene.structure.levels], scene.prepared.backdrop)
+        lens, pixel_filter = eye(settings, plan.camera)
+        paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
+        uniforms = {
+            **lens_uniforms(lens, plan.size, pixel_filter),
+            **paths,
+            **_tones((WHITE, WHITE)),
+            "path_clamp": 0.0,
+        }
+        key = scene.key(("backdrop",), program, settings, shape)
+        sweep = _Sweep(TileRun(program, (key, settings), shape, uniforms, {"film": film}), plan.size[0] * plan.size[1])
+        for event in self._sweep(plan, sweep, rectangles(), plan.samples):
+            yield event.share
 
     @contextmanager
     def timed(self) -> Iterator[dict[str, float]]:

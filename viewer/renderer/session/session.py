@@ -26,6 +26,7 @@ from viewer.renderer.preview.scheduler import SETTLED, Scheduler
 from viewer.renderer.preview.screen import Screen
 from viewer.renderer.sampling.denoising import check_denoiser
 from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.matte import matte
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture
@@ -198,6 +199,8 @@ class Session:
         if self.screen is not None and self._frames.preview is not None and film is not None and self.complete:
             made.layers[NOISY.name] = film.linear
             made.metadata["denoised"] = self._frames.renderer.settings.denoise.replace("auto", "shader")
+        if film is not None:
+            made.matte = matte(self._frames.renderer, self.size, max(1, int(film.count.max())))
         return made
 
     def report(self) -> tuple[float, str]:

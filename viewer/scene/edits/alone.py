@@ -12,6 +12,7 @@ from viewer.scene.scene import Scene
 MOST_PARTS = 1000  # largest number of instances of one object
 FLOOR_HEIGHT = 0.1  # of the scene's height: a floor lies in this lowest part
 FLOOR_SHARE = 0.5  # of the scene's floor plan, covered by a floor
+DEEP = 0.6  # of the scene's height, that a floor is deep and wide: less is the base that something stands on
 
 
 def is_single_object(scene: Scene) -> bool:
@@ -26,8 +27,10 @@ def is_single_object(scene: Scene) -> bool:
     low, high = scene.bounds()
     edges = high - low
     plan, top = edges[0] * edges[2], low[1] + FLOOR_HEIGHT * edges[1]
-    if not (plan > 0 and edges[1] > 0):
-        return False  # flat: a floor, a wall, or nothing
+    if not (max(edges[0], edges[2]) > 0 and edges[1] > 0):
+        return False  # flat: a floor, or nothing
+    if not min(edges[0], edges[2]) >= DEEP * edges[1]:
+        return True  # a panel that stands, with or without a base
     with np.errstate(all="ignore"):
         covered = sum(
             _covered(scene.meshes[each.mesh], each.transform, top)

@@ -13,6 +13,7 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.edits.vertex_colors import colorings
+from viewer.scene.geometry.ground import NONE, SHADOW
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture, uv_transform
@@ -35,7 +36,7 @@ def on_plane(scene: Scene, size: tuple[float, float] | str | None = None) -> Sce
     size : of the plane, as in `Scene.on_ground`; None: some widths of the model. Raises ViewerError for a scene without
     extent.
     """
-    placed = scene.on_ground(_side(scene) if size is None else size)
+    placed = scene.on_ground(_side(scene) if size in (None, SHADOW, NONE) else size)
     if placed.ground is None:
         raise ViewerError(scene.name, "has no extent to put a plane under", "show another file")
     floor = placed.instances[placed.ground].material

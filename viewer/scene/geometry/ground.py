@@ -16,6 +16,8 @@ SQUARE = Mesh(
     name="ground",
 )
 ALBEDO = 0.5
+NONE = "none"  # in place of a size: no ground, and no floor either
+SHADOW = "shadow"  # in place of a size: no plane, but a floor of the backdrop's (`viewer.cameras.backdrop`)
 # The default size: in heights of the model, or in its larger width if that is more.
 HEIGHTS, WIDTHS = 20.0, 5.0
 

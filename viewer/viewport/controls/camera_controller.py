@@ -7,6 +7,7 @@ easing is advanced in closed form, so that a path does not depend on the frame r
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -139,15 +140,15 @@ class CameraController:
         self._bounds = np.asarray(bounds, np.float64)
         self.speed = factor * self.natural_speed
 
-    def fit(self, before: float, after: float) -> bool:
-        """The picture goes from one aspect (width / height) to another: a camera that frames the scene, as it was set,
-        frames it again; whether it is another one."""
-        if min(before, 1.0) == min(after, 1.0):
+    def fit(self, before: float, after: float, default: Callable[[float], Camera]) -> bool:
+        """The picture goes from one aspect (width / height) to another: a camera that is the ``default`` one of the
+        first, but for its lens, is that of the other; whether it is another one."""
+        if before == after:
             return False
         now = self.camera
         own, other = (
             replace(
-                Camera.framing(self._bounds, aspect=aspect),
+                default(aspect),
                 fov=now.fov,
                 aperture=now.aperture,
                 focus=now.focus,
@@ -156,7 +157,7 @@ class CameraController:
             )
             for aspect in (before, after)
         )
-        if now != own:
+        if now != own or own == other:
             return False
         self.set_camera(other)
         return True

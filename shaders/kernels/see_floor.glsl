@@ -1,0 +1,68 @@
+// Where a camera ray arrives: at a surface, before the backdrop, or on the floor, where the backdrop waits for a shadow
+// ray. It goes to one of several points of lights, chosen by what they would bring to the floor if nothing were in the
+// way (resampled importance sampling, as in resample_light.glsl): the mean of the rays that come through is the ratio of
+// shadowed to unshadowed arriving light, a floor that nothing shades has no noise, and no sample is beyond 0 to 1. The
+// points are spread evenly, so that their sum hardly varies: the ratio's bias is the covariance of both sums.
+#include "interface/background.glsl"
+#include "interface/floor.glsl"
+#include "interface/light.glsl"
+#include "interface/path.glsl"
+#include "interface/sampler.glsl"
+#include "lib/far.glsl"
+#include "lib/luminance.glsl"
+#include "lib/ray_tag.glsl"
+#ifdef HAVE_MOTION
+#include "lib/path_moment.glsl"
+#endif
+
+const vec2 FLOOR_POINTS_APART = vec2(1.0 / float(FLOOR_POINTS), 0.61803399);
+const int FLOOR_LIGHTS_APART = 5;  // in the same steps: no divisor of their number
+const float FLOOR_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
+
+int see_floor(
+    in Pixel pixel, in Hit hit, in Path path, inout Ray ray, inout Radiance radiance, out Radiance pending
+) {
+#ifdef HAVE_MOTION
+    moment_here = path_moment(pixel.at, path.number);
+#endif
+    const vec3 up = vec3(0.0, 1.0, 0.0);
+    bool met = hit.triangle >= 0;
+    float t, total = 0.0, distance = 0.0;
+    bool below = floor_meets(ray, t) && !met;
+    vec3 behind = met || !path_counts(0) ? vec3(0.0) : background_radiance(ray.direction);
+    vec3 direction = up, at = ray.origin + t * ray.direction;
+    at.y = floor_height;
+    if (below) {
+        int dimension = surface_dimension(0), number = 0;
+        vec2 choose = sample_2d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
+        vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
+        LightContext context = light_context(at, vec4(up, 0.0));
+        do {
+            LightSample light;
+            float turn = fract(choose.x + float(number * FLOOR_LIGHTS_APART) / float(FLOOR_POINTS));
+            light_choose(context, turn, true);
+            bool found = light_sample(at, turn, fract(point + float(number) * FLOOR_POINTS_APART), false, light);
+            float weight = found ? dot(light.weight, LUMINANCE) * max(light.direction.y, 0.0) : 0.0;
+            weight = weight > 0.0 ? min(weight, FLOOR_BRIGHTEST) : 0.0;
+            total += weight;
+            float share = total > 0.0 ? weight / total : 0.0;
+            bool taken = choose.y < share;
+            choose.y = taken ? choose.y / share : (choose.y - share) / (1.0 - share);
+            if (taken) {
+                direction = light.direction;
+                distance = light.distance;
+            }
+            number += 1;
+        } while (number < FLOOR_POINTS);
+    }
+    bool lit = total > 0.0;
+    if (!lit) radiance.rgb += behind;
+    pending.rgb = lit ? behind : vec3(0.0);
+    if (lit) {
+        ray = Ray(at, distance * 0.99999, direction, 1 + ray_tag(path.number, false));
+#ifdef HAVE_MOTION
+        ray.any_hit += moment_tag(moment_here);
+#endif
+    }
+    return met ? EXIT_SURFACE : lit ? EXIT_SHADOW : below ? EXIT_MIRROR : EXIT_END;
+}

@@ -1,0 +1,213 @@
+"""What the camera sees behind a scene, and a floor that only what falls on it shows; neither lights anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer import Renderer, Scene
+from viewer.base.errors import ViewerError
+from viewer.cameras.backdrop import HIGH, LOW
+from viewer.scene.builtin.parts.shapes import boxes
+from viewer.scene.camera import Camera
+from viewer.scene.environment import ImageEnvironment
+
+SIZE, SPP = (24, 20), 8
+COLOR = (0.8, 0.3, 0.1)
+
+
+def picture_of_sky() -> ImageEnvironment:
+    """Bright above, with a spot."""
+    pixels = np.linspace(2.0, 0.2, 16, dtype=np.float32)[:, None, None] * np.ones((1, 32, 3), np.float32)
+    pixels[4, 20] = 30.0
+    return ImageEnvironment(pixels)
+
+
+def box() -> Scene:
+    """A box of height 1 on y = 0."""
+    cube = boxes((-0.5, 0, -0.5), (0.5, 1, 0.5))
+    scene = Scene.from_triangles(cube.positions, cube.triangles, base_color=(0.6, 0.5, 0.4))
+    scene.cameras.append(Camera((1.5, 2.0, 2.5), (0.0, 0.4, 0.0), fov=50))
+    return scene
+
+
+@pytest.fixture(scope="module")
+def renderer(device: Any) -> Iterator[Renderer]:
+    made = Renderer(box(), device=device, machine="singlepass", environment=picture_of_sky())
+    yield made
+    made.release()
+
+
+def linear(renderer: Renderer, **changes: Any) -> np.ndarray:
+    renderer.update(**{"background": None, "ground": None, "program": "path", **changes})
+    return renderer.render(size=SIZE, spp=SPP).linear
+
+
+@pytest.mark.parametrize("program", ["path", "whitted", "shadow", "photon"])
+@pytest.mark.parametrize("ground", [None, "shadow"])
+def test_a_colour_is_what_a_transparent_picture_is_composited_over(
+    renderer: Renderer, program: str, ground: str | None
+) -> None:
+    over = linear(renderer, background=COLOR, ground=ground, program=program)
+    renderer.update(background="transparent")
+    made = renderer.render(size=SIZE, spp=SPP)
+    assert made.alpha is not None and made.alpha.max() == 1 and (made.alpha == 0).any()
+    composited = made.linear + (1 - made.alpha[..., None]) * np.array(COLOR, np.float32)
+    assert np.allclose(composited, over, rtol=1e-5, atol=1e-6)
+    assert ((made.alpha > 0.02) & (made.alpha < 0.98)).sum() > 10  # edges, and shadows
+
+
+@pytest.mark.parametrize("background", [COLOR, "gradient", "blur=20", "transparent"])
+@pytest.mark.parametrize("program", ["path", "whitted"])
+def test_it_lights_nothing(renderer: Renderer, background: Any, program: str) -> None:
+    plain = linear(renderer, program=program)
+    renderer.update(background="transparent")
+    inside = renderer.render(size=SIZE, spp=SPP).alpha == 1
+    assert inside.sum() > 40
+    for ground in (None, "shadow"):
+        seen = linear(renderer, background=background, program=program, ground=ground)
+        assert np.allclose(seen[inside], plain[inside], rtol=1e-5)
+        assert not np.allclose(seen, plain, rtol=1e-3)
+
+
+def test_a_gradient_goes_up(renderer: Renderer) -> None:
+    renderer.update(camera=Camera((0.0, 9.0, 0.0), (3.0, 12.0, 0.0), fov=150))
+    made = linear(renderer, background="gradient")
+    renderer.update(camera=None)
+    column = made[:, SIZE[0] // 2]
+    assert np.all(np.diff(column[:, 1]) >= -1e-6) and np.ptp(column[:, 1]) > 0.2
+    assert np.allclose(column[0], HIGH, rtol=1e-5) and np.all(column <= np.array(LOW) + 1e-6)
+
+
+def test_a_blurred_environment_is_what_the_twin_says(renderer: Renderer) -> None:
+    from viewer.cameras.blur import blurred
+
+    view = Camera((0.0, 9.0, 0.0), (3.0, 9.5, 1.0), fov=70)
+    renderer.update(camera=view, pixel_filter="point", environment_rotation=40.0)
+    made = linear(renderer, background="blur=15")
+    sharp = linear(renderer)
+    right, up, forward = view.basis()
+    x, y = np.meshgrid(2 * (np.arange(SIZE[0]) + 0.5) / SIZE[0] - 1, 1 - 2 * (np.arange(SIZE[1]) + 0.5) / SIZE[1])
+    slope = np.tan(np.radians(35.0))
+    towards = forward + (x * slope * SIZE[0] / SIZE[1])[..., None] * right + (y * slope)[..., None] * up
+    towards /= np.linalg.norm(towards, axis=-1, keepdims=True)
+    twin = ImageEnvironment(blurred(picture_of_sky(), 15.0)).rotated(40.0)
+    assert np.allclose(made.reshape(-1, 3), twin.radiance(towards.reshape(-1, 3)), rtol=2e-3)
+    assert np.ptp(sharp) > 2 * np.ptp(made)
+    renderer.update(camera=None, pixel_filter="box", environment_rotation=0.0)
+
+
+def floating(radius: float = 1.0, height: float = 2.0) -> Scene:
+    """A disc at a height, and far away a speck on the floor."""
+    turn = np.linspace(0, 2 * np.pi, 65)[:-1]
+    rim = np.stack([radius * np.cos(turn), np.full(64, height), radius * np.sin(turn)], axis=1)
+    positions = np.concatenate([[[0, height, 0]], rim, [[30.0, 0, 0], [30.01, 0, 0], [30.0, 0.01, 0]]])
+    k = np.arange(64)
+    triangles = np.concatenate([np.stack([0 * k, 1 + k, 1 + (k + 1) % 64], axis=1), [[65, 66, 67]]])
+    return Scene.from_triangles(positions.astype(np.float32), triangles.astype(np.int32))
+
+
+@pytest.mark.parametrize("program", ["path", "whitted"])
+def test_a_shadow_is_the_ratio_of_arriving_light(device: Any, program: str) -> None:
+    """Under the middle of a disc a sky of one radiance loses its form factor, r^2 / (r^2 + h^2)."""
+    camera = Camera((0.0, 1.0, 0.0), (0.0, 0.0, 0.001), fov=2.0)
+    chosen: dict[str, Any] = {"machine": "singlepass", "program": program, "environment": (0.3, 0.5, 0.7)}
+    made = Renderer(
+        floating(), device=device, camera=camera, ground="shadow", background=(2.0, 1.0, 0.5), sampler="sobol", **chosen
+    )
+    found = made.render(size=(8, 8), spp=256).linear.mean(axis=(0, 1), dtype=np.float64)
+    floor = made.prepared.lighting.backdrop.floor.height
+    made.release()
+    expected = 1 - 1 / (1 + (2.0 - floor) ** 2)
+    assert np.allclose(found / (2.0, 1.0, 0.5), expected, atol=0.02)
+
+
+def test_the_floor_itself_is_not_seen(device: Any) -> None:
+    """Where nothing shades it a pixel is the background, to the bit, under light of every kind."""
+    for environment in ("studio", "sky", (1, 1, 1), "none"):
+        made = Renderer(box(), device=device, machine="singlepass", environment=environment, background=COLOR)
+        plain = made.render(size=SIZE, spp=2).linear
+        made.update(ground="shadow", camera=Camera((0.0, 2.0, 40.0), (0.0, 1.9, 80.0), fov=60))  # looks away
+        away = made.render(size=SIZE, spp=2).linear
+        assert np.array_equal(away, np.broadcast_to(np.float32(COLOR), away.shape))
+        made.update(camera=None)
+        assert np.array_equal(made.render(size=SIZE, spp=2).linear[0], plain[0])
+        made.release()
+
+
+def test_the_floor_mirrors_what_stands_on_it(renderer: Renderer) -> None:
+    """In part, in the box's own light, and less of what is higher."""
+    low = Camera((0.0, 0.5, 4.0), (0.0, 0.0, 0.6), fov=40)
+    renderer.update(camera=low)
+    linear(renderer, background="transparent", ground="shadow")
+    made = renderer.render(size=(9, 40), spp=64)
+    renderer.update(camera=None)
+    column = made.linear[:, 4].mean(axis=-1)
+    floor = (made.alpha[:, 4] < 0.99) & (made.alpha[:, 4] > 0)
+    first = int(np.flatnonzero(made.alpha[:, 4] == 1).max()) + 1
+    assert floor[first] and 0.01 < column[first + 1] < 0.5
+    # Five sixths of the reach, 0.5, are seen at atan(1 / 3.5), in row 27.
+    assert 0 <= column[27] < 0.3 * column[first + 1] and not column[-3:].any()
+
+
+def test_a_floor_stays_while_the_model_moves(renderer: Renderer) -> None:
+    linear(renderer, ground="shadow")
+    before = renderer.prepared.lighting.backdrop
+    lifted = np.eye(4)
+    lifted[1, 3] = 0.5
+    renderer.move({0: lifted})
+    assert renderer.prepared.lighting.backdrop == before
+    renderer.move({0: np.eye(4)})
+
+
+def test_colours_compile_nothing(renderer: Renderer) -> None:
+    linear(renderer, background=COLOR)
+    compiled = renderer.device.compiled
+    assert not np.allclose(linear(renderer, background=(0.1, 0.2, 0.3)), linear(renderer, background=COLOR))
+    assert renderer.device.compiled == compiled
+
+
+def test_machines_agree(device: Any) -> None:
+    made = []
+    for machine, fuse in (("singlepass", "ray"), ("multipass", "none"), ("multipass", "ray"), ("multipass", "surface")):
+        other = Renderer(box(), device=device, machine=machine, fuse=fuse, ground="shadow", background="gradient")
+        made.append(other.render(size=(12, 10), spp=2).linear)
+        other.release()
+    assert all(np.array_equal(made[0], each) for each in made[1:])
+
+
+def test_features_have_the_background_and_the_floor(renderer: Renderer) -> None:
+    linear(renderer, background=COLOR, ground="shadow")
+    layers = renderer.render(size=SIZE, spp=2, layers=("depth", "normal")).layers
+    floor = np.isinf(layers["depth"])
+    assert floor.sum() > 100 and not layers["normal"][floor].any()  # not of the scene
+    renderer.update(denoise="shader")
+    clean = renderer.render(size=SIZE, spp=4).linear
+    renderer.update(denoise="auto")
+    assert np.allclose(clean[0], COLOR, rtol=0.02)
+    converged = renderer.render(size=SIZE, spp=128).linear
+    rough = renderer.render(size=SIZE, spp=4).linear
+    assert np.abs(clean - converged)[floor].mean() < np.abs(rough - converged)[floor].mean()
+
+
+@pytest.mark.parametrize(
+    "value", ["blur=0", "blur=91", "blur=", "1,2", "1,2,-3", "1,2,nan", "transparrent", "", "blur", True, 4, (1, 2)]
+)
+def test_bad_values_are_one_line(renderer: Renderer, value: Any) -> None:
+    with pytest.raises(ViewerError, match="background") as found:
+        renderer.update(background=value)
+    assert "\n" not in str(found.value)
+
+
+def test_a_film_of_another_background_is_not_gone_on_from(renderer: Renderer, tmp_path: Any) -> None:
+    linear(renderer, background=COLOR)
+    renderer.render(size=SIZE, spp=2).save(tmp_path / "a.exr")
+    renderer.update(background="gradient")
+    with pytest.raises(ViewerError, match="background"):
+        renderer.render(size=SIZE, spp=4, resume=str(tmp_path / "a.exr"))
+    renderer.update(background=COLOR)
+    again = renderer.render(size=SIZE, spp=4, resume=str(tmp_path / "a.exr")).linear
+    assert np.array_equal(again, renderer.render(size=SIZE, spp=4).linear)

@@ -1,0 +1,180 @@
+"""What scenes with lights of their own have beside them, by the light that arrives on their surfaces."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import places
+import pytest
+
+import viewer
+from viewer.lighting.emitters import emitters
+from viewer.renderer.inputs.own_light import Beside, environment_beside, irradiance
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.renderer import Renderer
+from viewer.scene.light import Light
+from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.sky import SCALE, studio, sunlight
+
+UP = np.array([[0.0, 1.0, 0.0]])
+
+
+def ball(**changes: Any) -> Scene:
+    """A grey sphere of radius 1 in the middle, and lights."""
+    return places.alone(places.sphere(3), places.material(0.5)).with_parts(**{"cameras": [], **changes})
+
+
+def lamp(place: Any, strength: float, name: str = "lamp") -> Light:
+    return Light("point", name, place, intensity=(strength, strength, strength))
+
+
+KEY, FILL = lamp((4.0, 4.0, 5.0), 300.0, "key"), lamp((-4.0, -1.0, 6.0), 120.0, "fill")
+LOW = lamp((4.0, -5.0, 3.0), 120.0, "low")
+
+
+def test_irradiance_of_lights() -> None:
+    """By hand: a point 2 above, at 60 degrees, in the middle of a spot and beyond it; from below nothing comes."""
+    origin = np.zeros((1, 3))
+    aside = (2 * math.sin(math.pi / 3), 2 * math.cos(math.pi / 3), 0.0)
+    spot = Light("spot", "spot", (0, 2, 0), (0, -1, 0), (8.0, 8.0, 8.0), 0.1, 0.2)
+    sun = Light("directional", "sun", direction=(0, -1, -1), intensity=(3.0, 3.0, 3.0))
+    for lights, expected in (
+        ([lamp((0, 2, 0), 8.0)], 2.0),
+        ([lamp(aside, 8.0)], 1.0),
+        ([lamp((0, -2, 0), 8.0)], 0.0),
+        ([spot], 2.0),
+        ([sun], 3.0 / math.sqrt(2)),
+        ([sun, lamp((0, 2, 0), 8.0)], 2.0 + 3.0 / math.sqrt(2)),
+    ):
+        assert irradiance(origin, UP, lights, None)[0] == pytest.approx(expected)
+    assert irradiance(np.array([[1.0, 0, 0]]), UP, [spot], None)[0] == 0
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_irradiance_of_surfaces(both: bool) -> None:
+    """A small square 3 above of radiance 5, and a sphere: E = L A cos cos' / d^2; and from behind only where both
+    sides shine."""
+    side = 0.1
+    square = np.array([[[-side, 0, -side], [side, 0, -side], [side, 0, side], [-side, 0, side]]])  # faces down
+    scene = Scene(
+        [places.flat(places.quads(square))],
+        [Instance(0, np.array([[1.0, 0, 0, 0], [0, 1, 0, 3], [0, 0, 1, 0], [0, 0, 0, 1]]))],
+        [places.material(0.0, shines=5.0, double_sided=both)],
+    )
+    below, above = np.zeros((1, 3)), np.array([[0.0, 6.0, 0.0]])
+    expected = 5 * (2 * side) ** 2 / 9
+    assert irradiance(below, UP, [], emitters(scene))[0] == pytest.approx(expected, rel=0.01)
+    assert irradiance(above, -UP, [], emitters(scene))[0] == pytest.approx(expected * both, rel=0.01)
+    round_ = Scene([Quadric.sphere((0, 3, 0), 0.1)], [Instance(0)], [places.material(0.0, shines=5.0)])
+    assert irradiance(below, UP, [], emitters(round_))[0] == pytest.approx(5 * math.pi * 0.01 / 9, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("lights", "name"),
+    [
+        ([KEY, FILL, LOW], ""),
+        ([KEY], "studio"),  # its shade is black
+        ([lamp((4.0, 4.0, 5.0), 1e-4), lamp((-4.0, -1.0, 6.0), 4e-5)], "studio"),  # too faint to see by
+        ([lamp((0.0, 0.9, 0.9), 300.0), lamp((0.0, 0.0, 1.0), 300.0)], "studio"),  # its own lamps
+        ([Light("directional", "behind", direction=(0.5, 0.2, 1.0), intensity=(3.0, 3.0, 3.0))], "studio"),
+    ],
+    ids=("lit", "key alone", "faint", "own", "from behind"),
+)
+def test_what_an_object_has_beside_its_lights(lights: list[Light], name: str) -> None:
+    found = environment_beside(ball(lights=lights))
+    assert (found.name if found is not None else "") == name
+
+
+def test_the_studio_is_the_fill_to_the_scene_s_own_key() -> None:
+    """Level with four times as strong a lamp; of a faint one it is as it is without any."""
+    one, four, faint = (
+        environment_beside(ball(lights=[lamp((4.0, 4.0, 5.0), strength)])) for strength in (100.0, 400.0, 1e-3)
+    )
+    assert one is not None and four is not None and faint == Beside("studio", 1.0)
+    assert four.level == pytest.approx(4 * one.level)
+    assert 0.12 < one.level < 0.25 * 100 / 6.55**2 / math.pi * 2**0.125  # it is 6.55 away, and met squarely at best
+
+
+@pytest.mark.parametrize(("metallic", "name"), [(0.0, ""), (1.0, "studio")])
+def test_metals_do_not_show_lamps(metallic: float, name: str) -> None:
+    scene = ball(lights=[KEY, FILL, LOW])
+    shiny = places.material(0.5, kind="principled", metallic=metallic)
+    found = environment_beside(scene.with_parts(materials=[shiny]))
+    assert (found.name if found is not None else "") == name
+
+
+def room(height: float, sides: str = "wens") -> list[Mesh]:
+    """Walls around a floor of 4 x 4, those named by the points of the compass, without a roof."""
+    corners = {
+        "floor": [[-2, 0, -2], [-2, 0, 2], [2, 0, 2], [2, 0, -2]],
+        "w": [[-2, 0, -2], [-2, height, -2], [-2, height, 2], [-2, 0, 2]],
+        "e": [[2, 0, -2], [2, 0, 2], [2, height, 2], [2, height, -2]],
+        "n": [[-2, 0, -2], [2, 0, -2], [2, height, -2], [-2, height, -2]],
+        "s": [[-2, 0, 2], [-2, height, 2], [2, height, 2], [2, 0, 2]],
+    }
+    return [places.flat(places.quads(np.array([corners[each]], float))) for each in ("floor", *sides)]
+
+
+def of_meshes(meshes: list[Mesh], **parts: Any) -> Scene:
+    return Scene(meshes, [Instance(number) for number in range(len(meshes))], [places.material(0.5)], **parts)
+
+
+def test_a_room_that_a_sun_lights_has_its_sky() -> None:
+    """Where the sun is, and as bright as it is; with any other lamp, and in the open, there is none."""
+    sun = Light("directional", "sun", direction=(-1.0, -1.0, 0.0), intensity=(9.0, 9.0, 9.0))
+    eye = viewer.Camera((0.0, 1.5, 1.5), (0.0, 1.5, 0.0), fov=60.0)
+    walled, open_ = (of_meshes(room(4.0, sides), lights=[sun], cameras=[eye]) for sides in ("wens", "w"))
+    found = environment_beside(walled)
+    assert found is not None and found.name == "sky" and found.sun == pytest.approx((45.0, 90.0))
+    own = float(sunlight(math.radians(45)) @ (0.2126, 0.7152, 0.0722)) * SCALE
+    assert found.level == pytest.approx(9.0 / own)
+    assert environment_beside(open_) is None
+    assert environment_beside(walled.with_parts(lights=[sun, lamp((0, 3, 0), 20.0)])) is None
+    lighting = prepare(walled).lighting
+    assert lighting.environment.name == "sky" and "a sun outside" in lighting.notes[0]
+
+
+def test_a_closed_room_keeps_to_its_lamp() -> None:
+    """However dark its corners are."""
+    ceiling = places.flat(places.quads(np.array([[[-2, 4, -2], [2, 4, -2], [2, 4, 2], [-2, 4, 2]]], float)))
+    closed = of_meshes([*room(4.0, "wen"), ceiling], lights=[lamp((0.0, 0.2, 0.0), 2.0)])
+    outside = viewer.Camera((0.0, 2.0, 12.0), (0.0, 2.0, 0.0))
+    assert environment_beside(closed.with_parts(cameras=[outside])) is None
+    assert prepare(closed.with_parts(cameras=[outside])).lighting.environment.flux == 0
+
+
+def test_the_environment_of_a_scene(device: Any) -> None:
+    """With a note, at the level that was found, at a rotation; explicit ones, and scenes that are lit, keep theirs; it
+    stays while the lamp is moved."""
+    weak = ball(lights=[KEY])
+    renderer = Renderer(weak, device=device, program="path", machine="singlepass")
+    found, beside = renderer.prepared.lighting.environment, environment_beside(weak)
+    assert beside is not None and (found.pixels == studio(level=beside.level).pixels).all()
+    assert "the studio's fill beside them (--environment none" in renderer.notes[-1]
+    assert renderer.prepared.lighting.backdrop.name == "gradient"
+    renderer.update(weak.with_parts(lights=[lamp((0.0, 9.0, 0.5), 1.0)]))
+    assert renderer.prepared.lighting.environment is found
+    renderer.update(environment_rotation=90.0)
+    assert renderer.prepared.lighting.environment.rotation == 90.0
+    renderer.update(environment="none", environment_rotation=0.0)
+    assert renderer.prepared.lighting.environment.flux == 0 and renderer.prepared.lighting.backdrop is None
+    renderer.update(ball(lights=[KEY, FILL, LOW]), environment=None)
+    assert renderer.prepared.lighting.environment.flux == 0
+    renderer.update(ball(lights=[]))
+    assert (renderer.prepared.lighting.environment.pixels == studio().pixels).all()
+
+
+def test_moved_instances_are_measured_where_they_are() -> None:
+    """A lamp within the model where it stands, and not where its mesh lies."""
+    away = np.eye(4)
+    away[:3, 3] = 10.0, 0.0, 0.0
+    scene = ball()
+    moved = scene.with_parts(instances=[Instance(0, away)], lights=[KEY, FILL, LOW])
+    shifted = [replace(each, position=tuple(np.add(each.position, (10.0, 0.0, 0.0)))) for each in moved.lights]
+    assert environment_beside(moved.with_parts(lights=shifted)) is None
+    assert environment_beside(moved) is not None

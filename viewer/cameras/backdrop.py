@@ -1,0 +1,139 @@
+"""The backdrop: what the camera sees where its rays leave the scene, and a floor before it that is seen by its shadows
+and mirror images alone. Neither lights anything: they act on camera rays, and on those that the floor mirrors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.cameras.blur import blurred
+from viewer.options.background import blur_of
+from viewer.scene.environment import ConstantEnvironment, Environment
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+Tone = tuple[float, float, float]
+
+BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+# Of the gradient, linear sRGB: a light floor, on which shadows are seen, and a darker wall, before which white is.
+LOW, HIGH = (0.42, 0.42, 0.43), (0.11, 0.115, 0.125)
+POINTS = 16  # of lights, one of which a sample's shadow ray from the floor goes to
+REACH = 0.6  # of the model's height: what the floor mirrors fades up to here
+GAP = 1e-4  # of the model's largest edge, between its lowest point and the floor
+
+TEXEL = Record("BackgroundTexel", Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"))
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A floor at the ``height`` y that mirrors what is less than ``reach`` above it, scene units."""
+
+    height: float
+    reach: float
+
+
+@dataclass(frozen=True)
+class Backdrop:
+    """What camera rays see that leave the scene.
+
+    name  : as the option has it. tones : radiance seen straight down and straight up; None: the environment, spread by
+    so many ``degrees``. transparent : pictures have an alpha channel. floor : before it, if there is one.
+    """
+
+    name: str
+    tones: tuple[Tone, Tone] | None = None
+    degrees: float = 0.0
+    transparent: bool = False
+    floor: Floor | None = None
+
+    @property
+    def color(self) -> Tone | None:
+        """Of a background of one colour."""
+        return self.tones[0] if self.tones is not None and self.tones[0] == self.tones[1] else None
+
+    @property
+    def kind(self) -> str:
+        """Of `viewer.programs.backdrop.BACKDROPS`."""
+        return "plain" if self.floor is None else "floor"
+
+    @property
+    def text(self) -> str:
+        """Differs where pictures do."""
+        return self.name if self.floor is None else f"{self.name}, floor at {self.floor.height:g}"
+
+
+def floor_under(bounds: NDArray[np.float64]) -> Floor | None:
+    """The floor under a model of these bounds, (2, 3), scene units; None under one without extent."""
+    edges = bounds[1] - bounds[0]
+    largest = float(edges.max())
+    if not largest > 0:
+        return None
+    height = float(edges[1]) if edges[1] > 0 else largest
+    return Floor(float(bounds[0, 1]) - GAP * largest, REACH * height)
+
+
+def backdrop_of(background: Any, floor: Floor | None) -> Backdrop | None:
+    """The backdrop by a checked value of the option ``background``; None where the environment itself is seen, and
+    nothing before it."""
+    if background == "transparent":
+        return Backdrop("transparent", (BLACK, BLACK), transparent=True, floor=floor)
+    if background == "gradient":
+        return Backdrop("gradient", (LOW, HIGH), floor=floor)
+    if isinstance(background, tuple):
+        return Backdrop(",".join(f"{each:g}" for each in background), (background, background), floor=floor)
+    if degrees := blur_of(background):
+        return Backdrop(background, degrees=degrees, floor=floor)
+    return None if floor is None else Backdrop("environment", floor=floor)
+
+
+def backdrop_modules(backdrop: Backdrop, environment: Environment) -> list[Module]:
+    """``background_radiance``, and where there is a floor ``floor_meets``, before an environment."""
+    found = [_background(backdrop, environment)]
+    if backdrop.floor is not None:
+        found.append(
+            Module(
+                "shadow floor",
+                provides=("floor_meets", "floor_mirrors"),
+                source="shading/shadow_floor.glsl",
+                uniforms={
+                    "floor_height": ("float", backdrop.floor.height),
+                    "floor_reach": ("float", backdrop.floor.reach),
+                    "floor_solid": ("int", 1),
+                },
+                constants={"FLOOR_POINTS": POINTS},
+                features=frozenset({"FLOOR"}),
+            )
+        )
+    return found
+
+
+def _background(backdrop: Backdrop, environment: Environment) -> Module:
+    provides, features, tones = ("background_radiance",), frozenset({"BACKDROP"}), backdrop.tones
+    if tones is None and backdrop.degrees and isinstance(environment, ConstantEnvironment):
+        tones = environment.radiance, environment.radiance
+    if tones is not None:
+        uniforms = tones_uniforms(tones)
+        return Module("plain background", provides, "shading/plain_background.glsl", (), uniforms, features=features)
+    if not backdrop.degrees or isinstance(environment, ConstantEnvironment):
+        source, needs = "shading/environment_background.glsl", ("environment_radiance",)
+        return Module("environment background", provides, source, needs=needs, features=features)
+    pixels = blurred(environment, backdrop.degrees)
+    texels = np.zeros(pixels.shape[0] * pixels.shape[1], TEXEL.dtype)
+    texels["radiance"] = pixels.reshape(-1, 3)
+    height, width = pixels.shape[:2]
+    uniforms = {
+        "background_size": ("ivec2", (width, height)),
+        "background_turn": ("vec2", tuple(map(float, environment.turn))),
+    }
+    table = Table("background_texels", TEXEL, texels)
+    source = "shading/blurred_background.glsl"
+    return Module("blurred background", provides, source, (table,), uniforms, features=features)
+
+
+def tones_uniforms(tones: tuple[Tone, Tone]) -> dict[str, tuple[str, Any]]:
+    """The uniforms of a background of two tones."""
+    low, high = (tuple(map(float, tone)) for tone in tones)
+    return {"background_low": ("vec3", low), "background_high": ("vec3", high)}

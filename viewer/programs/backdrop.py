@@ -1,0 +1,89 @@
+"""The states of camera rays that leave the scene: before a backdrop, which lights nothing, or on a floor before it.
+
+They stand between the walk of a camera ray and where the program has it arrive; a program without them is as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viewer.base.errors import WiringError
+from viewer.kernels import backdrop, paths
+from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.program import DONE, Call, Groups, Program, State, Target
+
+BACKDROPS = ("", "plain", "floor")  # none: the environment is seen; a backdrop; a floor before one
+
+
+@dataclass(frozen=True)
+class BackdropStates:
+    """first : where camera rays arrive. groups : of states that become one pass, for a GPU those of `gpu_groups`."""
+
+    states: tuple[State, ...]
+    first: str
+    groups: Groups = ()
+    gpu_groups: Groups = ()
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """All states in their turn."""
+        return tuple(name for group in self.groups for name in group)
+
+
+def backdrop_states(kind: str, surface: str, end: str) -> BackdropStates:
+    """The states of a kind of `BACKDROPS`. surface : where camera rays that have met one go on; end : where those do
+    that have not. Raises WiringError for an unknown kind."""
+    if kind not in BACKDROPS:
+        raise WiringError("backdrop", f"no kind '{kind}'", f"one of {', '.join(BACKDROPS[1:])}")
+    if not kind:
+        return BackdropStates((), surface)
+    if kind == "plain":
+        seen = State("backdrop", backdrop.SEE_BACKDROP, {"surface": surface, "end": end})
+        return BackdropStates((seen,), "backdrop", (("->backdrop", "backdrop"),), (("->backdrop",), ("backdrop",)))
+    shadow, mirrored = Call("setup", then="floor_light"), Call("setup", then="mirrored")
+    exits: dict[str, Target] = {"surface": surface, "shadow": shadow, "mirror": "mirror", "end": end}
+    lit, met = ("->floor_light", "floor_light", "mirror"), ("->mirrored", "mirrored")
+    return BackdropStates(
+        (
+            State("backdrop", backdrop.SEE_FLOOR, exits),
+            State("floor_light", paths.RESOLVE_SHADOW, {"done": "mirror"}),
+            State("mirror", backdrop.MIRROR_FLOOR, {"ray": mirrored}),
+            State("mirrored", backdrop.MEET_MIRRORED, {"surface": surface, "end": end}),
+        ),
+        "backdrop",
+        (("->backdrop", "backdrop"), lit, met),
+        (("->backdrop",), ("backdrop",), lit, met),
+    )
+
+
+def backdrop_weight(traversal: TraversalStates = FLAT, kind: str = "plain") -> Program:
+    """Pixels and a film of what is left of the backdrop in the samples of a picture, by which 1 - alpha is their mean
+    where the background is white."""
+    states = backdrop_states(kind, surface="finish", end="finish")
+    finish = ("finish", "begin")
+    return Program(
+        "backdrop",
+        streams={
+            "pixel": PIXEL,
+            "film": FILM,
+            **traversal.streams,
+            "path": PATH,
+            "radiance": RADIANCE,
+            "media": MEDIA,
+            **({"pending": RADIANCE} if kind == "floor" else {}),
+        },
+        inputs=("pixel", "film"),
+        results=("film",),
+        states=(
+            State("begin", paths.BEGIN, {"ray": Call("setup", then=states.first), "done": DONE}),
+            *traversal.states,
+            *states.states,
+            State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        order=(*states.order, *finish),
+        groups={"ray": states.groups, "surface": (*states.groups, finish)},
+        gpu_groups={"ray": (*states.gpu_groups, finish)},
+        resumes=True,
+    )

@@ -1,0 +1,201 @@
+"""The light that arrives on a scene from its own lights, and what it lacks for a picture: an environment beside them.
+
+It is measured at points of the surface that the default view faces, without shadows and without light reflected by
+other surfaces.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.film.exposure import MIDDLE, automatic_exposure
+from viewer.lighting.emitters import Emitters, emitters
+from viewer.scene.edits.alone import is_single_object
+from viewer.scene.geometry.surface import SurfacePoints, surface_points
+from viewer.scene.light import Light, luminance
+from viewer.scene.scene import Scene
+from viewer.scene.sky import SCALE, sunlight
+
+Float = NDArray[np.float64]
+
+ALBEDO = 0.5  # of the surfaces, whose colours do not count
+DARK = MIDDLE / 16  # luminance at the picture's exposure that looks black
+FAINT = 4.0  # stops by which a picture of lights that are too faint has to be brightened
+MOST_DARK = 0.25  # share of the surface that may be as dark, as in the shade of a lamp
+FILL = 0.25  # of the light of the scene's own lights, the key: that of the studio beside them
+KEY, SHADE = 0.75, 0.1  # quantiles of the light on surfaces that stand for the key's and for the shade's
+LEAST_FILL = 1 / 8  # of the key's light, in the shade of a single object that lacks no fill
+EMITTERS = 128  # of emissive surfaces, by power, that stand for all of them
+HIGH = 0.75  # of the scene's height: surfaces above that face down are a roof
+ROOF = 0.5  # share of the floor plan under a roof
+SECTORS, WALLS = 12, 9  # around a camera, and in how many of them walls rise around one that is within
+BLUE = 2  # channel of glTF's metalness
+LOOKED_AT = 64  # texels of a texture along each side
+RISE = math.sin(math.radians(10.0))
+
+
+class Beside(NamedTuple):
+    """An environment beside a scene's own lights: the ``studio``, or the ``sky`` of a sun at elevation and azimuth,
+    degrees, which is one of these lights; with a factor on its light."""
+
+    name: str
+    level: float
+    sun: tuple[float, float] | None = None
+
+
+def environment_beside(scene: Scene) -> Beside | None:
+    """What a scene with lights of its own needs beside them; nothing where these are enough.
+
+    A single object, and a place in the open, needs the studio where much of the surface stays black, or where the light
+    is faint, and a single object where its key has no fill; lights that are a part of a single object, as those of a
+    lamp, do not count. A room that only a sun lights needs the sky.
+    """
+    surface = surface_points(scene.meshes, scene.instances)
+    if not len(surface.points):
+        return None
+    emitting, bounds = emitters(scene), scene.bounds()
+    eye = np.array(scene.camera().origin)
+    lights = [light for light in scene.lights if max(light.intensity) > 0]
+    alone = is_single_object(scene)
+    if not alone and _walled(surface, eye):
+        sunlit = bool(lights) and not len(emitting.corners) and all(each.kind == "directional" for each in lights)
+        return _sky_of(lights) if sunlit else None
+    if not alone and _roofed(surface, bounds):
+        return None
+    facing = ((eye - surface.points) * surface.normals).sum(axis=1) > 0
+    if not facing.any():
+        return None
+    points, normals = surface.points[facing], surface.normals[facing]
+    light = around = irradiance(points, normals, lights, emitting)
+    if alone:
+        outer = [each for each in lights if each.kind == "directional" or not _within(each.position, bounds)]
+        around = irradiance(points, normals, outer, None)
+    if _enough(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _filled(around)):
+        return None
+    return _studio_beside(light)
+
+
+def _within(point: Sequence[float], bounds: Float) -> bool:
+    return bool(((bounds[0] <= point) & (point <= bounds[1])).all())
+
+
+def _enough(light: Float) -> bool:
+    """Whether irradiances (N,) show most of the surface at the exposure of a picture of it."""
+    radiance = light * (ALBEDO / math.pi)
+    stops = automatic_exposure(radiance)
+    return stops <= FAINT and float((radiance * 2.0**stops < DARK).mean()) <= MOST_DARK
+
+
+def _filled(light: Float) -> bool:
+    """Whether the lights behind irradiances (N,) are a key and a fill, as in a studio."""
+    shade, key = np.quantile(light, (SHADE, KEY))
+    return bool(shade >= LEAST_FILL * key)
+
+
+def _studio_beside(light: Float) -> Beside:
+    """The studio as the fill to the key of irradiances (N,), of which those of unlit points are 0; of faint ones as it
+    is without them."""
+    lit = light[light > 0]
+    faint = not len(lit) or automatic_exposure(light * (ALBEDO / math.pi)) > FAINT
+    level = 1.0 if faint else FILL * float(np.quantile(lit, KEY)) / math.pi
+    return Beside("studio", 2.0 ** (round(4 * math.log2(level)) / 4))
+
+
+def _diffuse(scene: Scene) -> Float:
+    """(M,): of each material the part that is no metal; metals show what is around them, and lights without extent
+    hardly at all."""
+    found = np.ones(len(scene.materials))
+    for number, material in enumerate(scene.materials):
+        if material.kind == "principled":
+            found[number] = 1.0 - material.metallic * _mean(scene, material.metallic_roughness_texture, BLUE)
+    return found
+
+
+def _mean(scene: Scene, texture: int | None, channel: int) -> float:
+    """Of a texture's channel, in its units of 0 to 1; 1 without one."""
+    if texture is None:
+        return 1.0
+    texels = scene.textures[texture].image.texels
+    skips = [max(1, side // LOOKED_AT) for side in texels.shape[:2]]
+    some = texels[:: skips[0], :: skips[1], channel].astype(np.float64)
+    return float(some.mean()) / {"uint8": 255.0, "uint16": 65535.0}.get(texels.dtype.name, 1.0)
+
+
+def _sky_of(lights: Sequence[Light]) -> Beside:
+    """The sky around a sun, the brightest of directional lights, as bright as that is beside the sky's own."""
+    sun = max(lights, key=lambda light: float(luminance(light.intensity)))
+    x, y, z = (-component for component in sun.direction)
+    if y <= 0:  # from below the horizon: no sun
+        return Beside("sky", 1.0)
+    own = float(luminance(sunlight(math.asin(min(y, 1.0))))) * SCALE
+    place = math.degrees(math.asin(min(y, 1.0))), math.degrees(math.atan2(x, z))
+    return Beside("sky", float(luminance(sun.intensity)) / own, place)
+
+
+def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting: Emitters | None) -> Float:
+    """(N,): luminance of the irradiance at points (N, 3) with unit normals (N, 3), unshadowed, W/m^2."""
+    total = np.zeros(len(points))
+    for light in lights:
+        power = float(luminance(light.intensity))
+        if light.kind == "directional":
+            total += power * np.maximum(normals @ -np.array(light.direction), 0.0)
+            continue
+        away = np.array(light.position) - points
+        square = np.maximum((away * away).sum(axis=1), 1e-30)
+        towards = away / np.sqrt(square)[:, None]
+        if light.kind == "spot":
+            scale, offset = light.falloff
+            power = power * np.clip((towards @ -np.array(light.direction)) * scale + offset, 0.0, 1.0) ** 2
+        total += power * np.maximum((towards * normals).sum(axis=1), 0.0) / square
+    return total if emitting is None else total + _from_emitters(points, normals, emitting)
+
+
+def _from_emitters(points: Float, normals: Float, emitting: Emitters) -> Float:
+    """As `irradiance`, of emissive triangles, each as if all of it were at its centre, and spheres."""
+    corners = emitting.corners.astype(np.float64)
+    if not len(corners):
+        return np.zeros(len(points))
+    round_ = np.zeros(len(corners), bool) if emitting.sphere is None else emitting.sphere
+    with np.errstate(all="ignore"):
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = np.where(round_, math.pi * corners[:, 1, 0] ** 2, np.linalg.norm(across, axis=1) / 2)
+        power = area * luminance(emitting.emission) * (1.0 if emitting.share is None else emitting.share)
+    power = np.where(np.isfinite(power), np.maximum(power, 0.0), 0.0)
+    ends = np.cumsum(power)
+    if not ends[-1] > 0:
+        return np.zeros(len(points))
+    chosen = np.searchsorted(ends, (np.arange(EMITTERS) + 0.5) / EMITTERS * ends[-1], side="right")
+    total, each = np.zeros(len(points)), ends[-1] / EMITTERS
+    for k in np.minimum(chosen, len(ends) - 1).tolist():
+        center = corners[k, 0] if round_[k] else corners[k].mean(axis=0)
+        away = center - points
+        square = np.maximum((away * away).sum(axis=1), area[k] / math.pi)  # no more than from all around
+        towards = away / np.sqrt(square)[:, None]
+        leaving = np.ones(len(points))
+        if not round_[k]:
+            leaving = -(towards @ across[k]) / (2 * area[k])
+            leaving = np.abs(leaving) if emitting.both is not None and emitting.both[k] else np.maximum(leaving, 0.0)
+        total += each * leaving * np.maximum((towards * normals).sum(axis=1), 0.0) / square
+    return total
+
+
+def _roofed(surface: SurfacePoints, bounds: Float) -> bool:
+    """Whether surfaces high up that face down cover much of the floor plan."""
+    low, high = bounds
+    plan = float((high - low)[0] * (high - low)[2])
+    above = surface.points[:, 1] > low[1] + HIGH * (high[1] - low[1])
+    down = np.maximum(-surface.normals[above, 1], 0.0).sum() * surface.area / len(surface.points)
+    return plan > 0 and float(down) >= ROOF * plan
+
+
+def _walled(surface: SurfacePoints, eye: Float) -> bool:
+    """Whether surfaces rise above a place in most directions around it."""
+    away = surface.points - eye
+    high = away[:, 1] > RISE * np.linalg.norm(away, axis=1)
+    sectors = np.floor((np.arctan2(away[high, 0], away[high, 2]) / (2 * math.pi) + 0.5) * SECTORS)
+    return len(set(sectors.astype(int).tolist())) >= WALLS

@@ -1,0 +1,37 @@
+"""What is behind a picture: its alpha, from the camera rays of its own samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viewer.film.device_film import FilmBuffer
+from viewer.film.files.image import Matte
+from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, denoised, features_of
+from viewer.renderer.sampling.parts import RendererParts
+
+
+def matte(renderer: RendererParts, size: tuple[int, int], samples: int) -> Matte | None:
+    """The matte of a picture of ``size`` (width, height) whose pixels have so many samples; None where it is not before
+    a colour, or nothing.
+
+    Alpha is what its samples hide of the background, by surfaces, or by what falls on a floor. It is denoised where the
+    picture is asked to be.
+    """
+    backdrop = renderer.prepared.lighting.backdrop
+    if backdrop is None or not (backdrop.transparent or backdrop.color):
+        return None
+    with renderer.device.current():
+        film = FilmBuffer(renderer.device, size)
+    try:
+        for _ in renderer.sampler.backdrop_weight(renderer.plan(size, samples=samples), film):
+            pass
+        if renderer.settings.denoise in UNASKED or backdrop.floor is None:
+            with renderer.device.current():
+                weight = film.film().mean()
+        else:
+            with features_of(renderer, size, min(samples, MOST_FEATURES), white=True) as features:
+                weight = denoised(renderer, film, features)
+    finally:
+        with renderer.device.current():
+            film.release()
+    return Matte(np.clip(1 - weight[..., 0], 0, 1), None if backdrop.transparent else backdrop.color)

@@ -1,0 +1,76 @@
+"""File cameras that show the model badly give way to the default view."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.scene.camera import Camera
+from viewer.scene.edits.alone import is_single_object
+from viewer.scene.geometry.surface import surface_points
+from viewer.scene.scene import Scene
+
+ASPECT = 4 / 3  # of the picture that a camera is judged by, which the file does not always say
+LEAST = 0.1  # of the model's surface that a camera sees, hidden parts included
+CUT = 0.6  # less of a single object is cut off by the picture's edges
+SMALL = 0.4  # of the picture's width or height: a single object that fills less is small
+
+
+def framed(scene: Scene) -> Scene:
+    """The scene seen by the default view, with a warning, where its first camera shows it badly; itself elsewhere, and
+    where cameras may move.
+
+    It does that where it sees nothing; where it is not within a place, as of a room, and sees less than `LEAST` of it;
+    and where it cuts off, or shows small, a single object.
+    """
+    if not scene.cameras or scene.animations:
+        return scene
+    fault = _fault(scene, scene.cameras[0])
+    if not fault:
+        return scene
+    name = scene.cameras[0].name
+    note = f"{scene.name}: camera '{name}' {fault}: the scene is framed (--camera '{name}' takes it)"
+    return scene.with_parts(framed=True, warnings=[*scene.warnings, note])
+
+
+def _fault(scene: Scene, camera: Camera) -> str:
+    """What is wrong with the view of a camera; nothing where it is right."""
+    bounds = scene.bounds()
+    if not camera.sees(bounds):
+        return "sees nothing"
+    points = surface_points(scene.meshes, scene.instances).points
+    if not len(points):
+        return ""
+    alone = is_single_object(scene)
+    within = bool(((bounds[0] < camera.origin) & (camera.origin < bounds[1])).all())
+    share = float(_in_picture(camera, points).mean())
+    if share < LEAST and (alone or not within):
+        return f"sees {100 * share:.0f} % of the model"
+    if not alone:
+        return ""
+    if share < CUT:
+        return f"cuts off {100 * (1 - share):.0f} % of the model"
+    filled = _filled(camera, scene.silhouette())
+    return f"shows the model at {100 * filled:.0f} % of the picture's size" if filled < SMALL else ""
+
+
+def _in_picture(camera: Camera, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(N,): whether points (N, 3) are within the picture."""
+    x, y, ahead = _projected(camera, points)
+    return np.asarray((ahead > 0) & (np.abs(x) <= ahead) & (np.abs(y) <= ahead))
+
+
+def _filled(camera: Camera, points: NDArray[np.float64]) -> float:
+    """The larger share of the picture's width or height that points (K, 3) take; 1 where some are behind."""
+    x, y, ahead = _projected(camera, points)
+    if not len(points) or not (ahead > 0).all():
+        return 1.0
+    return float(max(np.ptp(x / ahead), np.ptp(y / ahead))) / 2
+
+
+def _projected(camera: Camera, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(3, N): across and upward, and the depth by which they are divided: -1 and 1 at the picture's edges."""
+    right, up, forward = camera.basis()
+    slope = float(np.tan(np.radians(camera.fov) / 2))
+    away = (points - camera.origin) @ np.stack([right / (slope * ASPECT), up / slope, forward], axis=1)
+    return np.asarray(away.T)

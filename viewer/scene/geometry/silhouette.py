@@ -1,0 +1,80 @@
+"""The outermost vertices of a scene: those that its silhouette can go through, from any side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.scene.geometry.bounds import finite_rows, used_points
+from viewer.scene.geometry.ground import SQUARE
+from viewer.scene.geometry.transform import transform_points
+from viewer.scene.instance import Instance, meshes_of, transforms_of
+from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric
+
+Float = NDArray[np.float64]
+
+DIRECTIONS = 128  # in which vertices are sought: they lie 0.18 apart, so that a sphere's radius comes out 1.6 % short
+BLOCK = 1 << 11  # vertices looked at together: their heights in all directions fit in a cache
+MOST_INSTANCES = 4096  # a scene of more is a place as wide as its box
+SEGMENTS = 32  # of the mesh that stands for a sphere
+
+
+def silhouette(meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Float | None:
+    """(K, 3), world space: the vertices of instances that lie outermost in one of `DIRECTIONS`, without the ground
+    plane; (0, 3) without a finite vertex. None where there are too many instances to look at each."""
+    if len(instances) > MOST_INSTANCES:
+        return None
+    numbers, transforms = meshes_of(instances), transforms_of(instances)
+    found = [np.zeros((0, 3))]
+    for number in sorted(set(numbers.tolist())):
+        mesh = meshes[number]
+        if mesh is SQUARE:
+            continue
+        own = _of_quadric(mesh) if isinstance(mesh, Quadric) else outermost(used_points([mesh])[0])
+        placed = transform_points(own, transforms[numbers == number])
+        found.append(finite_rows(placed.reshape(-1, 3)))
+    return outermost(np.concatenate(found))
+
+
+def outermost(points: NDArray) -> NDArray:
+    """(K, 3): of points (V, 3) those that are farthest in one of `DIRECTIONS` once their box is made a cube,
+    in their order; all of a few."""
+    if len(points) <= DIRECTIONS:
+        return points
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    half[half == 0] = 1.0
+    best, which = np.full(DIRECTIONS, -np.inf, np.float32), np.zeros(DIRECTIONS, np.intp)
+    for first in range(0, len(points), BLOCK):
+        unit = (points[first : first + BLOCK] - middle) / half
+        heights = _directions() @ np.ascontiguousarray(unit.T, np.float32)
+        own = heights.argmax(axis=1)
+        height = heights[np.arange(DIRECTIONS), own]
+        higher = height > best
+        best[higher], which[higher] = height[higher], first + own[higher]
+    return points[np.unique(which)]
+
+
+def _of_quadric(quadric: Quadric) -> NDArray:
+    """(K, 3): points of a sphere; of any other quadric the corners of its box."""
+    shape = quadric.shape
+    if shape.whole_sphere:
+        return quadric.tessellated(SEGMENTS).positions
+    ends = np.array(shape.bounds())
+    corners = np.array([[ends[k >> axis & 1, axis] for axis in range(3)] for k in range(8)])
+    return transform_points(corners, shape.transform[None])[0]
+
+
+@lru_cache(maxsize=1)
+def _directions() -> NDArray[np.float32]:
+    """(DIRECTIONS, 3) unit vectors, evenly spread: on a spiral of equal areas by the golden angle (R. Swinbank, J.
+    Purser, "Fibonacci grids", 2006)."""
+    turns = np.arange(DIRECTIONS) + 0.5
+    height = 1.0 - 2.0 * turns / DIRECTIONS
+    around, ring = math.pi * (3.0 - math.sqrt(5.0)) * turns, np.sqrt(1.0 - height * height)
+    return np.stack([ring * np.cos(around), height, ring * np.sin(around)], axis=1).astype(np.float32)
