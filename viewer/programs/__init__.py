@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 
 from viewer.programs.features import feature_buffers
 from viewer.programs.first_hits import eye_hits
+from viewer.programs.light_layers import light_layers
 from viewer.programs.photon_trace import photon_emission, photon_frame
 from viewer.programs.ray_cast import ray_cast, trace
 from viewer.programs.registry import PICTURES, PictureProgram, programs_with, register
@@ -23,6 +24,7 @@ __all__ = [
     "TraversalStates",
     "eye_hits",
     "feature_buffers",
+    "light_layers",
     "photon_emission",
     "photon_frame",
     "programs_with",

@@ -89,5 +89,6 @@ register(
         smooth=SMOOTH,
         noisy=True,
         demodulates=True,
+        sorts_light=True,
     )
 )

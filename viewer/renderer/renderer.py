@@ -18,7 +18,7 @@ from viewer.base.textfile import is_stream
 from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
-from viewer.film.layers import LAYERS, SERIES
+from viewer.film.layers import WORDS
 from viewer.options import table as options
 from viewer.options.declare import Affects
 from viewer.options.docs import docstring, signature
@@ -34,6 +34,7 @@ from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, placed, scene_given, settings_given
+from viewer.renderer.layers import checked_layers
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.render import PictureRequest, render_picture, resumed_film
 from viewer.renderer.sampling.denoising import check_denoiser
@@ -425,20 +426,16 @@ class Renderer:
             raise unknown_keyword(name, "render", RENDER_KEYWORDS)
         self.revive()
         width, height = options.check("size", size)
-        names = options.check("layers", layers, (*LAYERS, *SERIES))
+        names = checked_layers(self, options.check("layers", layers, WORDS))
         time, error = options.check("time", time), options.check("error", error)
         stop = Stop(options.most_samples(options.check("spp", spp), time, error), time, error)
         sample_range = options.check("sample_range", sample_range)
         if sample_range is not None:
             check_ranges(self, "--sample-range")
             check_whole(stop, "--sample-range")
-        if not self.progressive and (resume is not None or "bounce" in names):
-            what = "--resume" if resume is not None else "--layers bounce"
-            raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
+        if not self.progressive and resume is not None:
+            raise ViewerError("--resume", f"program {self.settings.program} adds no samples", "take --program path")
         check_denoiser(self.settings, self.progressive)
-        if "bounce" in names and "photons" in self.program().inputs:
-            what = "photons of all path lengths count together in an estimate"
-            raise ViewerError("--layers bounce", what, "take --program path")
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
         wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state)

@@ -205,19 +205,33 @@ class Sampler:
     def features(self, plan: FramePlan, buffer: Buffer) -> Iterator[float]:
         """Bring a buffer of `FEATURES` of a picture to what the camera rays of each pixel's first samples hit, as many
         as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's own."""
+        settings, shape = plan.settings, self._tiles(plan)[1]
+        program = feature_buffers(LEVELS[self.scene.structure.levels])
+        camera = self.scene.prepared.camera_moves(settings)
+        key = Key(("features",), shape, False, settings.passes, settings.sampler, camera_moves=camera)
+        yield from self._fill(plan, program, key, {"features": buffer})
+        buffer.brought_to(max(buffer.samples, plan.samples))
+
+    def light_layers(self, plan: FramePlan, film: FilmBuffer, buffer: Buffer) -> Iterator[float]:
+        """Bring a buffer of `LIGHT_SUMS` to the samples that every pixel of a film of the plan's size has; yields the
+        share that is done. The film is the path tracer's, and stays as it is."""
+        settings, shape = plan.settings, self._tiles(plan)[1]
+        program, form = self.scene.light_layers(settings)
+        key = self.scene.key(("light layers", form), program, settings, shape)
+        yield from self._fill(plan, program, key, {"film": film, "sums": buffer})
+
+    def _fill(self, plan: FramePlan, program: Program, key: Key, buffers: dict[str, Buffer]) -> Iterator[float]:
+        """Run a program of samples over a picture's buffers; yields the share that is done."""
         scene, settings = self.scene, plan.settings
         rectangles, shape = self._tiles(plan)
-        program = feature_buffers(LEVELS[scene.structure.levels])
-        camera = scene.prepared.camera_moves(settings)
-        key = Key(("features",), shape, False, settings.passes, settings.sampler, camera_moves=camera)
         lens, pixel_filter = eye(settings, plan.camera)
         paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
         uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths}
-        run = TileRun(program, (key, settings), shape, uniforms, {"features": buffer})
+        uniforms["light_candidates"] = scene.prepared.light_candidates(settings)
+        run = TileRun(program, (key, settings), shape, uniforms, buffers)
         sweep = _Sweep(run, plan.size[0] * plan.size[1])
         for event in self._sweep(plan, sweep, rectangles(), plan.samples):
             yield event.share
-        buffer.brought_to(max(buffer.samples, plan.samples))
 
     @contextmanager
     def timed(self) -> Iterator[dict[str, float]]:
