@@ -160,7 +160,7 @@ def test_long_and_odd_names() -> None:
 def test_words_for_several_layers() -> None:
     assert expanded(["ids", "depth", "object"]) == (*SETS["ids"], "depth")
     assert set(expanded(["all"])) == set(LAYERS) - {"steps", "tests"}
-    assert set(expanded(["all"], paths=False)) == set(expanded(["all"])) - set(LIGHT_LAYERS)
+    assert set(expanded(["all"], paths=False)) == set(expanded(["all"])) - {*LIGHT_LAYERS, "shadow", "occlusion"}
     assert expanded(["light"], paths=False) == LIGHT_LAYERS
     assert channels("crypto_asset")[3:5] == ("CryptoAsset00.A", "CryptoAsset01.R")
     assert channels("uv") == ("uv.U", "uv.V") and channels("object") == ("object",) and channels("x") == ("x",)

@@ -40,6 +40,7 @@ from viewer.programs import (
     photon_frame,
     programs_with,
     trace,
+    visibility,
 )
 from viewer.renderer.device.deform_passes import deform_sources
 from viewer.renderer.device.grid_build import grid_sources
@@ -304,7 +305,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _all_forms(renderer, program, f"{mark}, final gather", every=False)
         yield from _all_forms(renderer, photon_frame(traversal), accel)
         beside = (eye_hits(traversal), feature_buffers(traversal), light_layers(traversal), photon_emission())
-        for program in beside:
+        for program in (*beside, visibility(traversal)):
             yield from _all_forms(renderer, program, accel, every=accel == "bvh")
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
     traversal = LEVELS[renderer.structure.levels]

@@ -96,6 +96,19 @@ LAYERS = {
         _matte("material", "materials"),
         _matte("asset", "the roots' names"),
         *map(_light, LIGHT_LAYERS),
+        Layer(
+            "shadow",
+            "share of the light of lights and surroundings that something hides from the surface, 0 to 1, by luminance",
+            "1",
+            paths=True,
+        ),
+        Layer(
+            "occlusion",
+            "ambient occlusion: share of the hemisphere over the surface, by the cosine, in which something is within "
+            "a tenth of the scene's diagonal, 0 to 1",
+            "1",
+            paths=True,
+        ),
         Layer("samples", "samples of the pixel", "count", np.int32, background=1),
         Layer("steps", "traversal steps of the ray", "count", np.int32),
         Layer("tests", "ray-triangle tests of the ray", "count", np.int32),

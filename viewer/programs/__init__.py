@@ -13,6 +13,7 @@ from viewer.programs.photon_trace import photon_emission, photon_frame
 from viewer.programs.ray_cast import ray_cast, trace
 from viewer.programs.registry import PICTURES, PictureProgram, programs_with, register
 from viewer.programs.traversal import LEVELS, TraversalStates
+from viewer.programs.visibility import visibility
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
@@ -31,4 +32,5 @@ __all__ = [
     "ray_cast",
     "register",
     "trace",
+    "visibility",
 ]

@@ -12,6 +12,7 @@ from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.stop import Stop
 from viewer.film.layers import LAYERS, expanded, series
 from viewer.kernels.light_layers import LIGHT_SUMS
+from viewer.kernels.visibility import VISIBILITY
 from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report, collect
@@ -68,6 +69,30 @@ def light_layers(
     finally:
         with renderer.device.current():
             sums.release()
+
+
+def visibility_layers(
+    renderer: RendererParts, film: FilmBuffer, layers: dict[str, NDArray], progress: Report | None = None
+) -> None:
+    """Fill ``shadow`` and ``occlusion``, arrays by name, of the samples that a path traced film has."""
+    with renderer.device.current():
+        buffer = Buffer(renderer.device, VISIBILITY, film.size)
+    try:
+        plan = renderer.plan(film.size, samples=max(1, film.samples))
+        wanted = "shadow" in layers, "occlusion" in layers
+        for share in renderer.sampler.visibility(plan, film, buffer, *wanted):
+            if progress is not None:
+                progress(share, "shadow and occlusion")
+        with renderer.device.current():
+            sums = buffer.fields()
+        if "shadow" in layers:
+            there = sums["light"] > 0
+            np.divide(sums["hidden"], np.where(there, sums["light"], 1), out=layers["shadow"])
+        if "occlusion" in layers:
+            np.divide(sums["near"], np.maximum(sums["count"], 1), out=layers["occlusion"])
+    finally:
+        with renderer.device.current():
+            buffer.release()
 
 
 def feature_layers(buffer: Buffer, layers: dict[str, NDArray]) -> None:

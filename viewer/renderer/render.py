@@ -19,7 +19,7 @@ from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
 from viewer.kernels.light_layers import LIGHT_LAYERS
 from viewer.renderer.hit_layers import SEEN, HitLayers
-from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, light_layers
+from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, light_layers, visibility_layers
 from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, denoised, features_of
 from viewer.renderer.sampling.partial_film import film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
@@ -87,9 +87,14 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
             features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
             clean = _features(renderer, session, features, placed, progress) if session.samples else None
             light = {name: made[name] for name in LIGHT_LAYERS if name in beside}
-            if light and (film_buffer := session.convergence.film.buffer) is not None:
+            film_buffer = session.convergence.film.buffer
+            if light and film_buffer is not None:
                 light_layers(renderer, film_buffer, light, progress)
-            others = {name: layer for name, layer in beside.items() if name not in (*features, *light, "samples")}
+            seen = {name: made[name] for name in ("shadow", "occlusion") if name in beside}
+            if seen and film_buffer is not None:
+                visibility_layers(renderer, film_buffer, seen, progress)
+            done = (*features, *light, *seen, "samples")
+            others = {name: layer for name, layer in beside.items() if name not in done}
             rest = placed.traced(others) if renderer.progressive else {}
             if rest:
                 cast_layers(renderer, wanted.size, rest, wanted.counting, progress)

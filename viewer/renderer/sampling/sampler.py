@@ -12,7 +12,7 @@ from viewer.film.adaptive import LEAST, first_decision
 from viewer.film.device_film import Buffer, FilmBuffer, FilmError
 from viewer.film.error.convergence import ends, is_half
 from viewer.kernels.records import FILM, PIXEL
-from viewer.programs import LEVELS, eye_hits, feature_buffers
+from viewer.programs import LEVELS, eye_hits, feature_buffers, visibility
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key, warm
 from viewer.renderer.device.tile_job import EyeHits, FirstHitPass, HeldHits, Rectangle, Tile, TileRun, tile_job
@@ -215,10 +215,30 @@ class Sampler:
     def light_layers(self, plan: FramePlan, film: FilmBuffer, buffer: Buffer) -> Iterator[float]:
         """Bring a buffer of `LIGHT_SUMS` to the samples that every pixel of a film of the plan's size has; yields the
         share that is done. The film is the path tracer's, and stays as it is."""
-        settings, shape = plan.settings, self._tiles(plan)[1]
-        program, form = self.scene.light_layers(settings)
-        key = self.scene.key(("light layers", form), program, settings, shape)
+        plan, shape = self._at_once(plan), self._tiles(plan)[1]
+        program, form = self.scene.light_layers(plan.settings)
+        key = self.scene.key(("light layers", form), program, plan.settings, shape)
         yield from self._fill(plan, program, key, {"film": film, "sums": buffer})
+
+    def visibility(
+        self, plan: FramePlan, film: FilmBuffer, buffer: Buffer, shadow: bool, occlusion: bool
+    ) -> Iterator[float]:
+        """Bring a buffer of `VISIBILITY` to a film's samples, as `light_layers` does. shadow, occlusion : what is found
+        out of light and of the hemisphere."""
+        plan, shape = (
+            self._at_once(replace(plan, settings=plan.settings.replace(strategy="lights"))),
+            self._tiles(plan)[1],
+        )
+        program = visibility(LEVELS[self.scene.structure.levels], shadow, occlusion)
+        key = self.scene.key(("visibility", shadow, occlusion), program, plan.settings, shape)
+        yield from self._fill(plan, program, key, {"film": film, "visibility": buffer})
+
+    def _at_once(self, plan: FramePlan) -> FramePlan:
+        """The plan by the single pass, where there is one: between passes, streams as wide as those of layers take
+        several times as long."""
+        if self.scene.device.limits is not None:
+            return plan
+        return replace(plan, settings=plan.settings.replace(machine="singlepass"))
 
     def _fill(self, plan: FramePlan, program: Program, key: Key, buffers: dict[str, Buffer]) -> Iterator[float]:
         """Run a program of samples over a picture's buffers; yields the share that is done."""
@@ -228,6 +248,7 @@ class Sampler:
         paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
         uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths}
         uniforms["light_candidates"] = scene.prepared.light_candidates(settings)
+        uniforms["occlusion_distance"] = scene.prepared.occlusion_distance
         run = TileRun(program, (key, settings), shape, uniforms, buffers)
         sweep = _Sweep(run, plan.size[0] * plan.size[1])
         for event in self._sweep(plan, sweep, rectangles(), plan.samples):
