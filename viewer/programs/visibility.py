@@ -31,7 +31,7 @@ def visibility(traversal: TraversalStates = FLAT, shadow: bool = True, occlusion
             State("occlusion", steps.OCCLUSION_RAY, {"ray": Call("setup", then="weigh_near")}),
             State("weigh_near", steps.WEIGH_OCCLUSION, {"done": "finish"}),
         )
-    weighed = (("light", "->weigh", "weigh"),) if shadow else ()
+    weighed: tuple[tuple[str, ...], ...] = (("light", "->weigh", "weigh"),) if shadow else ()
     weighed += (("occlusion", "->weigh_near", "weigh_near"),) if occlusion else ()
     return Program(
         "visibility",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,14 @@ from viewer.base.errors import ViewerError
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.stop import Stop
 from viewer.film.layers import LAYERS, expanded, series
-from viewer.kernels.light_layers import LIGHT_SUMS
+from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS
 from viewer.kernels.visibility import VISIBILITY
 from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report, collect
 from viewer.renderer.session.session import Session
+
+HIDDEN_LAYERS = ("shadow", "occlusion")
 
 
 def checked_layers(renderer: RendererParts, words: Sequence[str]) -> tuple[str, ...]:
@@ -49,6 +51,19 @@ def bounce_layers(
         made[name] = session.linear()
         session.release()
     return made
+
+
+def path_layers(
+    renderer: RendererParts, film: FilmBuffer, made: Mapping[str, NDArray], progress: Report | None = None
+) -> set[str]:
+    """Fill those of a picture's layers, arrays by name, that follow from the paths of its film; their names."""
+    light = {name: made[name] for name in LIGHT_LAYERS if name in made}
+    if light:
+        light_layers(renderer, film, light, progress)
+    hidden = {name: made[name] for name in HIDDEN_LAYERS if name in made}
+    if hidden:
+        visibility_layers(renderer, film, hidden, progress)
+    return {*light, *hidden}
 
 
 def light_layers(

@@ -17,9 +17,8 @@ from viewer.film.files.checkpoint import resume as resumed
 from viewer.film.files.states import AUTO
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
-from viewer.kernels.light_layers import LIGHT_LAYERS
 from viewer.renderer.hit_layers import SEEN, HitLayers
-from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, light_layers, visibility_layers
+from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers
 from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, denoised, features_of
 from viewer.renderer.sampling.partial_film import film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
@@ -86,14 +85,8 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
                 made = {**made, **bounce_layers(renderer, session.size, session.samples, progress)}
             features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
             clean = _features(renderer, session, features, placed, progress) if session.samples else None
-            light = {name: made[name] for name in LIGHT_LAYERS if name in beside}
-            film_buffer = session.convergence.film.buffer
-            if light and film_buffer is not None:
-                light_layers(renderer, film_buffer, light, progress)
-            seen = {name: made[name] for name in ("shadow", "occlusion") if name in beside}
-            if seen and film_buffer is not None:
-                visibility_layers(renderer, film_buffer, seen, progress)
-            done = (*features, *light, *seen, "samples")
+            summed = session.convergence.film.buffer
+            done = {*features, "samples", *(path_layers(renderer, summed, beside, progress) if summed else ())}
             others = {name: layer for name, layer in beside.items() if name not in done}
             rest = placed.traced(others) if renderer.progressive else {}
             if rest:

@@ -225,10 +225,8 @@ class Sampler:
     ) -> Iterator[float]:
         """Bring a buffer of `VISIBILITY` to a film's samples, as `light_layers` does. shadow, occlusion : what is found
         out of light and of the hemisphere."""
-        plan, shape = (
-            self._at_once(replace(plan, settings=plan.settings.replace(strategy="lights"))),
-            self._tiles(plan)[1],
-        )
+        plan = self._at_once(replace(plan, settings=plan.settings.replace(strategy="lights")))
+        shape = self._tiles(plan)[1]
         program = visibility(LEVELS[self.scene.structure.levels], shadow, occlusion)
         key = self.scene.key(("visibility", shadow, occlusion), program, plan.settings, shape)
         yield from self._fill(plan, program, key, {"film": film, "visibility": buffer})
