@@ -92,6 +92,12 @@ LAYERS = {
         _number("part", "number of the part, a path of nodes"),
         Layer("uv", "texture coordinates, the first set, at the pixel's centre; v down as in glTF", "1", components=UV),
         Layer("position", "point in the world at the pixel's centre, 0 without a hit", "scene units", components=XYZ),
+        Layer(
+            "motion",
+            "way of the point at the pixel's centre since the last frame, right and down; 0 where it is not known",
+            "pixels",
+            components=XYZ[:2],
+        ),
         _matte("object", "objects"),
         _matte("material", "materials"),
         _matte("asset", "the roots' names"),

@@ -15,6 +15,7 @@ from viewer.film.mattes.labels import MOST_BYTES, long_names
 from viewer.kernels.records import HIT
 from viewer.renderer.inputs.hit_attributes import HitAttributes
 from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.motion_layer import Moment, motion
 from viewer.renderer.sampling.picture import HITS
 from viewer.scene.camera import Camera
 
@@ -30,7 +31,7 @@ MATTES: Mapping[str, Names] = {
     "crypto_material": NAMES["material"],
     "crypto_asset": lambda of: of.assets.names,
 }
-CENTRES = (*NAMES, "uv", "position")  # of the pixels' centres
+CENTRES = (*NAMES, "uv", "position", "motion")  # of the pixels' centres
 SEEN = ("triangle", "instance")  # fields of a hit by which it is known what it is on
 
 
@@ -59,17 +60,17 @@ class HitLayers:
         assert self.counts is not None
         self.counts.add(hits, more)
 
-    def fill(self, camera: Camera, samples: NDArray) -> None:
-        """Fill the layers. samples : (H, W) that the pixels have."""
+    def fill(self, camera: Camera, samples: NDArray, before: Moment | None = None) -> None:
+        """Fill the layers. samples : (H, W) that the pixels have. before : the last frame, as far as it is known."""
         if self.hits is not None:
-            self._fill(camera, self.hits)
+            self._fill(camera, self.hits, before)
         if self.counts is not None:
             if not self.sampled and self.hits is not None:
                 self.counts.add({name: self.hits[name] for name in SEEN})
             for name in MATTES.keys() & self.layers.keys():
                 self.layers[name][...] = self.counts.layer(name, samples)
 
-    def _fill(self, camera: Camera, hits: NDArray) -> None:
+    def _fill(self, camera: Camera, hits: NDArray, before: Moment | None) -> None:
         flat = hits.reshape(-1)
         instances = self.of.prepared.instance_numbers(flat)
         triangles = self.of.triangles(flat, instances)
@@ -78,6 +79,9 @@ class HitLayers:
                 layer[...] = self.of.uvs(flat, instances, triangles).reshape(layer.shape)
             elif name == "position":
                 layer[...] = positions(camera, hits)
+            elif name == "motion":
+                if before is not None:
+                    layer[...] = motion(self.of, camera, before, hits, positions(camera, hits))
             elif name == "material":
                 layer[...] = self.of.materials(instances, triangles).reshape(hits.shape)
             elif name in NAMES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import Signature, cleandoc
 from pathlib import Path
@@ -35,6 +35,7 @@ from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, placed, scene_given, settings_given
 from viewer.renderer.layers import checked_layers
+from viewer.renderer.motion_layer import Moment
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.render import PictureRequest, render_picture, resumed_film
 from viewer.renderer.sampling.denoising import check_denoiser
@@ -75,7 +76,8 @@ class Renderer:
     Threads may share it: while one renders, traces or updates, the others wait for their turn.
 
     settings, camera, scene, prepared : as they are now; the camera follows from settings and scene, and `update` alone
-    changes them. gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
+    changes them. last_frame : what the layer ``motion`` is measured from: the last picture with that layer, or what was
+    put there. gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
     the device's context (see `Device.ended`), which ``gpu_scene.version`` tells.
 
     Raises ViewerError for a value out of range, what is no scene, and a scene that does not fit; DeviceError without
@@ -105,6 +107,7 @@ class Renderer:
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
         found = device if isinstance(device, Device) else tuned_device(chosen)
+        self.last_frame: Callable[[], Moment] | None = None
         self._animated = AnimatedParts()
         self.lock = FairLock(found.check)  # the same for all devices that `revive` may open
         self._own(GpuScene(found, prepared))
