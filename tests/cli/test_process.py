@@ -30,7 +30,7 @@ def test_help_names_every_command_and_option(capsys):
         assert option.flag in text
     flat = " ".join(text.split())
     assert "--fuse NAME" in flat and "auto, none, ray or surface (default: auto)" in flat
-    assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, instance, samples, steps, tests" in flat
+    assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, instance, object, material" in flat
     assert max(map(len, text.splitlines())) <= 100
 
 

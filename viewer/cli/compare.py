@@ -122,11 +122,11 @@ def _check_render(arguments: Namespace, layer: str | None) -> None:
 def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progress) -> ComparedPicture:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
     from viewer.film.files.compare import ComparedPicture
-    from viewer.film.layers import LAYERS, SERIES
+    from viewer.film.layers import WORDS
     from viewer.options.table import check, keywords
     from viewer.renderer.renderer import Renderer
 
-    check("layers", arguments.layers, (*LAYERS, *SERIES))
+    check("layers", arguments.layers, WORDS)
     arguments.output, arguments.quiet = outputs.STANDARD_OUTPUT, asked.quiet or asked.json
     scene = commands.load_scene(arguments, progress)
     scene = commands.at_moment(scene, arguments, progress)

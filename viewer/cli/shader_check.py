@@ -37,10 +37,12 @@ from viewer.programs import (
     backdrop_weight,
     eye_hits,
     feature_buffers,
+    light_layers,
     photon_emission,
     photon_frame,
     programs_with,
     trace,
+    visibility,
 )
 from viewer.renderer.device.deform_passes import deform_sources
 from viewer.renderer.device.grid_build import grid_sources
@@ -304,7 +306,8 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             program = PICTURES["photon"](traversal, kind=kind, search=search, gather=True)
             yield from _all_forms(renderer, program, f"{mark}, final gather", every=False)
         yield from _all_forms(renderer, photon_frame(traversal), accel)
-        for program in (eye_hits(traversal), feature_buffers(traversal), photon_emission()):
+        beside = (eye_hits(traversal), feature_buffers(traversal), light_layers(traversal), photon_emission())
+        for program in (*beside, visibility(traversal)):
             yield from _all_forms(renderer, program, accel, every=accel == "bvh")
         yield from _backdrops(rich, accel, device)
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
@@ -312,6 +315,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     for make in PICTURES.values():
         if "dispersion" in make.parameters:
             yield from _all_forms(renderer, make(traversal, dispersion=True), "dispersion")
+    yield from _all_forms(renderer, light_layers(traversal, dispersion=True), "dispersion", every=False)
     gathering = PICTURES["photon"](traversal, gather=True, dispersion=True)
     yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
     yield from _all_forms(renderer, photon_frame(traversal, dispersion=True), "dispersion")
@@ -351,6 +355,8 @@ def _layered(device: Device) -> Iterator[tuple[str, Source]]:
     frame = photon_frame(traversal, shown.dispersive, shown.absorbing, shown.nested)
     yield from _all_forms(renderer, frame, "layers")
     yield from _all_forms(renderer, feature_buffers(traversal), "layers")
+    light, _ = renderer.gpu_scene.light_layers(renderer.settings.replace(program="path"))
+    yield from _all_forms(renderer, light, "layers")
     factors = replace(layered(), **dict.fromkeys(TEXTURE_FIELDS))  # type: ignore[arg-type]  # none
     for mark, chosen in (("alone", rich.materials[-3]), ("factors", factors), ("unlit", Material(**UNLIT))):
         scene = replace(rich, materials=[chosen], instances=[Instance(0, material=0)])

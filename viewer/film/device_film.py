@@ -6,7 +6,7 @@ They are read back to be saved or compared; the film's error is a reduction on t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import moderngl
@@ -117,14 +117,14 @@ class Buffer:
         (rows, columns), (x, y) = rectangle, self.corner
         return slice(rows.start - y, rows.stop - y), slice(columns.start - x, columns.stop - x)
 
-    def fields(self) -> dict[str, NDArray[np.float32]]:
-        """Fields by name, (H, W) or (H, W, width) float32, see `Stream.fields`."""
+    def fields(self, names: Collection[str] | None = None) -> dict[str, NDArray[np.float32]]:
+        """Fields by name (by default all), (H, W) or (H, W, width) float32, see `Stream.fields`."""
         if len(self.blocks) == 1:
-            return self.blocks[0].stream.fields()
+            return self.blocks[0].stream.fields(names)
         out: dict[str, NDArray[np.float32]] = {}
         for block in self.blocks:
             wide, tall = block.stream.size
-            for name, values in block.stream.fields().items():
+            for name, values in block.stream.fields(names).items():
                 whole = out.setdefault(name, np.empty((*self.size[::-1], *values.shape[2:]), np.float32))
                 whole[block.y : block.y + tall, block.x : block.x + wide] = values
         return out

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.film.mattes.cryptomatte import RANKS
+from viewer.kernels.light_layers import LIGHT_LAYERS
 
 
 @dataclass(frozen=True)
 class Layer:
     """A layer: its quantity per pixel, and the ``background`` value of misses.
 
-    components : suffixes of its channels in a file; one empty suffix for a scalar.
+    components : suffixes of its channels in a file; one empty suffix for a scalar. stem : what is before them in an
+    EXR, if it is not the name and a point. paths : only programs that trace paths have it.
     """
 
     name: str
@@ -23,6 +27,8 @@ class Layer:
     dtype: type[np.generic] = np.float32
     components: tuple[str, ...] = ("",)
     background: float = 0.0
+    stem: str = ""
+    paths: bool = False
 
     def empty(self, height: int, width: int) -> NDArray:
         """(height, width) or (height, width, components) of the background."""
@@ -30,7 +36,36 @@ class Layer:
         return np.full(shape, self.background, self.dtype) if self.background else np.zeros(shape, self.dtype)
 
 
-XYZ, RGB = ("X", "Y", "Z"), ("R", "G", "B")
+XYZ, RGB, UV = ("X", "Y", "Z"), ("R", "G", "B"), ("U", "V")
+PAIRS = tuple(f"{number:02}.{channel}" for number in range(RANKS // 2) for channel in "RGBA")
+
+
+def _number(name: str, meaning: str) -> Layer:
+    told = f"{meaning} at the pixel's centre, named in the attribute '{name} names'; -1 where there is none"
+    return Layer(name, told, "number", np.int32, background=-1)
+
+
+# Of a name of `LIGHT_LAYERS`: its parts.
+_WAYS = {
+    "direct": "of lights and surroundings, over one surface",
+    "indirect": "over several surfaces",
+    "diffuse": "the first scatters it as Lambert's",
+    "glossy": "the first reflects it otherwise",
+    "transmission": "the first lets it through",
+}
+
+
+def _light(name: str) -> Layer:
+    """Of the layers that are the picture together."""
+    parts = [_WAYS[part] for part in name.split("_") if part in _WAYS]
+    told = f"light {'; '.join(parts) or 'of lights and surroundings, seen themselves'}"
+    return Layer(name, told, "linear sRGB", components=RGB, paths=True)
+
+
+def _matte(kind: str, meaning: str) -> Layer:
+    told = f"Cryptomatte of {meaning}: ids and coverages in turn, largest first, over the picture's own samples"
+    return Layer(f"crypto_{kind}", told, "id, 1", components=PAIRS, stem=f"Crypto{kind.capitalize()}")
+
 
 LAYERS = {
     layer.name: layer
@@ -51,6 +86,35 @@ LAYERS = {
         Layer("albedo", "base colour of the surface, linear sRGB; averaged as the normal is", "1", components=RGB),
         Layer("triangle", "triangle number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
         Layer("instance", "instance number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
+        _number("object", "number of the object"),
+        _number("material", "number of the material"),
+        _number("class", "number of the semantic class, by glTF's extras"),
+        _number("part", "number of the part, a path of nodes"),
+        Layer("uv", "texture coordinates, the first set, at the pixel's centre; v down as in glTF", "1", components=UV),
+        Layer("position", "point in the world at the pixel's centre, 0 without a hit", "scene units", components=XYZ),
+        Layer(
+            "motion",
+            "way of the point at the pixel's centre since the last frame, right and down; 0 where it is not known",
+            "pixels",
+            components=XYZ[:2],
+        ),
+        _matte("object", "objects"),
+        _matte("material", "materials"),
+        _matte("asset", "the roots' names"),
+        *map(_light, LIGHT_LAYERS),
+        Layer(
+            "shadow",
+            "share of the light of lights and surroundings that something hides from the surface, 0 to 1, by luminance",
+            "1",
+            paths=True,
+        ),
+        Layer(
+            "occlusion",
+            "ambient occlusion: share of the hemisphere over the surface, by the cosine, in which something is within "
+            "a tenth of the scene's diagonal, 0 to 1",
+            "1",
+            paths=True,
+        ),
         Layer("samples", "samples of the pixel", "count", np.int32, background=1),
         Layer("steps", "traversal steps of the ray", "count", np.int32),
         Layer("tests", "ray-triangle tests of the ray", "count", np.int32),
@@ -71,6 +135,15 @@ SERIES = {
     )
 }
 
+# Words for several layers.
+SETS = {
+    "ids": ("object", "material", "class", "part"),
+    "cryptomatte": ("crypto_object", "crypto_material", "crypto_asset"),
+    "light": LIGHT_LAYERS,
+    "all": tuple(name for name in LAYERS if name not in ("steps", "tests")),  # counters slow a render down
+}
+WORDS = (*LAYERS, *SERIES, *SETS)
+
 # The undenoised mean of a denoised picture, which is included without a request.
 NOISY = Layer("noisy", "mean of the samples, of a denoised picture", "linear sRGB", components=RGB)
 
@@ -78,6 +151,23 @@ NOISY = Layer("noisy", "mean of the samples, of a denoised picture", "linear sRG
 def series(name: str, count: int) -> tuple[str, ...]:
     """The names of a series' layers: ``bounce.0``, ``bounce.1`` ..."""
     return tuple(f"{name}.{number}" for number in range(count))
+
+
+def expanded(names: Iterable[str], paths: bool = True) -> tuple[str, ...]:
+    """The layers that words of `WORDS` name, each once. paths : "all" has those of programs that trace paths, too."""
+    found: dict[str, None] = {}
+    for name in names:
+        chosen = SETS.get(name, (name,))
+        found |= dict.fromkeys(each for each in chosen if paths or name != "all" or not LAYERS[each].paths)
+    return tuple(found)
+
+
+def channels(name: str) -> tuple[str, ...]:
+    """The channels of a layer in an EXR: its name alone, or with a suffix each; an unknown layer's is its name."""
+    known = find(name)
+    if known is None or known.components == ("",):
+        return (name,)
+    return tuple(f"{known.stem or f'{name}.'}{component}" for component in known.components)
 
 
 def find(name: str) -> Layer | None:

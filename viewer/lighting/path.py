@@ -77,6 +77,16 @@ def candidate_settings() -> Module:
     )
 
 
+def occlusion_settings() -> Module:
+    """The module of the distance within which things occlude a surface; a uniform, set again for every run."""
+    return Module(
+        "occlusion settings",
+        provides=("occlusion_settings",),
+        source="shading/occlusion.glsl",
+        uniforms={"occlusion_distance": ("float", 1.0)},
+    )
+
+
 def whitted_settings() -> Module:
     """The module of the settings that Whitted's tracer and the shadow caster have beside those; uniforms, too."""
     return Module(

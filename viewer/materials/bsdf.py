@@ -114,7 +114,7 @@ _SEEN = Prepared(
     "principled_prepared",
     "principled_kept",
     "PREPARED",
-    serves=frozenset({"bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)}),
+    serves=frozenset({"bsdf_delta", "light_share", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)}),
     kept=frozenset({"at_channel"}),
 )
 

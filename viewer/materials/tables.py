@@ -11,6 +11,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.classic import classic_materials
+from viewer.materials.light_share import light_share
 from viewer.materials.look import Look, look_of
 from viewer.materials.media import ray_media
 from viewer.materials.opacity import opacity
@@ -164,6 +165,7 @@ def appearance(
         emissions(look),
         *albedos(look),
         *bsdfs(look),
+        light_share(look),
         ray_media(look.interaction, look.nested),
         interactions(look),
         cones(bool(textures)),

@@ -97,5 +97,6 @@ register(
         smooth=SMOOTH,
         noisy=True,
         demodulates=True,
+        sorts_light=True,
     )
 )

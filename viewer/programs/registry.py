@@ -33,6 +33,7 @@ class PictureProgram:
                counts as a mirror.
     rasterises : first hits are rasterised unless ``--first-hits`` says otherwise.
     noisy    : its first samples cannot be read, so that a window denoises them.
+    sorts_light : its light can be had in layers (`viewer.programs.light_layers`).
     demodulates : its film is albedo times light plus emission, of the surfaces that the camera sees or that they
                mirror: denoisers may divide by the albedo. Nothing is assumed unless a program says so.
     """
@@ -49,6 +50,7 @@ class PictureProgram:
     rasterises: bool = False
     noisy: bool = False
     demodulates: bool = False
+    sorts_light: bool = False
 
     def __call__(self, traversal: TraversalStates = FLAT, **form: Any) -> Program:
         return self.make(traversal, **form)

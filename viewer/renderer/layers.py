@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.device_film import Buffer
+from viewer.base.errors import ViewerError
+from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.stop import Stop
-from viewer.film.layers import series
+from viewer.film.layers import LAYERS, expanded, series
+from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS
+from viewer.kernels.visibility import VISIBILITY
 from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report, collect
 from viewer.renderer.session.session import Session
+
+HIDDEN_LAYERS = ("shadow", "occlusion")
+
+
+def checked_layers(renderer: RendererParts, words: Sequence[str]) -> tuple[str, ...]:
+    """The layers that words name. Raises ViewerError for one that the renderer's program does not have."""
+    program, where = renderer.settings.picture_program, "take --program path"
+    names = expanded(words, program.sorts_light)
+    if "bounce" in names and not renderer.progressive:
+        raise ViewerError("--layers bounce", f"program {program.name} adds no samples", where)
+    if "bounce" in names and "photons" in renderer.program().inputs:
+        raise ViewerError("--layers bounce", "photons of all path lengths count together in an estimate", where)
+    for name in names if not program.sorts_light else ():
+        if name in LAYERS and LAYERS[name].paths:
+            raise ViewerError(f"--layers {name}", f"program {program.name} traces no paths", where)
+    return names
 
 
 def bounce_layers(
@@ -30,6 +51,63 @@ def bounce_layers(
         made[name] = session.linear()
         session.release()
     return made
+
+
+def path_layers(
+    renderer: RendererParts, film: FilmBuffer, made: Mapping[str, NDArray], progress: Report | None = None
+) -> set[str]:
+    """Fill those of a picture's layers, arrays by name, that follow from the paths of its film; their names."""
+    light = {name: made[name] for name in LIGHT_LAYERS if name in made}
+    if light:
+        light_layers(renderer, film, light, progress)
+    hidden = {name: made[name] for name in HIDDEN_LAYERS if name in made}
+    if hidden:
+        visibility_layers(renderer, film, hidden, progress)
+    return {*light, *hidden}
+
+
+def light_layers(
+    renderer: RendererParts, film: FilmBuffer, layers: dict[str, NDArray], progress: Report | None = None
+) -> None:
+    """Fill the layers of light, arrays by name, of the samples that a path traced film has."""
+    with renderer.device.current():
+        sums = Buffer(renderer.device, LIGHT_SUMS, film.size)
+    try:
+        plan = renderer.plan(film.size, samples=max(1, film.samples))
+        for share in renderer.sampler.light_layers(plan, film, sums):
+            if progress is not None:
+                progress(share, "layers of light")
+        with renderer.device.current():
+            found = sums.fields((*layers, "count"))
+        for name, layer in layers.items():
+            np.divide(found[name], np.maximum(found["count"], 1)[..., None], out=layer)
+    finally:
+        with renderer.device.current():
+            sums.release()
+
+
+def visibility_layers(
+    renderer: RendererParts, film: FilmBuffer, layers: dict[str, NDArray], progress: Report | None = None
+) -> None:
+    """Fill ``shadow`` and ``occlusion``, arrays by name, of the samples that a path traced film has."""
+    with renderer.device.current():
+        buffer = Buffer(renderer.device, VISIBILITY, film.size)
+    try:
+        plan = renderer.plan(film.size, samples=max(1, film.samples))
+        wanted = "shadow" in layers, "occlusion" in layers
+        for share in renderer.sampler.visibility(plan, film, buffer, *wanted):
+            if progress is not None:
+                progress(share, "shadow and occlusion")
+        with renderer.device.current():
+            sums = buffer.fields()
+        if "shadow" in layers:
+            there = sums["light"] > 0
+            np.divide(sums["hidden"], np.where(there, sums["light"], 1), out=layers["shadow"])
+        if "occlusion" in layers:
+            np.divide(sums["near"], np.maximum(sums["count"], 1), out=layers["occlusion"])
+    finally:
+        with renderer.device.current():
+            buffer.release()
 
 
 def feature_layers(buffer: Buffer, layers: dict[str, NDArray]) -> None:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import DriverWarning, ViewerError
+from viewer.film.device_film import Buffer
 from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.files.checkpoint import resume as resumed
 from viewer.film.files.states import AUTO
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
-from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
+from viewer.renderer.hit_layers import SEEN, HitLayers
+from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers
+from viewer.renderer.motion_layer import Moment
 from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, denoised, features_of
 from viewer.renderer.sampling.partial_film import film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
@@ -51,6 +55,7 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
     if "triangle" in made and renderer.prepared.starts[-1] > np.iinfo(np.int32).max:
         made["triangle"] = made["triangle"].astype(np.int64)
     beside = made if renderer.progressive else {}
+    placed = HitLayers(renderer.prepared, made, wanted.size, renderer.progressive)
     ranged: Stats | None = None
     if wanted.sample_range is not None:
         ranged = Stats()
@@ -71,7 +76,7 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         film=film,
         state=state,
         counting=wanted.counting,
-        layers={} if renderer.progressive else made,
+        layers={} if renderer.progressive else placed.traced(made),
     )
     try:
         if ranged is not None:
@@ -81,11 +86,18 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
             if "bounce" in wanted.layers:
                 made = {**made, **bounce_layers(renderer, session.size, session.samples, progress)}
             features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
-            clean = _features(renderer, session, features, progress) if session.samples else None
-            rest = {name: layer for name, layer in beside.items() if name not in (*features, "samples")}
+            clean = _features(renderer, session, features, placed, progress) if session.samples else None
+            summed = session.convergence.film.buffer
+            done = {*features, "samples", *(path_layers(renderer, summed, beside, progress) if summed else ())}
+            others = {name: layer for name, layer in beside.items() if name not in done}
+            rest = placed.traced(others) if renderer.progressive else {}
             if rest:
                 cast_layers(renderer, wanted.size, rest, wanted.counting, progress)
         picture = session.picture()
+        samples = np.ones(wanted.size[::-1], np.int32) if picture.film is None else picture.film.count
+        placed.fill(renderer.camera, samples, renderer.last_frame() if renderer.last_frame is not None else None)
+        if "motion" in made:
+            renderer.last_frame = partial(Moment, renderer.prepared.scene, renderer.camera)
         if "samples" in beside and picture.film is not None:
             made["samples"] = picture.film.count.astype(np.int32)
     finally:
@@ -94,6 +106,8 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         made[NOISY.name], picture.linear = picture.linear, clean
         picture.metadata["denoised"] = renderer.settings.denoise
     picture.layers, picture.metadata[DRIVER] = made, drivers
+    picture.metadata |= placed.metadata()
+    picture.layer_remarks = placed.remarks()
     return picture
 
 
@@ -119,18 +133,31 @@ def resumed_film(
 
 
 def _features(
-    renderer: RendererParts, session: Session, layers: dict[str, NDArray], progress: Report | None
+    renderer: RendererParts,
+    session: Session,
+    layers: dict[str, NDArray],
+    placed: HitLayers,
+    progress: Report | None,
 ) -> NDArray[np.float32] | None:
     """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
 
     Layers are averages over all samples, without a floor that is not seen; without them the denoiser makes do with
-    fewer.
+    fewer. placed : is shown what each sample hits, where it counts that.
     """
     film, clean = session.convergence.film.buffer, renderer.settings.denoise not in UNASKED
-    if film is None or not (layers or clean):
+    if film is None or not (layers or clean or placed.sampled):
         return None
-    samples = session.samples if layers else min(session.samples, MOST_FEATURES)
-    with features_of(renderer, session.size, samples, progress, floor=not layers) as features:
+    samples, each = session.samples if layers else min(session.samples, MOST_FEATURES), None
+    if placed.sampled:
+        with renderer.device.current():
+            counts = film.fields(("count",))["count"]
+        samples = int(counts.max())
+
+        def each(buffer: Buffer, number: int) -> None:
+            placed.see(buffer.fields(SEEN), counts > number)
+
+    floor = not (layers or placed.sampled)
+    with features_of(renderer, session.size, samples, progress, each, floor=floor) as features:
         if layers:
             feature_layers(features, layers)
         return denoised(renderer, film, features) if clean else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import Signature, cleandoc
 from pathlib import Path
@@ -18,7 +18,7 @@ from viewer.base.textfile import is_stream
 from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
-from viewer.film.layers import LAYERS, SERIES
+from viewer.film.layers import WORDS
 from viewer.options import table as options
 from viewer.options.declare import Affects
 from viewer.options.docs import docstring, signature
@@ -34,6 +34,8 @@ from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, placed, scene_given, settings_given
+from viewer.renderer.layers import checked_layers
+from viewer.renderer.motion_layer import Moment
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.render import PictureRequest, render_picture, resumed_film
 from viewer.renderer.sampling.denoising import check_denoiser
@@ -74,7 +76,8 @@ class Renderer:
     Threads may share it: while one renders, traces or updates, the others wait for their turn.
 
     settings, camera, scene, prepared : as they are now; the camera follows from settings and scene, and `update` alone
-    changes them. gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
+    changes them. last_frame : what the layer ``motion`` is measured from: the last picture with that layer, or what was
+    put there. gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
     the device's context (see `Device.ended`), which ``gpu_scene.version`` tells.
 
     Raises ViewerError for a value out of range, what is no scene, and a scene that does not fit; DeviceError without
@@ -106,6 +109,7 @@ class Renderer:
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
         found = device if isinstance(device, Device) else tuned_device(chosen)
+        self.last_frame: Callable[[], Moment] | None = None
         self._animated = AnimatedParts()
         self.lock = FairLock(found.check)  # the same for all devices that `revive` may open
         self._own(GpuScene(found, prepared))
@@ -430,20 +434,16 @@ class Renderer:
             raise unknown_keyword(name, "render", RENDER_KEYWORDS)
         self.revive()
         width, height = options.check("size", size)
-        names = options.check("layers", layers, (*LAYERS, *SERIES))
+        names = checked_layers(self, options.check("layers", layers, WORDS))
         time, error = options.check("time", time), options.check("error", error)
         stop = Stop(options.most_samples(options.check("spp", spp), time, error), time, error)
         sample_range = options.check("sample_range", sample_range)
         if sample_range is not None:
             check_ranges(self, "--sample-range")
             check_whole(stop, "--sample-range")
-        if not self.progressive and (resume is not None or "bounce" in names):
-            what = "--resume" if resume is not None else "--layers bounce"
-            raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
+        if not self.progressive and resume is not None:
+            raise ViewerError("--resume", f"program {self.settings.program} adds no samples", "take --program path")
         check_denoiser(self.settings, self.progressive)
-        if "bounce" in names and "photons" in self.program().inputs:
-            what = "photons of all path lengths count together in an estimate"
-            raise ViewerError("--layers bounce", what, "take --program path")
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
         wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state)

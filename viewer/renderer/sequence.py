@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.film.files.movie import frame_path, is_movie, write_movie
 from viewer.options.table import OPTIONS, check, part
+from viewer.renderer.inputs.camera import view
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.inputs.validate import scene_given
+from viewer.renderer.motion_layer import Moment
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from viewer.scene.animation import around
@@ -103,9 +106,17 @@ class FrameSequence:
             renderer = Renderer(posed, settings, camera=self.camera, **options)
         else:
             renderer.update(posed, camera=self.camera)
+        renderer.last_frame = partial(self._moment_before, scene, k, renderer.settings)
         if self.turned is not None:
             renderer.update(camera=self._turned(renderer.camera, k))
         return renderer
+
+    def _moment_before(self, scene: Scene, k: int, settings: Settings) -> Moment:
+        """The frame before the k-th, where it is not one of these, too, by the settings without a turn."""
+        opens = 0.0 if self.shutter is None else self.shutter[0]
+        posed = scene.posed((self.frames[k] - 1 + opens) / self.fps)
+        camera = view(settings, posed)
+        return Moment(posed, camera if self.turned is None else self._turned(camera, k - 1))
 
     def _turned(self, camera: Camera, k: int) -> Camera:
         """The camera on its way around the scene, in the k-th frame."""

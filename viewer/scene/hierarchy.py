@@ -65,6 +65,7 @@ class Hierarchy:
     visible        : (N,) bool, whether each node is at rest, but for those that it is below; None if all are.
     instance_owners : (I,) int64, the node that shows each instance, also where it is not the one that moves it; None:
                      `instance_nodes`.
+    classes        : the semantic class of each node, empty without one; None if none has.
     deformers      : one for each deforming mesh. Instances of a skinned mesh are on no node: its joints take it to the
                      world.
     """
@@ -82,6 +83,7 @@ class Hierarchy:
     deformers: tuple[Deformer, ...] = ()
     visible: NDArray[np.bool_] | None = None
     instance_owners: Index | None = None
+    classes: Sequence[str] | None = None
 
     @property
     def owners(self) -> Index:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.exposure import AUTO, stops
 from viewer.film.files import image
-from viewer.film.layers import LAYERS, RGB, find
+from viewer.film.layers import LAYERS, RGB, channels
 from viewer.film.tonemap import TONEMAPS, decode, srgb8
 from viewer.formats.files import read_file
 from viewer.formats.image import exr, hdr
@@ -269,15 +269,13 @@ def _missing(name: str, layer: str, known: Collection[str]) -> ViewerError:
 
 
 def _read_exr(name: str, layer: str | None) -> ComparedPicture:
-    channels = image.exr_header(name).channels
+    held = image.exr_header(name).channels
     if layer is None:
         _, found = image.read_exr(name, RGB)
         return _finite(ComparedPicture(name, np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)))
-    known = find(layer)
-    suffixes = known.components if known is not None else ("",)
-    names = [f"{layer}.{suffix}" if suffix else layer for suffix in suffixes]
-    if not set(names) <= channels.keys():
-        raise _missing(name, layer, [each for each in LAYERS if any(c.split(".")[0] == each for c in channels)])
+    names = channels(layer)
+    if not set(names) <= held.keys():
+        raise _missing(name, layer, [each for each in LAYERS if held.keys() >= set(channels(each))])
     _, found = image.read_exr(name, names)
     planes = [found[each] for each in names]
     return ComparedPicture(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))

@@ -31,7 +31,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.textfile import is_stream
 from viewer.film.exposure import exposure_text, stops
 from viewer.film.files.encode import write_jpeg, write_png, write_webp
-from viewer.film.layers import RGB, find
+from viewer.film.layers import RGB, channels, find
 from viewer.film.tonemap import srgb8, tonemapped
 from viewer.formats.image import exr
 
@@ -152,10 +152,9 @@ def exr_header(path: str | os.PathLike[str]) -> exr.Part:
     text = os.fspath(path)
     try:
         with open(text, "rb") as file:
-            data, length = file.read(exr.LONGEST_HEADER), os.fstat(file.fileno()).st_size
+            (found, start), length = exr.read_header(file, text, "start a new render"), os.fstat(file.fileno()).st_size
     except (OSError, ValueError) as error:
         raise ViewerError(text, f"cannot be read: {_reason(error)}") from None
-    found, start = exr.parts(data, text, "start a new render")
     exr.check(found, start, length, text, "start a new render")
     if not {"R", "G", "B"} <= found[0].channels.keys():
         raise ViewerError(text, "is not an EXR picture with R, G and B")
@@ -311,11 +310,9 @@ def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
         layer, kind = layer.astype(np.int64) & 0xFFFFFFFF, np.uint32
     if layer.ndim == 2:
         return {name: np.ascontiguousarray(layer, kind)}
-    known = find(name)
-    suffixes = RGB if known is None else known.components
+    named = channels(name) if find(name) is not None else [f"{name}.{suffix}" for suffix in RGB]
     return {
-        f"{name}.{suffix}": np.ascontiguousarray(layer[..., index], kind)
-        for index, suffix in enumerate(suffixes[: layer.shape[2]])
+        channel: np.ascontiguousarray(layer[..., index], kind) for index, channel in enumerate(named[: layer.shape[2]])
     }
 
 
@@ -326,9 +323,8 @@ def _exr_complete(part: Path) -> bool:
     """
     size = part.stat().st_size
     with open(part, "rb") as file:
-        data = file.read(exr.LONGEST_HEADER)
         try:
-            found, start = exr.parts(data, str(part))
+            found, start = exr.read_header(file, str(part))
         except ViewerError:
             return False
         head = found[0]

@@ -29,6 +29,7 @@ from viewer.formats.gltf.motion.deformers import Deformers
 from viewer.formats.gltf.motion.pointers import Animated, DocumentProperties
 from viewer.formats.gltf.motion.skins import Skins
 from viewer.formats.gltf.nodes import Nodes, scene_nodes
+from viewer.formats.gltf.semantics import semantic_classes
 from viewer.formats.gltf.variants import read_variants
 from viewer.scene.animation import place_camera
 from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
@@ -225,6 +226,7 @@ def _hierarchy(
         tuple(deformers.made),
         None if nodes.visible.all() else nodes.visible,
         np.array(placed.owners, np.int64) if placed.owners != placed.nodes else None,
+        semantic_classes(document, nodes.numbers),
     )
 
 

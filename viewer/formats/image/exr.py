@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 
 MAGIC = b"\x76\x2f\x31\x01"
-LONGEST_HEADER = 1 << 20  # bytes of all parts together
+LONGEST_HEADER = 1 << 26  # bytes of all parts together: Cryptomattes list the names of what a picture shows
+_FIRST = 1 << 16  # bytes that are read for a header, and eight times as many while it goes on
 LARGEST_CHUNK = 1 << 28  # bytes of lines or a tile decoded at once
 MOST_BYTES = 1 << 30  # of all channels, where the library can only decode all
 
@@ -90,6 +91,19 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
         raise ViewerError(where, what, hint) from None
     except ValueError as error:
         raise ViewerError(where, f"is a damaged EXR picture: {error}", hint) from None
+
+
+def read_header(file: BinaryIO, where: str, hint: str = "the file is damaged") -> tuple[list[Part], int]:
+    """`parts` of an open file, of which only as much is read as its headers take."""
+    data, size = b"", _FIRST
+    while True:
+        data += file.read(size - len(data))
+        try:
+            return parts(data, where, hint)
+        except ViewerError:
+            if len(data) < size or size >= LONGEST_HEADER:
+                raise
+        size = min(8 * size, LONGEST_HEADER)
 
 
 def check(found: Sequence[Part], start: int, length: int, where: str, hint: str = "the file is damaged") -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from viewer.base.errors import ViewerError
 from viewer.base.memory import available
-from viewer.film.layers import LAYERS, SERIES
+from viewer.film.layers import LAYERS, SERIES, expanded
 from viewer.kernels.records import FEATURES, FILM, HALF
 
 # Bytes of a pixel on the host, beside layers: the film and the picture made of it; for programs of samples also the
@@ -25,6 +25,7 @@ def picture_bytes(
 
     software : the driver's textures lie in the same memory. bounces : layers that the series ``bounce`` has.
     """
+    layers = expanded(layers)
     sizes = {name: LAYERS[name].empty(1, 1).nbytes for name in layers if name not in SERIES}
     each = (_SAMPLED if progressive else _CAST) + 2 * sum(sizes.values())  # a format may hold them once more
     each += 2 * 12 * bounces if "bounce" in layers else 0

@@ -20,7 +20,7 @@ from viewer.accel.structures import Structure
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
-from viewer.programs import LEVELS, PICTURES
+from viewer.programs import LEVELS, PICTURES, light_layers
 from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.grid_build import GridBuild
@@ -295,6 +295,14 @@ class GpuScene:
         if what not in self._programs:
             self._programs[what] = make(LEVELS[self.structure.levels], first_hits=first_hits, **form)
         return self._programs[what]
+
+    def light_layers(self, settings: Settings) -> tuple[Program, tuple[Any, ...]]:
+        """The program that sorts the light of the settings' paths, and what tells it from others."""
+        form = {name: value for name, value in _form(self.prepared, settings).items() if name != "layered"}
+        what = (light_layers, self.structure.levels, *form.items())
+        if what not in self._programs:
+            self._programs[what] = light_layers(LEVELS[self.structure.levels], **form)
+        return self._programs[what], tuple(form.items())
 
     def bind(self, program: Program, settings: Settings, stepwise: bool | None = None) -> LinkedProgram:
         """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings tell

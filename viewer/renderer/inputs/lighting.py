@@ -14,7 +14,7 @@ from viewer.lighting.each_light import each_light, turned
 from viewer.lighting.environment import environment as environment_module
 from viewer.lighting.environment import environment_uniforms
 from viewer.lighting.lights import LightList, scene_lights
-from viewer.lighting.path import candidate_settings, path_settings, whitted_settings
+from viewer.lighting.path import candidate_settings, occlusion_settings, path_settings, whitted_settings
 from viewer.lighting.photons import photon_modules
 from viewer.lighting.sampler import sampler as sampler_module
 from viewer.lighting.tree_choice import tree_modules
@@ -83,7 +83,8 @@ class Lighting:
             if not self._far:
                 self._far.append(environment_module(self.environment))
             self._lit = [*self._far, self.listed.module(), path_settings()]
-            self._lit += [self.each, whitted_settings(), candidate_settings(), *photon_modules(self.listed)]
+            settings = whitted_settings(), candidate_settings(), occlusion_settings()
+            self._lit += [self.each, *settings, *photon_modules(self.listed)]
         if sampler not in self._samplers:
             self._samplers[sampler] = sampler_module(sampler)
         if tree and tree not in self._trees:

@@ -48,6 +48,8 @@ from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
+OCCLUSION = 0.1  # of the scene's diagonal, without the ground: a few of a room's objects
+
 Report = Callable[[float, str], None]
 
 
@@ -176,6 +178,12 @@ class Prepared:
     def moving(self) -> bool:
         """Whether something but a camera moves while the shutter is open."""
         return key_count(self.scene) > 1
+
+    @cached_property
+    def occlusion_distance(self) -> float:
+        """Scene units within which things occlude a surface: a share of the scene's diagonal."""
+        low, high = self.scene.bounds(ground=False)
+        return OCCLUSION * float(np.linalg.norm(high - low))
 
     def camera_moves(self, settings: Settings) -> bool:
         """Whether the camera of the settings may move."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.film.layers import LAYERS, SERIES
+from viewer.film.layers import WORDS
 from viewer.film.tonemap import TONEMAPS
 from viewer.options.declare import Option, listed
 from viewer.options.table import OPTIONS
@@ -16,7 +16,7 @@ from viewer.programs import PICTURES, PictureProgram
 
 def registered() -> dict[str, Option]:
     """All options by name, with what this installation knows."""
-    words = {"program": PICTURES, "layers": (*LAYERS, *SERIES), "tonemap": TONEMAPS}
+    words = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
     known = {name: replace(OPTIONS[name], choices=tuple(choices)) for name, choices in words.items()}
     return {**OPTIONS, **known, "depth": replace(OPTIONS["depth"], default_text=_depths())}
 

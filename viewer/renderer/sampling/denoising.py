@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -42,17 +42,25 @@ def features_of(
     size: tuple[int, int],
     samples: int,
     progress: Report | None = None,
+    each: Callable[[Buffer, int], None] | None = None,
     floor: bool = True,
     white: bool = False,
 ) -> Iterator[Buffer]:
     """What the camera rays of every pixel's first ``samples`` samples hit: a buffer of `FEATURES`, while it lasts.
-    floor : as of `Sampler.features`."""
+
+    each : is shown it after every sample, with the sample's number. floor, white : as of `Sampler.features`.
+    """
     with renderer.device.current():
         buffer = Buffer(renderer.device, FEATURES, size)
     try:
-        for done in renderer.sampler.features(renderer.plan(size, samples=samples), buffer, floor, white):
-            if progress is not None:
-                progress(done, "feature layers")
+        ends = (samples,) if each is None else range(1, samples + 1)
+        for number, end in enumerate(ends):
+            for done in renderer.sampler.features(renderer.plan(size, samples=end), buffer, floor, white):
+                if progress is not None:
+                    progress((number + done) / len(ends), "feature layers")
+            if each is not None:
+                with renderer.device.current():
+                    each(buffer, number)
         yield buffer
     finally:
         with renderer.device.current():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from viewer.base.lock import FairLock
@@ -11,6 +11,7 @@ from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.motion_layer import Moment
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.sampler import Sampler
@@ -28,6 +29,7 @@ class RendererParts(Protocol):
     photon_map: PhotonMap
     sampler: Sampler
     lock: FairLock
+    last_frame: Callable[[], Moment] | None
 
     @property
     def prepared(self) -> Prepared: ...

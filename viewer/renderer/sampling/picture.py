@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,7 @@ from viewer.film.files.checkpoint import film_layers, film_metadata
 from viewer.film.files.image import Matte
 from viewer.film.film import Film, single
 from viewer.film.tonemap import srgb8
+from viewer.kernels.records import HIT
 from viewer.options.table import OPTIONS
 from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.inputs.prepared import Prepared
@@ -27,7 +28,13 @@ COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the sta
 SURFACE_LAYERS = ("normal", "albedo")
 FEATURE_LAYERS = ("depth", *SURFACE_LAYERS)  # of a progressive program averages over its samples
 NUMBER_LAYERS = ("triangle", "instance")
-FIELDS = {"depth": ("t", "triangle"), **dict.fromkeys(NUMBER_LAYERS, ("triangle", "instance"))}  # of a hit, for layers
+HITS = "hits"  # an array of `HIT` in the place of a layer, of which others are made
+# Fields of a hit, for layers.
+FIELDS: Mapping[str, Sequence[str]] = {
+    "depth": ("t", "triangle"),
+    HITS: HIT.dtype.names or (),
+    **dict.fromkeys(NUMBER_LAYERS, ("triangle", "instance")),
+}
 
 EXPOSURE, TONEMAP = OPTIONS["exposure"].default, OPTIONS["tonemap"].default
 
@@ -52,6 +59,7 @@ class Picture:
     depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
     photon_remark: str = ""  # what there is to say of its photon map
     matte: Matte | None = None
+    layer_remarks: list[str] = field(default_factory=list)  # what there is to say of its layers
     own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
 
     def __repr__(self) -> str:
@@ -88,7 +96,7 @@ class Picture:
         """Remarks on the picture at an exposure (stops, or auto): that it is dim or nearly black under the scene's own
         lights, and that no photon is in its map."""
         said = darkness(self.linear, exposure) if self.own_lights else ""
-        return [line for line in (said, self.photon_remark) if line]
+        return [line for line in (said, self.photon_remark, *self.layer_remarks) if line]
 
     def png(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> bytes:
         """The bytes of the file that `save` writes for a name ending in .png."""
@@ -150,7 +158,10 @@ def collect(
         if surface:
             read(machine.streams["surface"], surface)
     for name, layer in layers.items():
-        if name in COUNTED_LAYERS:
+        if name == HITS:
+            for field_name, values in hit.items():
+                layer[field_name][at] = values
+        elif name in COUNTED_LAYERS:
             calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
             layer[at] = 0 if calls is None else picture(calls)
         elif name == "depth":

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 from viewer.cameras.backdrop import WHITE, Tone, tones_uniforms
 from viewer.cameras.lens import lens_uniforms
@@ -13,7 +14,7 @@ from viewer.film.adaptive import LEAST, first_decision
 from viewer.film.device_film import Buffer, FilmBuffer, FilmError
 from viewer.film.error.convergence import ends, is_half
 from viewer.kernels.records import FILM, PIXEL
-from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers
+from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key, warm
 from viewer.renderer.device.tile_job import EyeHits, FirstHitPass, HeldHits, Rectangle, Tile, TileRun, tile_job
@@ -213,41 +214,71 @@ class Sampler:
         as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's own.
         floor : a floor before the backdrop is a surface, too, as denoisers want it. white : before a white background,
         where there is a plain one."""
-        scene, settings = self.scene, plan.settings
-        rectangles, shape = self._tiles(plan)
-        program = feature_buffers(LEVELS[scene.structure.levels], scene.prepared.backdrop)
-        camera = scene.prepared.camera_moves(settings)
+        prepared, settings, shape = self.scene.prepared, plan.settings, self._tiles(plan)[1]
+        program = feature_buffers(LEVELS[self.scene.structure.levels], prepared.backdrop)
         common = shape, False, settings.passes, settings.sampler
-        projection = scene.prepared.projection(settings)
+        camera, projection = prepared.camera_moves(settings), prepared.projection(settings)
         key = Key(("features",), *common, camera_moves=camera, projection=projection)
-        lens, pixel_filter = eye(settings, plan.camera)
-        paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
-        uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths, "floor_solid": int(floor)}
-        tones = scene.prepared.lighting.backdrop.tones if scene.prepared.lighting.backdrop is not None else None
+        tones = prepared.lighting.backdrop.tones if prepared.lighting.backdrop is not None else None
+        uniforms: dict[str, Any] = {"floor_solid": int(floor)}
         if tones is not None:
             uniforms |= _tones((WHITE, WHITE) if white else tones)
-        run = TileRun(program, (key, settings), shape, uniforms, {"features": buffer})
-        sweep = _Sweep(run, plan.size[0] * plan.size[1])
-        for event in self._sweep(plan, sweep, rectangles(), plan.samples):
-            yield event.share
+        yield from self._fill(plan, program, key, {"features": buffer}, uniforms)
         buffer.brought_to(max(buffer.samples, plan.samples))
+
+    def light_layers(self, plan: FramePlan, film: FilmBuffer, buffer: Buffer) -> Iterator[float]:
+        """Bring a buffer of `LIGHT_SUMS` to the samples that every pixel of a film of the plan's size has; yields the
+        share that is done. The film is the path tracer's, and stays as it is."""
+        plan, shape = self._at_once(plan), self._tiles(plan)[1]
+        program, form = self.scene.light_layers(plan.settings)
+        key = self.scene.key(("light layers", form), program, plan.settings, shape)
+        yield from self._fill(plan, program, key, {"film": film, "sums": buffer})
+
+    def visibility(
+        self, plan: FramePlan, film: FilmBuffer, buffer: Buffer, shadow: bool, occlusion: bool
+    ) -> Iterator[float]:
+        """Bring a buffer of `VISIBILITY` to a film's samples, as `light_layers` does. shadow, occlusion : what is found
+        out of light and of the hemisphere."""
+        plan = self._at_once(replace(plan, settings=plan.settings.replace(strategy="lights")))
+        shape = self._tiles(plan)[1]
+        program = visibility(LEVELS[self.scene.structure.levels], shadow, occlusion)
+        key = self.scene.key(("visibility", shadow, occlusion), program, plan.settings, shape)
+        yield from self._fill(plan, program, key, {"film": film, "visibility": buffer})
 
     def backdrop_weight(self, plan: FramePlan, film: FilmBuffer) -> Iterator[float]:
         """Bring a film to what is left of the backdrop in each pixel's first samples, 0 to 1, as many as the plan has;
         yields the share that is done. The scene must have a backdrop that is plain."""
         scene, settings = self.scene, plan.settings
-        rectangles, shape = self._tiles(plan)
         program = backdrop_weight(LEVELS[scene.structure.levels], scene.prepared.backdrop)
+        key = scene.key(("backdrop",), program, settings, self._tiles(plan)[1])
+        yield from self._fill(plan, program, key, {"film": film}, {**_tones((WHITE, WHITE)), "path_clamp": 0.0})
+
+    def _at_once(self, plan: FramePlan) -> FramePlan:
+        """The plan by the single pass, where there is one: between passes, streams as wide as those of layers take
+        several times as long."""
+        if self.scene.device.limits is not None:
+            return plan
+        return replace(plan, settings=plan.settings.replace(machine="singlepass"))
+
+    def _fill(
+        self,
+        plan: FramePlan,
+        program: Program,
+        key: Key,
+        buffers: dict[str, Buffer | FilmBuffer],
+        values: Mapping[str, Any] | None = None,
+    ) -> Iterator[float]:
+        """Run a program of samples over a picture's buffers; yields the share that is done. values : uniforms beside
+        those of lens and paths."""
+        scene, settings = self.scene, plan.settings
+        rectangles, shape = self._tiles(plan)
         lens, pixel_filter = eye(settings, plan.camera)
         paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
-        uniforms = {
-            **lens_uniforms(lens, plan.size, pixel_filter),
-            **paths,
-            **_tones((WHITE, WHITE)),
-            "path_clamp": 0.0,
-        }
-        key = scene.key(("backdrop",), program, settings, shape)
-        sweep = _Sweep(TileRun(program, (key, settings), shape, uniforms, {"film": film}), plan.size[0] * plan.size[1])
+        uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths}
+        uniforms["light_candidates"] = scene.prepared.light_candidates(settings)
+        uniforms["occlusion_distance"] = scene.prepared.occlusion_distance
+        run = TileRun(program, (key, settings), shape, {**uniforms, **(values or {})}, buffers)
+        sweep = _Sweep(run, plan.size[0] * plan.size[1])
         for event in self._sweep(plan, sweep, rectangles(), plan.samples):
             yield event.share
 

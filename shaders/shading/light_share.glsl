@@ -1,0 +1,20 @@
+// Shares of light by lobe: what comes through a surface is transmitted; of what it reflects Lambert's part is diffuse,
+// and all else glossy. matte_value is generated (viewer/materials/light_share.py).
+#include "interface/light_share.glsl"
+#include "interface/bsdf.glsl"
+#include "shading/bsdf_side.glsl"
+#ifdef HAVE_PRINCIPLED
+#include "shading/matte_principled.glsl"
+#endif
+
+vec3 matte_value(Interaction at, vec3 wo, vec3 wi);
+
+LightShare light_share(Interaction at, vec3 wi, bool single) {
+    bool through = dot(at.normal, at.wo) * dot(at.normal, wi) < 0.0;
+    LightShare share = LightShare(vec3(0.0), through ? 1.0 : 0.0);
+    if (!through && !single) {
+        vec3 value = bsdf_value(at, at.wo, wi), matte = matte_value(at, at.wo, wi);
+        share.diffuse = clamp(matte / max(value, vec3(1e-30)), 0.0, 1.0);
+    }
+    return share;
+}

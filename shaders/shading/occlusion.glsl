@@ -1,0 +1,1 @@
+// How far occlusion looks: float occlusion_distance, scene units.

@@ -1,0 +1,79 @@
+"""Semantic classes in glTF's extras, and names, as pictures' layers have them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer.film.mattes import labels
+
+
+def model(tmp_path: Path, nodes: list[dict[str, Any]], meshes: list[dict[str, Any]], roots: list[int]) -> Any:
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32).tobytes()
+    primitive = {"attributes": {"POSITION": 0}}
+    document = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": roots}],
+        "nodes": nodes,
+        "meshes": [{"primitives": [primitive], **mesh} for mesh in meshes],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": len(points)}],
+        "buffers": [
+            {
+                "byteLength": len(points),
+                "uri": "data:application/octet-stream;base64," + base64.b64encode(points).decode(),
+            }
+        ],
+    }
+    path = tmp_path / "model.gltf"
+    path.write_text(json.dumps(document))
+    return viewer.load(path)
+
+
+def test_the_node_s_own_the_mesh_s_and_those_above(tmp_path: Path) -> None:
+    nodes: list[dict[str, Any]] = [
+        {"name": "room", "children": [1, 2, 3, 4], "extras": {"semantic": "indoors"}},
+        {"name": "chair", "mesh": 0, "extras": {"class": "seat"}},
+        {"name": "table", "mesh": 0},
+        {"name": "wall", "mesh": 1},
+        {"mesh": 2, "extras": {"class": 7}},
+        {"mesh": 1, "extras": ["class", "none of ours"]},
+    ]
+    scene = model(tmp_path, nodes, [{"extras": {"class": "furniture"}}, {}, {"name": "m", "extras": 5}], [0, 5])
+    found = labels.classes(scene)
+    assert [found.names[number] if number >= 0 else "" for number in found.numbers] == [
+        *("seat", "furniture", "indoors", "7"),
+        "",
+    ]
+    assert labels.objects(scene).names == ("chair", "table", "wall", "node 4", "node 5")
+    assert labels.parts(scene).names == ("room/chair", "room/table", "room/wall", "room/node 4", "node 5")
+    assert labels.assets(scene).names == ("room", "node 5")
+
+
+@pytest.mark.parametrize("extras", [None, {}, {"class": True}, {"class": ["chair"]}, {"class": ""}, {"class": 1.5}, 3])
+def test_other_extras_are_no_classes(tmp_path: Path, extras: Any) -> None:
+    node = {"mesh": 0} if extras is None else {"mesh": 0, "extras": extras}
+    scene = model(tmp_path, [node], [{}], [0])
+    assert scene.hierarchy.classes is None and labels.classes(scene).numbers.tolist() == [-1]
+
+
+def test_primitives_of_a_mesh_are_one_object(shared_scenes: Path) -> None:
+    scene = viewer.load(shared_scenes / "models" / "ToyCar.glb")
+    found = labels.objects(scene)
+    assert len(found.numbers) == len(scene.instances) and len(set(found.names)) == len(found.names)
+    assert {"ToyCar", "Fabric", "Glass"} <= set(found.names)
+
+
+def test_gpu_instances_have_names_of_their_own(shared_scenes: Path) -> None:
+    scene = viewer.load(shared_scenes / "forest_gpuinst.glb")
+    found = labels.objects(scene)
+    assert len(found.names) == len(set(found.names)) > 100
+    first = next(name for name in found.names if f"{name} 2" in found.names)
+    assert f"{first} 3" in found.names

@@ -1,0 +1,156 @@
+"""Layers of light: together they are the picture, and each is what its name says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import places
+import pytest
+
+import viewer
+from viewer.base.errors import ViewerError
+from viewer.film.layers import LIGHT_LAYERS
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.scene import Scene
+
+SIZE = (32, 24)
+ROUNDING = 4e-6  # relative to the brightest of what is added up
+
+
+def rendered(device: Any, scene: Any, spp: int = 16, size: tuple[int, int] = SIZE, **options: Any) -> Any:
+    renderer = Renderer(scene, program="path", device=device, **options)
+    picture = renderer.render(size, spp=spp, layers="light")
+    renderer.release()
+    return picture
+
+
+def assert_whole(picture: Any) -> None:
+    """The layers' sum is the picture."""
+    total = sum(picture.layers[name].astype(np.float64) for name in LIGHT_LAYERS)
+    scale = np.maximum(np.abs(picture.linear).max(axis=-1, keepdims=True), 1e-3)
+    assert (np.abs(total - picture.linear) / scale).max() < ROUNDING
+    assert all((picture.layers[name] >= 0).all() for name in LIGHT_LAYERS)
+
+
+def glossy_room() -> Scene:
+    """A room of matte walls with a lamp, a coated sphere of glass and one of metal, a Phong box, and a mirror."""
+    metal = Material("metal", (0.9, 0.7, 0.4, 1.0), metallic=1.0, roughness=0.3, kind="principled")
+    glass = Material("glass", (1, 1, 1, 1), kind="principled", transmission=1.0, roughness=0.2, clearcoat=0.5)
+    plastic = Material("plastic", (0.2, 0.6, 0.3, 1.0), kind="principled", roughness=0.4)
+    phong = Material("phong", (0.4, 0.3, 0.3, 1.0), kind="phong", specular=0.3, exponent=20.0, reflectivity=0.2)
+    mirror = Material("mirror", (0.9, 0.9, 0.9, 1.0), kind="mirror")
+    clear = Material("clear", (1, 1, 1, 1), kind="dielectric")
+    ball = places.sphere(3)
+    spots = [(-0.5, -0.5, 0.2), (0.4, -0.6, 0.4), (0.0, 0.3, -0.3), (-0.6, 0.4, 0.0), (0.6, 0.3, 0.1), (0.1, -0.2, 0.7)]
+    meshes = [places.flat(places.box(True)), places.flat(places.LAMP, 1)]
+    meshes += [places.flat(0.25 * ball + np.array(spot), 2 + k) for k, spot in enumerate(spots)]
+    materials = [places.material(0.6), places.material(0.1, 8.0), metal, glass, plastic, phong, mirror, clear]
+    return places.scene(meshes, materials, Camera((0, 0, 3.2), (0, 0, 0), fov=40.0))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"machine": "singlepass"},
+        {"accel": "two-level-bvh", "aperture": 0.05},
+        {"strategy": "bsdf", "clamp": 0.5},
+        {"light_sampler": "tree", "roulette": "auto"},
+    ],
+    ids=str,
+)
+def test_the_layers_together_are_the_picture(device, options) -> None:
+    assert_whole(rendered(device, glossy_room(), **options))
+
+
+@pytest.mark.parametrize("scene", ["cornell", "ring", "prism", "glass_ball"])
+def test_of_builtin_scenes_too(device, scene) -> None:
+    assert_whole(rendered(device, scene, spp=4))
+
+
+def test_adaptive_pictures_and_films_that_go_on(device) -> None:
+    renderer = Renderer("cornell", program="path", device=device, depth=3)
+    picture = renderer.render((48, 48), spp=128, error=0.06, layers="light,samples")
+    assert picture.layers["samples"].min() < picture.layers["samples"].max()
+    assert_whole(picture)
+    first = renderer.render((48, 48), spp=3)
+    assert_whole(renderer.render((48, 48), spp=8, layers="light", film=first.film))
+    renderer.release()
+
+
+def test_a_matte_wall_under_one_light_is_direct_and_diffuse(device) -> None:
+    wall = places.alone(
+        places.quads(np.array([[[-3, -3, 0], [3, -3, 0], [3, 3, 0], [-3, 3, 0]]])), places.material(0.5)
+    )
+    wall.lights = [Light("point", intensity=(7.0, 7.0, 7.0), position=(0.4, 0.3, 2.0))]
+    picture = rendered(device, wall, 1, pixel_filter="point", environment="none")
+    origins, directions = picture_rays(wall)
+    point = origins - directions * (origins[..., 2] / directions[..., 2])[..., None]
+    towards = np.array([0.4, 0.3, 2.0]) - point
+    square = (towards**2).sum(-1)
+    expected = 0.5 / np.pi * 7.0 * towards[..., 2] / square**1.5
+    found = picture.layers
+    assert np.abs(found["direct_diffuse"] - expected[..., None]).max() < 2e-5 * expected.max()
+    for name in set(LIGHT_LAYERS) - {"direct_diffuse"}:
+        assert not found[name].any(), name
+
+
+def picture_rays(scene: Scene) -> tuple[Any, Any]:
+    return scene.camera().rays(*SIZE)
+
+
+def test_a_furnace_gives_each_lobe_its_albedo(device) -> None:
+    """Under an even sky a convex thing's direct layers are what each lobe scatters of it."""
+    sky = {"environment": "1,1,1"}
+    matte = rendered(device, places.alone(places.sphere(2), places.material(0.3)), 64, **sky).layers
+    inside = (slice(8, 16), slice(12, 20))
+    assert np.allclose(matte["direct_diffuse"][inside].mean(), 0.3, atol=0.004)
+    assert not matte["direct_glossy"].any() and not matte["direct_transmission"].any()
+    assert (matte["emission"][0] == 1).all()  # the sky itself
+    mirror = Material("mirror", (0.7, 0.7, 0.7, 1.0), kind="mirror")
+    found = rendered(device, places.alone(places.sphere(2), mirror), 4, **sky).layers
+    assert np.allclose(found["direct_glossy"][inside], 0.7, atol=1e-5) and not found["direct_diffuse"].any()
+    thin = Material("thin", (1, 1, 1, 1), kind="principled", transmission=1.0, roughness=0.0)
+    pane = places.quads(np.array([[[-3, -3, 0], [3, -3, 0], [3, 3, 0], [-3, 3, 0]]]))
+    found = rendered(device, places.alone(pane, thin), 64, **sky).layers
+    both = found["direct_glossy"][inside].mean(), found["direct_transmission"][inside].mean()
+    assert both[0] == pytest.approx(0.04, abs=0.01) and both[1] == pytest.approx(0.96, abs=0.01)
+    assert not found["direct_diffuse"].any()
+    plastic = Material("plastic", (0.5, 0.5, 0.5, 1.0), kind="principled", roughness=0.5)
+    found = rendered(device, places.alone(places.sphere(2), plastic), 64, **sky).layers
+    diffuse, glossy = found["direct_diffuse"][inside].mean(), found["direct_glossy"][inside].mean()
+    assert 0.45 < diffuse < 0.5 and 0.03 < glossy < 0.1
+
+
+def test_indirect_light_is_of_longer_paths(device) -> None:
+    """The same as the layers of path lengths, which other runs make."""
+    renderer = Renderer(glossy_room(), program="path", device=device, depth=4)
+    picture = renderer.render(SIZE, spp=4, layers="light,bounce")
+    found = {name: layer.astype(np.float64) for name, layer in picture.layers.items()}
+    scale = max(1e-3, picture.linear.max())
+    direct, indirect = (sum(found[name] for name in LIGHT_LAYERS if name.startswith(way)) for way in ("direct", "indi"))
+    longer = sum(found[f"bounce.{number}"] for number in range(2, 5))
+    for own, other in ((found["emission"], found["bounce.0"]), (direct, found["bounce.1"]), (indirect, longer)):
+        assert np.abs(own - other).max() < ROUNDING * scale
+    renderer.release()
+
+
+def test_layers_without_light_have_the_picture_s_own_bits(device) -> None:
+    renderer = Renderer(viewer.load("cornell"), program="path", device=device)
+    plain = renderer.render((24, 24), spp=3)
+    assert renderer.render((24, 24), spp=3, layers="all").linear.tobytes() == plain.linear.tobytes()
+    renderer.release()
+
+
+@pytest.mark.parametrize("program", ["cast", "whitted", "shadow", "photon"])
+def test_other_programs_have_none(device, program) -> None:
+    renderer = Renderer("cornell", program=program, device=device)
+    with pytest.raises(ViewerError, match=f"program {program} traces no paths"):
+        renderer.render((8, 8), layers="direct_glossy")
+    if program == "cast":
+        assert "emission" not in renderer.render((8, 8), layers="all").layers
+    renderer.release()

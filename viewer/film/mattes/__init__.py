@@ -1,0 +1,1 @@
+"""Names and numbers of what a picture shows, and how much of each pixel they cover."""

@@ -1,0 +1,72 @@
+"""Which numbers a pixel's samples see, and how often: exact counts, ranked for files."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_PAIRS = 1 << 22  # that are kept apart before equal ones are counted together
+
+
+class Coverage:
+    """Counts of numbers over the samples of a picture's pixels; -1 is none.
+
+    Most pixels see one number alone, which is counted in place; all others are pairs of a pixel and a number.
+    """
+
+    def __init__(self, pixels: int, numbers: int) -> None:
+        """numbers : they are from 0 to below it."""
+        self.pixels, self.numbers = pixels, max(1, numbers)
+        self._first = np.full(pixels, -1, np.int64)
+        self._count = np.zeros(pixels, np.int32)
+        self._others: list[NDArray[np.int64]] = []
+        self._merged = np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    def add(self, seen: NDArray) -> None:
+        """One sample of every pixel: (pixels,) numbers."""
+        seen = seen.astype(np.int64)
+        fresh = (self._first < 0) & (seen >= 0)
+        np.copyto(self._first, seen, where=fresh)
+        same = (seen == self._first) & (seen >= 0)
+        self._count += same
+        other = np.flatnonzero(~same & (seen >= 0))
+        if other.size:
+            self._others.append(other * self.numbers + seen[other])
+            if sum(map(len, self._others)) > MOST_PAIRS:
+                self._merge()
+
+    def _merge(self) -> None:
+        keys = np.concatenate([self._merged[0], *self._others])
+        counts = np.concatenate([self._merged[1], np.ones(len(keys) - len(self._merged[0]), np.int64)])
+        self._others, self._merged = [], summed(keys, counts)
+
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Pixels, numbers and counts (P,): each pair once."""
+        self._merge()
+        keys, counts = self._merged
+        own = np.flatnonzero(self._first >= 0)
+        pixels = np.concatenate([own, keys // self.numbers])
+        numbers = np.concatenate([self._first[own], keys % self.numbers])
+        return pixels, numbers, np.concatenate([self._count[own].astype(np.int64), counts])
+
+
+def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Different keys in order, and the sum of each one's counts."""
+    found, places = np.unique(keys, return_inverse=True)
+    return found, np.bincount(places, counts, len(found)).astype(np.int64)
+
+
+def ranked(
+    pixels: NDArray[np.int64], numbers: NDArray[np.int64], counts: NDArray[np.int64], size: int, ranks: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(size, ranks) each: the numbers that each of so many pixels sees most, -1 for none, and their counts; of equal
+    counts the lower number first."""
+    order = np.lexsort((numbers, -counts, pixels))
+    pixels, numbers, counts = pixels[order], numbers[order], counts[order]
+    begins = np.searchsorted(pixels, pixels, side="left")
+    rank = np.arange(len(pixels)) - begins
+    kept = rank < ranks
+    found, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
+    found[pixels[kept], rank[kept]] = numbers[kept]
+    times[pixels[kept], rank[kept]] = counts[kept]
+    return found, times

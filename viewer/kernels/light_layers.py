@@ -1,0 +1,65 @@
+"""Steps that keep a path's light apart by its way from the first surface: the twins of ``shaders/kernels/``.
+
+They stand between the steps of path tracing, which know nothing of them: these leave light in the stream ``portion``,
+as they leave it in ``radiance`` elsewhere, and it is sorted from there.
+"""
+
+from __future__ import annotations
+
+from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
+from viewer.stream.declare.record import Field, Record
+
+# The layers, in the order of the fields.
+LIGHT_LAYERS = (
+    "emission",
+    *(f"{way}_{lobe}" for way in ("direct", "indirect") for lobe in ("diffuse", "glossy", "transmission")),
+)
+
+LIGHT_SHARE = Record(
+    "LightShare",
+    Field("diffuse", "vec3", about="share of the light over the path's first surface that its matte part scatters"),
+    Field("transmitted", "float", about="1: it comes through that surface; 0: it is reflected"),
+)
+LIGHT_SPLIT = Record(
+    "LightSplit", *(Field(name, "vec3", "linear sRGB", about="of the sample") for name in LIGHT_LAYERS)
+)
+LIGHT_SUMS = Record(
+    "LightSums",
+    *(Field(name, "vec3", "linear sRGB", about="sum of the samples") for name in LIGHT_LAYERS),
+    Field("count", "float", about="of the samples"),
+)
+
+BEGIN_LIGHT_LAYERS = Kernel(
+    "begin_light_layers",
+    (
+        IN("pixel", PIXEL),
+        IN("film", FILM),
+        IN("sums", LIGHT_SUMS),
+        OUT("path", PATH),
+        OUT("media", MEDIA),
+        OUT("portion", RADIANCE),
+        OUT("ray", RAY),
+    ),
+    exits=("ray", "done"),
+    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel", "media_of"),
+)
+SORT_ARRIVAL = Kernel(
+    "sort_arrival",
+    (IN("path", PATH), IN("share", LIGHT_SHARE), INOUT("portion", RADIANCE), INOUT("split", LIGHT_SPLIT)),
+    exits=("done",),
+)
+SORT_LIGHT = Kernel("sort_light", SORT_ARRIVAL.arguments, exits=("done",))
+SHARE_LIGHT = Kernel(
+    "share_light",
+    (IN("interaction", SCENE_INTERACTION), IN("ray", RAY), IN("path", PATH), INOUT("share", LIGHT_SHARE)),
+    exits=("done",),
+    needs=("light_share",),
+)
+SHARE_SCATTER = Kernel("share_scatter", SHARE_LIGHT.arguments, exits=("done",), needs=("light_share",))
+FINISH_LIGHT_LAYERS = Kernel(
+    "finish_light_layers",
+    (IN("split", LIGHT_SPLIT), IN("film", FILM), INOUT("sums", LIGHT_SUMS)),
+    exits=("again", "done"),
+    needs=("path_settings",),
+)

@@ -1,0 +1,82 @@
+"""The way, in pixels, that what a picture shows has come since the last frame: by the poses and cameras of both."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.renderer.inputs.hit_attributes import HitAttributes
+from viewer.scene.camera import Camera
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.instance import transforms_of
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Scene
+
+
+class Moment(NamedTuple):
+    """A frame: the scene as it was posed and placed, and the camera."""
+
+    scene: Scene
+    camera: Camera
+
+
+def motion(
+    of: HitAttributes, camera: Camera, before: Moment, hits: NDArray, positions: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(H, W, 2): from where the hits (H, W) of the pixels' centres were in the last frame to these centres, right and
+    down. 0 without a hit, and where the point was not in front of the camera or not there.
+
+    positions : (H, W, 3) of the hits, world space.
+    """
+    found = np.zeros((*hits.shape, 2))
+    if len(before.scene.instances) != len(of.scene.instances):
+        return found
+    size = hits.shape[::-1]
+    flat = hits.reshape(-1)
+    instances = of.prepared.instance_numbers(flat)
+    rows = np.flatnonzero(instances >= 0)
+    was = _earlier(of, before.scene, flat[rows], instances[rows], positions.reshape(-1, 3)[rows])
+    here = np.stack([rows % size[0], rows // size[0]], axis=-1) + 0.5
+    way = here - before.camera.project(was, size)
+    found.reshape(-1, 2)[rows] = np.where(np.isfinite(way), way, 0.0)
+    return found
+
+
+def _earlier(
+    of: HitAttributes, scene: Scene, hits: NDArray, instances: NDArray[np.int32], positions: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(N, 3): where points (N, 3) on instances (N,) were in an earlier scene of the same instances; NaN where that is
+    not known."""
+    now, then = transforms_of(of.scene.instances), transforms_of(scene.instances)
+    found = positions.copy()
+    order = np.argsort(instances, kind="stable")
+    numbers, begins = np.unique(instances[order], return_index=True)
+    for number, first, last in zip(numbers.tolist(), begins, [*begins[1:], len(order)], strict=False):
+        rows = order[first:last]
+        mesh, other = (each.meshes[each.instances[number].mesh] for each in (of.scene, scene))
+        if mesh is other:
+            if not np.array_equal(now[number], then[number]):
+                found[rows] = _carried(now[number], then[number], found[rows])
+        elif _follows(mesh, other):
+            corners = other.positions[other.triangles[of.triangles(hits[rows], instances[rows])]].astype(np.float64)
+            local = (corners * of.weights(hits[rows], instances[rows])[..., None]).sum(axis=1)
+            found[rows] = local @ then[number, :3, :3].T + then[number, :3, 3]
+        else:
+            found[rows] = np.nan
+    return found
+
+
+def _follows(mesh: Mesh, other: Mesh) -> bool:
+    """Whether one mesh is another pose of the other."""
+    return isinstance(mesh, DeformedMesh) and mesh.follows(other)
+
+
+def _carried(now: NDArray, then: NDArray, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points (N, 3) of an object placed by one matrix, where another places them; NaN of flattened ones."""
+    try:
+        matrix = then @ np.linalg.inv(now)
+    except np.linalg.LinAlgError:
+        return np.full_like(points, np.nan)
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
