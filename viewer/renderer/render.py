@@ -17,7 +17,7 @@ from viewer.film.files.states import AUTO
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
-from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, denoised, features_of
+from viewer.renderer.sampling.denoising import MOST_FEATURES, denoised, features_of
 from viewer.renderer.sampling.partial_film import film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
@@ -38,6 +38,7 @@ class PictureRequest:
     resume: str | None = None
     film: Film | None = None
     state: Checkpoint | None = None
+    denoiser: str = "none"
 
 
 def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Report | None = None) -> Picture:
@@ -81,7 +82,7 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
             if "bounce" in wanted.layers:
                 made = {**made, **bounce_layers(renderer, session.size, session.samples, progress)}
             features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
-            clean = _features(renderer, session, features, progress) if session.samples else None
+            clean = _features(renderer, session, features, wanted.denoiser, progress) if session.samples else None
             rest = {name: layer for name, layer in beside.items() if name not in (*features, "samples")}
             if rest:
                 cast_layers(renderer, wanted.size, rest, wanted.counting, progress)
@@ -92,7 +93,7 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         session.release()
     if clean is not None:
         made[NOISY.name], picture.linear = picture.linear, clean
-        picture.metadata["denoised"] = renderer.settings.denoise
+        picture.metadata["denoised"] = picture.stats.facts["denoised"] = wanted.denoiser
     picture.layers, picture.metadata[DRIVER] = made, drivers
     return picture
 
@@ -119,20 +120,20 @@ def resumed_film(
 
 
 def _features(
-    renderer: RendererParts, session: Session, layers: dict[str, NDArray], progress: Report | None
+    renderer: RendererParts, session: Session, layers: dict[str, NDArray], denoiser: str, progress: Report | None
 ) -> NDArray[np.float32] | None:
-    """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
+    """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), unless by none.
 
     Layers are averages over all samples; without them the denoiser makes do with fewer.
     """
-    film, clean = session.convergence.film.buffer, renderer.settings.denoise not in UNASKED
+    film, clean = session.convergence.film.buffer, denoiser != "none"
     if film is None or not (layers or clean):
         return None
     samples = session.samples if layers else min(session.samples, MOST_FEATURES)
     with features_of(renderer, session.size, samples, progress) as features:
         if layers:
             feature_layers(features, layers)
-        return denoised(renderer, film, features) if clean else None
+        return denoised(renderer, film, features, denoiser) if clean else None
 
 
 def _drivers(path: str, before: str, now: str) -> str:
