@@ -66,11 +66,13 @@ class _Server(threading.Thread):
         command = [sys.executable, "-c", CODE, str(paths.PACKAGE.parent)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with child_process(command, env=self._environment, **pipes) as self._process:
+            to, back = self._process.stdin, self._process.stdout
+            assert to is not None and back is not None
             while not self._stopped:
                 try:
-                    pickle.dump(task, self._process.stdin)
-                    self._process.stdin.flush()
-                    self._done.put(pickle.load(self._process.stdout))
+                    pickle.dump(task, to)
+                    to.flush()
+                    self._done.put(pickle.load(back))
                 except (EOFError, OSError, pickle.UnpicklingError):
                     fault = f"{task.scene}: the process died that rendered it (exit code {self._process.wait()})"
                     self._done.put(([], "", fault))
