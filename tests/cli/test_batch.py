@@ -23,13 +23,13 @@ TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 {top} 0\nf 1 2 3\n"
 PRETENDING = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from viewer.cli import batch, workers
+from viewer.cli import workers
 def render(self, task, progress):
     if task.scene == "dies":
         os._exit(7)
     progress.note(f"note of {task.scene}")
     return ("", "no scene") if task.scene == "wrong" else (f"{task.output} by {os.environ['LP_NUM_THREADS']}", "")
-batch.Renderings.render = render
+workers.Renderings.render = render
 workers.work()
 """
 
@@ -126,7 +126,7 @@ def test_the_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         return SimpleNamespace(renderer=outcome, line=f"line of {outcome}")
 
     monkeypatch.setattr(commands, "rendered", rendered)
-    renderings, task, progress = batch.Renderings(), Namespace(scene="s", debug=False), Progress(quiet=True)
+    renderings, task, progress = workers.Renderings(), Namespace(scene="s", debug=False), Progress(quiet=True)
     found = [renderings.render(task, progress) for _ in outcomes]
     assert given == [None, "first", "first", "second", None]
     assert [line for line, _ in found] == ["line of first", "", "line of second", "", "line of third"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import traceback
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from glob import glob
@@ -18,11 +17,10 @@ from typing import TYPE_CHECKING
 
 from viewer.base.errors import ViewerError, printable
 from viewer.cli import commands
-from viewer.cli.faults import explained
+from viewer.cli.workers import Renderings, answers
 
 if TYPE_CHECKING:
     from viewer.cli.progress import Progress
-    from viewer.renderer.renderer import Renderer
 
 PLACEHOLDER = re.compile(r"\{(stem|name|index)\}")
 EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
@@ -93,27 +91,6 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
     return tasks
 
 
-class Renderings:
-    """Pictures one after the other by one renderer: device and compiled programs stay."""
-
-    def __init__(self) -> None:
-        self._renderer: Renderer | None = None
-
-    def render(self, task: Namespace, progress: Progress) -> tuple[str, str]:
-        """The line of a picture that is written, and empty; or empty, and the fault."""
-        try:
-            done = commands.rendered(task, progress, self._renderer)
-        except Exception as error:
-            if task.debug:
-                traceback.print_exc()
-            if not isinstance(error, ViewerError):  # after which the renderer is as it was
-                self._renderer = None
-            fault = explained(error)[1]
-            return "", fault if fault.startswith(task.scene) else f"{task.scene}: {fault}"
-        self._renderer = done.renderer
-        return done.line, ""
-
-
 def _in_turn(tasks: Sequence[Namespace], progress: Progress) -> Iterator[tuple[str, str]]:
     """Every picture by this process."""
     renderings = Renderings()
@@ -124,8 +101,6 @@ def _in_turn(tasks: Sequence[Namespace], progress: Progress) -> Iterator[tuple[s
 
 def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: Progress) -> Iterator[tuple[str, str]]:
     """Every picture by one of ``jobs`` processes, in the order in which they are done."""
-    from viewer.cli.workers import answers
-
     for done, (notes, line, fault) in enumerate(answers(tasks, jobs), 1):
         for note in notes:
             progress.note(note)

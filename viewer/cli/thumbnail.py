@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST = 1024  # pixels: the standard's largest size
-QUALITY = "draft"
+QUALITY, SAMPLES = "draft", 8
 TEXELS = 4  # of a texture's longest side, by the thumbnail's
 # Of freedesktop's shared-mime-info, and those of PLY that other viewers register.
 TYPES = ("model/gltf-binary", "model/gltf+json", "model/obj", "model/stl", "model/ply", "application/extension-ply")
@@ -57,7 +57,7 @@ def thumbnail(arguments: Namespace) -> bool:
     loaded()
     renderer = Renderer(load(path, lenient=True).framed(), max_texture=TEXELS * edge)
     brightened(renderer, (edge, edge))
-    picture = renderer.render((edge, edge), quality=QUALITY)
+    picture = renderer.render((edge, edge), spp=SAMPLES, quality=QUALITY)
     _write(arguments.output, picture.srgb8(), {"Thumb::URI": uri, "Thumb::MTime": str(int(changed))})
     return True
 

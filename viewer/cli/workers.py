@@ -1,4 +1,5 @@
-"""Processes that render pictures of one list side by side: tasks and answers are pickled, over pipes."""
+"""Pictures one after the other by one renderer, and by several processes side by side: tasks and answers are pickled,
+over pipes."""
 
 from __future__ import annotations
 
@@ -7,12 +8,21 @@ import pickle
 import subprocess
 import sys
 import threading
+import traceback
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from viewer.base import paths
+from viewer.base.errors import ViewerError
 from viewer.base.interrupts import child_process
+from viewer.cli import commands
+from viewer.cli.faults import explained
+
+if TYPE_CHECKING:
+    from viewer.cli.progress import Progress
+    from viewer.renderer.renderer import Renderer
 
 # A worker imports the package that this process has, wherever it lies.
 CODE = """
@@ -40,6 +50,27 @@ def answers(tasks: Sequence[Namespace], count: int) -> Iterator[Answer]:
     finally:
         for server in serving:
             server.stop()
+
+
+class Renderings:
+    """Pictures one after the other by one renderer: device and compiled programs stay."""
+
+    def __init__(self) -> None:
+        self._renderer: Renderer | None = None
+
+    def render(self, task: Namespace, progress: Progress) -> tuple[str, str]:
+        """The line of a picture that is written, and empty; or empty, and the fault."""
+        try:
+            done = commands.rendered(task, progress, self._renderer)
+        except Exception as error:
+            if task.debug:
+                traceback.print_exc()
+            if not isinstance(error, ViewerError):  # after which the renderer is as it was
+                self._renderer = None
+            fault = explained(error)[1]
+            return "", fault if fault.startswith(task.scene) else f"{task.scene}: {fault}"
+        self._renderer = done.renderer
+        return done.line, ""
 
 
 class _Server(threading.Thread):
@@ -93,7 +124,6 @@ class _Server(threading.Thread):
 
 def work() -> None:
     """Of a worker: answer the tasks that come by standard input, until it ends."""
-    from viewer.cli.batch import Renderings
     from viewer.cli.progress import Progress
 
     replies = os.fdopen(os.dup(1), "wb")
