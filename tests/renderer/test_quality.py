@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -28,7 +30,8 @@ def cornell() -> Renderer:
         ((7, 2.0, 0.5), Stop(7, 2.0, 0.5)),
         ((None, None, None, "good"), Stop(QUALITIES["good"][1], None, QUALITIES["good"][0])),
         (("9", 3.0, None, "best"), Stop(9, 3.0, QUALITIES["best"][0])),
-        ((None, None, 0.25, "draft"), Stop(QUALITIES["draft"][1], None, 0.25)),
+        ((None, None, None, "best", 0.5), Stop(QUALITIES["best"][1], None, 0.5 * QUALITIES["best"][0])),
+        ((None, None, 0.25, "draft", 0.5), Stop(QUALITIES["draft"][1], None, 0.25)),
     ],
 )
 def test_limits(given: tuple, rules: Stop) -> None:
@@ -72,9 +75,21 @@ def test_a_picture_is_denoised_and_its_film_is_not(cornell: Renderer, monkeypatc
 
 
 def test_the_limit_of_noise_ends_it(cornell: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sooner before Open Image Denoise."""
+    asked: list[float | None] = []
+
+    def stops(*rules: Any) -> Stop:
+        asked.append((made := stop_of(*rules)).error)
+        return made
+
+    monkeypatch.setattr("viewer.renderer.renderer.stop_of", stops)
     monkeypatch.setitem(QUALITIES, "best", (0.9, 4096))
-    found = cornell.render(SIZE, quality="best")
-    assert found.metadata["stopped by"] == "error" and int(found.metadata["samples"]) < 64
+    for there in (True, False):
+        monkeypatch.setattr(oidn, "find_spec", lambda name, there=there: "a module" if there else None)
+        monkeypatch.setattr(oidn, "denoise", lambda linear, albedo, normal: linear)
+        found = cornell.render(SIZE, quality="best")
+        assert found.metadata["stopped by"] == "error"
+    assert asked == [0.9, 0.45]
 
 
 def test_wrong_ones_are_refused(cornell: Renderer) -> None:

@@ -36,7 +36,7 @@ from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unk
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, placed, scene_given, settings_given
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.render import PictureRequest, render_picture, resumed_film
-from viewer.renderer.sampling.denoising import check_denoiser, denoiser_of
+from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, check_denoiser, denoiser_of
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.partial_film import check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture, Report
@@ -428,7 +428,8 @@ class Renderer:
         self.revive()
         width, height = options.check("size", size)
         names = options.check("layers", layers, (*LAYERS, *SERIES))
-        stop = stop_of(spp, time, error, quality)
+        denoiser = denoiser_of(self.settings, quality if self.progressive else None)
+        stop = stop_of(spp, time, error, quality, TOLERANCE.get(denoiser, LEAST_TOLERANCE))
         sample_range = options.check("sample_range", sample_range)
         if sample_range is not None:
             check_ranges(self, "--sample-range")
@@ -442,7 +443,6 @@ class Renderer:
             raise ViewerError("--layers bounce", what, "take --program path")
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
-        denoiser = denoiser_of(self.settings, quality if self.progressive else None)
         wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state, denoiser)
         with self.framing((width, height)):
             picture = render_picture(self, wanted, progress)

@@ -19,7 +19,6 @@ from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
-from viewer.options.picture import QUALITIES
 from viewer.options.table import MOST_SAMPLES, OPTIONS, check
 from viewer.options.values import LARGEST_SIDE
 
@@ -57,8 +56,8 @@ class Preferences:
     panels: bool = False
     statistics: bool = False
     hint: bool = True
-    samples: int = QUALITIES["best"][1]
-    noise: float = QUALITIES["best"][0]
+    samples: int = 1024
+    noise: float = 0.01
     exposure: float | str = OPTIONS["exposure"].default
     tonemap: str = OPTIONS["tonemap"].default
     mode: str = "orbit"

@@ -64,12 +64,13 @@ class Stop:
         return ""
 
 
-def stop_of(spp: Any, time: Any, error: Any, quality: Any = None) -> Stop:
-    """The rules that values of these options mean; a ``quality`` decides what the others leave open.
+def stop_of(spp: Any, time: Any, error: Any, quality: Any = None, tolerance: float = 1.0) -> Stop:
+    """The rules that values of these options mean; a ``quality`` decides what the others leave open. tolerance : factor
+    on its limit of noise.
 
     Raises ViewerError for a value out of range.
     """
     spp, time, error, quality = check("spp", spp), check("time", time), check("error", error), check("quality", quality)
     if quality is not None and error is None:
-        error = QUALITIES[quality][0]
+        error = QUALITIES[quality][0] * tolerance
     return Stop(most_samples(spp, time, error, quality), time, error)

@@ -18,6 +18,8 @@ from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report
 
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised
+# Of a quality's limit of noise: Open Image Denoise leaves no grain of 10 % of noise, the other one, and none, do.
+TOLERANCE, LEAST_TOLERANCE = {"oidn": 1.0}, 0.5
 MOST_FEATURES = 64  # samples whose features are worth their time
 
 
