@@ -145,6 +145,7 @@ def asked(**given: Any) -> argparse.Namespace:
         ({"samples": 2, "stopped by": "spp"}, 2, 0, "64 x 48, 2 samples a pixel, 2 triangles, 0 passes"),
         ({"samples": 9, "stopped by": "time"}, 2, 2, "64 x 48, 9 samples a pixel (--time met), 2 triangles, 2 passes"),
         ({"samples": "4 to 16"}, 2, 2, "64 x 48, 4 to 16 samples a pixel, 2 triangles, 2 passes"),
+        ({"samples": 7, "estimated error": "4.3"}, 2, 2, "64 x 48, 7 samples a pixel, 2 triangles, 2 passes"),
         (
             {"samples": 9, "estimated error": "0.0123"},
             2,

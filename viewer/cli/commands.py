@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from viewer.scene.scene import Scene
 
 DEFAULT_QUALITY = "good"  # of a picture to be looked at
+NOISE_FROM = 8  # samples from which on an estimate of the noise is worth a word
 GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
 
 
@@ -203,7 +204,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         samples = facts["samples"]
         told = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
         parts.append(f"{told} a pixel{met}")
-    if "estimated error" in facts:
+    if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
         from viewer.renderer.session.progress import percent
 
         before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
