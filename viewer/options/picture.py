@@ -8,7 +8,7 @@ from viewer.options.declare import Affects, Option, of_part
 # Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
 FEW_SAMPLES, MOST_SAMPLES = 32, 65536
 # Limits of --quality: estimated relative error before Open Image Denoise, and samples per pixel at most.
-QUALITIES: dict[str, tuple[float, int]] = {"draft": (0.2, 8), "good": (0.1, 64), "best": (0.02, 1024)}
+QUALITIES: dict[str, tuple[float, int]] = {"draft": (0.2, 8), "good": (0.1, FEW_SAMPLES), "best": (0.02, 1024)}
 MOST_KEYS = 33  # of an exposure
 
 WHOLE = of_part(
