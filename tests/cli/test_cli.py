@@ -125,7 +125,7 @@ def test_defaults_reach_the_renderer(library, capsys):
     assert made.scene is library.scene
     assert made.options == DEFAULTS
     assert callable(made.report) and callable(made.render_options.pop("progress"))
-    assert made.render_options == {**RENDER_DEFAULTS, "stats": False, "state": None}
+    assert made.render_options == {**RENDER_DEFAULTS, "quality": "good", "stats": False, "state": None}
     out, err = capsys.readouterr()
     assert out.startswith("a.png: 512 x 512, 1 triangle, 3 passes; load 0.0")
     assert out.count("\n") == 1 and err == ""
@@ -252,12 +252,14 @@ USAGE = [
     (("frobnicate",), "raystream render frobnicate -o picture.png"),
     (
         ("x.y.z",),
-        "command 'x.y.z': unknown (commands: render, view, info, diff, devices, doctor, graph, check-shaders)",
+        "command 'x.y.z': unknown (commands: render, view, info, thumbnail, diff, devices, doctor, graph, check-shaders"
+        ")",
     ),
     (("--quiet",), "option '--quiet': expected a command before any option"),
     (("render",), "render: the scene is missing"),
     (("render", "one"), "--output: is missing"),
-    (("render", "one", "two", "-o", "a.png"), "'two': one argument too many"),
+    (("render", "one", "two", "-o", "a.png"), "a.png: one file cannot hold the pictures of 2 scenes"),
+    (("view", "one", "two"), "'two': one argument too many"),
     (("render", "one", "--machin", "singlepass"), "option '--machin': unknown (did you mean '--machine'?)"),
     (("render", "--machin=x", "one"), "option '--machin': unknown (did you mean '--machine'?)"),
     (("render", "one", "--xyzzy"), "option '--xyzzy': unknown (see raystream render --help)"),

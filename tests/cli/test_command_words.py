@@ -13,7 +13,7 @@ import pytest
 
 import viewer
 from tests.texts import hold
-from viewer.cli import commands, compare, main, presets, report
+from viewer.cli import commands, compare, faults, main, presets, report
 from viewer.cli.compare_page import page
 from viewer.film.files.compare import Comparison
 from viewer.scene.animation import Animation, Track
@@ -38,7 +38,7 @@ def test_parser(name: str, request: pytest.FixtureRequest) -> None:
 
 
 def test_overview(request: pytest.FixtureRequest) -> None:
-    lines = [main._overview(), f"{main.DONE} {main.FAULT} {main.USER_ERROR} {main.STOPPED} {main.BROKEN_PIPE}"]
+    lines = [main._overview(), f"{main.DONE} {faults.FAULT} {faults.USER_ERROR} {main.STOPPED} {main.BROKEN_PIPE}"]
     for name in presets.PRESETS:
         for scene in ("cornell", "ring", "glass_ball") if name == "2003" else ("ring",):
             lines += [f"# preset {name} of {scene}", *(f"{k}: {v}" for k, v in presets.preset(name, scene).items())]
@@ -133,6 +133,7 @@ def test_bytes(count: int, text: str) -> None:
 
 def asked(**given: Any) -> argparse.Namespace:
     known = {"size": (64, 48), "output": "a.png", "resume": None, "spp": None, "time": None, "error": None}
+    known["quality"] = None
     return argparse.Namespace(**{**known, **given})
 
 
@@ -144,6 +145,13 @@ def asked(**given: Any) -> argparse.Namespace:
         ({"samples": 2, "stopped by": "spp"}, 2, 0, "64 x 48, 2 samples a pixel, 2 triangles, 0 passes"),
         ({"samples": 9, "stopped by": "time"}, 2, 2, "64 x 48, 9 samples a pixel (--time met), 2 triangles, 2 passes"),
         ({"samples": "4 to 16"}, 2, 2, "64 x 48, 4 to 16 samples a pixel, 2 triangles, 2 passes"),
+        ({"samples": 7, "estimated error": "4.3"}, 2, 2, "64 x 48, 7 samples a pixel, 2 triangles, 2 passes"),
+        (
+            {"samples": 9, "estimated error": "0.0123"},
+            2,
+            2,
+            "64 x 48, 9 samples a pixel, noise 1.2 %, 2 triangles, 2 passes",
+        ),
     ],
 )
 def test_the_line_that_ends_a_render(facts: dict, triangles: int, passes: int, expected: str) -> None:
@@ -187,6 +195,24 @@ def test_going_on_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "why", "met"),
+    [
+        ({"quality": "good"}, "spp", ""),
+        ({"quality": "good"}, "error", " (--quality good met)"),
+        ({"quality": "good", "time": 1.0}, "time", " (--time met)"),
+        ({"quality": "good", "error": 0.1}, "error", " (--error met)"),
+        ({"error": 0.1}, "error", " (--error met)"),
+    ],
+)
+def test_the_line_of_a_quality(given: dict, why: str, met: str) -> None:
+    """The rule that has ended it, and the noise that its denoiser was given."""
+    facts = {"samples": 9, "stopped by": why, "estimated error": "0.0987", "denoised": "oidn"}
+    picture: Any = SimpleNamespace(stats=SimpleNamespace(facts=facts, kernel_passes=2))
+    line = commands._summary(asked(**given), picture, 1, dict.fromkeys(("load", "build", "render"), 0.5))
+    assert f", 9 samples a pixel{met}, noise 9.9 % before --denoise oidn, 1 triangle, " in line
+
+
+@pytest.mark.parametrize(
     ("saved", "used", "given", "expected"),
     [
         (False, False, {}, "stopped"),
@@ -194,6 +220,7 @@ def test_going_on_by_itself() -> None:
         (True, False, {}, "stopped after 5 of 32 samples; go on with --resume 'a b.exr'"),
         (True, True, {"spp": 1}, "stopped after 5 of 1 sample; go on with --resume 'a b.exr'"),
         (True, False, {"spp": 7000}, "stopped after 5 of 7,000 samples; go on with --resume 'a b.exr'"),
+        (True, False, {"quality": "draft"}, "stopped after 5 of 8 samples; go on with --resume 'a b.exr'"),
         (True, False, {"time": 3.0}, "stopped after 5 of 65,536 samples; go on with --resume 'a b.exr'"),
     ],
 )

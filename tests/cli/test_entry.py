@@ -13,6 +13,7 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.cli import main as cli
+from viewer.cli.faults import USER_ERROR
 
 ENDING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 
@@ -110,7 +111,7 @@ def test_a_fault_is_shown_where_it_happened(monkeypatch: pytest.MonkeyPatch, cap
         "raystream: error: ZeroDivisionError: division by zero (this is a bug in raystream; --debug shows where, "
         "`raystream doctor` what the driver does)\n"
     )
-    assert cli.main(["wrong"]) == cli.USER_ERROR
+    assert cli.main(["wrong"]) == USER_ERROR
     assert capsys.readouterr().err == "raystream: error: here: is wrong\n"
 
 
@@ -135,5 +136,5 @@ def test_an_option_with_or_without_a_value(words, ground, scene) -> None:
 
 
 def test_a_switch_takes_no_value(capsys) -> None:
-    assert cli.main(["render", "cornell", "-o", "a.png", "--quiet=yes"]) == cli.USER_ERROR
+    assert cli.main(["render", "cornell", "-o", "a.png", "--quiet=yes"]) == USER_ERROR
     assert "--quiet: takes no value" in capsys.readouterr().err

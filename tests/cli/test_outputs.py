@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.cli import commands, main, outputs, progress
+from viewer.cli import commands, faults, main, outputs, progress
 from viewer.cli.progress import Progress, TimeLeft, duration
 from viewer.options.declare import Affects, Option
 from viewer.options.table import OPTIONS
@@ -80,6 +80,37 @@ def memory(size: tuple[int, int], progressive: bool, layers: tuple[str, ...]) ->
     assert not progressive
     if size == (32768, 32768) and layers == ("depth",):
         raise ViewerError("--size", "is too large")
+
+
+@pytest.mark.parametrize(
+    ("words", "quality", "denoise"),
+    [
+        (("-o", "b.png"), "good", "auto"),
+        (("-o", "b.JPG"), "good", "auto"),
+        (("-o", "b.png", "--denoise", "none"), "good", "none"),
+        (("-o", "f_%d.png", *FRAMES), "good", "auto"),
+        (("-o", "f.gif", *FRAMES), "good", "auto"),
+        (("-o", "b.png", "--quality", "best", "--spp", "9"), "best", "auto"),
+        *(
+            (("-o", "b.png", flag, value), None, "auto")
+            for flag, value in (
+                *(("--spp", "32"), ("--time", "9"), ("--error", "0.1"), ("--sample-range", "4")),
+                *(("--resume", "a.exr"), ("--cluster", "local"), ("--preset", "2002")),
+            )
+        ),
+        (("-o", "b.exr"), None, "auto"),
+        (("-o", "b.npz", "--denoise", "oidn"), None, "oidn"),
+        (("-o", "b.exr", "--quality", "best"), "best", "none"),
+        (("-o", "b.exr", "--quality", "best", "--denoise", "oidn"), "best", "oidn"),
+        (("-o", "f_%d.exr", *FRAMES), None, "auto"),
+    ],
+)
+def test_quality(words: tuple[str, ...], quality: str | None, denoise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked at has one where nothing else limits it; what is kept as radiance is not denoised for one."""
+    monkeypatch.setattr("viewer.farm.cluster.check_cluster", lambda cluster: None)
+    arguments = main._parse("render", ["cornell", *words])
+    commands.check_render(arguments)
+    assert (arguments.quality, arguments.denoise) == (quality, denoise)
 
 
 class Output(io.StringIO):
@@ -242,7 +273,7 @@ def of_file(number: int, text: str, name: str | None = None) -> OSError:
     ],
 )
 def test_faults(error: BaseException, code: int, line: str) -> None:
-    assert main._explain(error) == (code, line)
+    assert faults.explained(error) == (code, line)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_help_names_every_command_and_option(capsys):
         assert word in text
     run("render", "--help")
     text = capsys.readouterr().out
-    assert text.startswith("usage: raystream render SCENE -o OUT [options]\n")
+    assert text.startswith("usage: raystream render SCENE ... -o OUT [options]\n")
     for option in OPTIONS.values():
         assert option.flag in text
     flat = " ".join(text.split())

@@ -96,3 +96,25 @@ def test_lines_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     told = file.getvalue().splitlines()
     assert told[0] == "raystream: rendering, 2%, 6 min left" and len(told) == 22
     assert told[-1].startswith("raystream: rendering, 9")
+
+
+def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the share of all of them that is done; lines of their results stand above it, on standard output."""
+    terminal = terminal_of(monkeypatch)
+    with Progress(patience=1e6) as bar:
+        bar._show()
+        assert bar._bar is not None
+        (task,) = bar._bar.tasks
+        for number, name in enumerate(("a.glb", "b.glb")):
+            bar.part(number, 2, name)
+            bar(0.9, "sample 9 of 10")
+            assert (task.description, task.completed) == (f"{number + 1} of 2, {name}: sample 9 of 10", number / 2)
+            bar.say(f"{name}: \x1b done")
+    assert capsys.readouterr().out == "a.glb: \\x1b done\nb.glb: \\x1b done\n"
+    assert "2 of 2, b.glb" in terminal.text
+
+
+def test_notes_may_go_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[str] = []
+    Progress(quiet=True, told=told.append).note("a \x1b note")
+    assert told == ["a \\x1b note"] and capsys.readouterr() == ("", "")

@@ -13,6 +13,7 @@ from viewer.options.doctor import DOCTOR
 from viewer.options.processor import MEASURE
 from viewer.options.remote import REMOTE
 from viewer.options.table import ELSEWHERE, OPTIONS
+from viewer.options.thumbnail import THUMBNAIL
 from viewer.options.values import PhotonFilter
 from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.settings import NAMES, VIEW
@@ -28,6 +29,7 @@ def test_declarations(request: pytest.FixtureRequest) -> None:
         ("of diff", COMPARE),
         ("of devices", MEASURE),
         ("of doctor", DOCTOR),
+        ("of thumbnail", THUMBNAIL),
     )
     for title, known in of:
         lines.append(f"# options {title}".rstrip())

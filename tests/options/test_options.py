@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from viewer.base.errors import ViewerError
 from viewer.options import values
 from viewer.options.docs import markdown_table
+from viewer.options.picture import QUALITIES
 from viewer.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, most_samples
 from viewer.options.values import LARGEST_SIDE, PolicyChoice, Unroll
 
@@ -176,7 +177,8 @@ def test_good_value(name, value, expected):
 def test_most_samples():
     assert most_samples(None, None, None) == FEW_SAMPLES
     assert most_samples(None, 10.0, None) == most_samples(None, None, 0.01) == MOST_SAMPLES
-    assert most_samples(7, None, None) == most_samples(7, 10.0, 0.01) == 7
+    assert most_samples(7, None, None) == most_samples(7, 10.0, 0.01) == most_samples(7, None, None, "best") == 7
+    assert most_samples(None, 10.0, None, "best") == QUALITIES["best"][1]
 
 
 BAD = [

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -32,62 +33,98 @@ if TYPE_CHECKING:
     from viewer.renderer.sequence import Frame
     from viewer.scene.scene import Scene
 
+DEFAULT_QUALITY = "good"  # of a picture to be looked at
+NOISE_FROM = 8  # samples from which on an estimate of the noise is worth a word
 GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
 
 
-def render(arguments: Namespace) -> bool:
-    """``raystream render``: a picture, or frames of motion."""
+def check_render(arguments: Namespace) -> None:
+    """Refuse, before any work, what cannot be written; and choose a quality, where that is left open."""
     if arguments.output is None:
         raise ViewerError("--output", "is missing; it names the picture", "such as -o picture.png")
     check_output(arguments)
     if arguments.stats is not None:
         textfile.check_path(arguments.stats)
+    from viewer.film.files.movie import is_movie
+
+    limits = ("quality", "spp", "time", "error", "resume", "sample_range", "cluster")
+    if _displayed(arguments) or is_movie(arguments.output):
+        if all(getattr(arguments, name) is None for name in limits):
+            arguments.quality = DEFAULT_QUALITY
+    elif arguments.quality is not None and arguments.denoise == "auto":
+        arguments.denoise = "none"
+
+
+def render(arguments: Namespace) -> bool:
+    """``raystream render``: a picture, or frames of motion."""
+    check_render(arguments)
     if arguments.frames is not None:
         return _render_frames(arguments)
     from viewer.cli.progress import Progress
 
-    times = [perf_counter()]
     with Progress(arguments.quiet) as progress:
-        progress(None, f"loading {arguments.scene}")
-        from viewer.renderer.renderer import Renderer
+        done = rendered(arguments, progress)
+    if not arguments.quiet:
+        # Where the picture goes to standard output, nothing else does.
+        print(done.line, file=sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout)
+    if arguments.cluster is None:
+        _try_options(done.renderer, done.picture, done.seconds["render"], arguments.quiet)
+    return True
 
-        loaded()
-        scene = load_scene(arguments, progress)
-        scene = at_moment(scene, arguments, progress)
+
+@dataclass
+class Rendered:
+    """A picture that is written, and its renderer. seconds : wall time by stage: load, build, render. line : of it all,
+    for the terminal."""
+
+    renderer: Renderer
+    picture: Picture
+    seconds: dict[str, float]
+    line: str
+
+
+def rendered(arguments: Namespace, progress: Progress, renderer: Renderer | None = None) -> Rendered:
+    """Load, render and write one picture. renderer : one that shows it in place of its scene, by the same device."""
+    times = [perf_counter()]
+    progress(None, f"loading {arguments.scene}")
+    from viewer.renderer.renderer import Renderer
+
+    loaded()
+    scene = load_scene(arguments, progress)
+    scene = at_moment(scene, arguments, progress)
+    times.append(perf_counter())
+    progress(None, "building")
+    chosen = chosen_options(arguments, "renderer")
+    if renderer is None:
+        renderer = Renderer(scene, **chosen, progress=progress)
+    else:
+        renderer.update(scene, **chosen, progress=progress)
+    tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
+    tell(_unused(arguments), arguments, progress)
+    if arguments.preset is not None:
+        tell(published_remark(arguments, renderer.device.software), arguments, progress)
+    times.append(perf_counter())
+    progress(None, "compiling")
+    tell(fill_darkness(renderer, arguments), arguments, progress)
+    state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
+    tell(_find_state(state, arguments), arguments, progress)
+    try:
+        with _driver_warnings_told(arguments, progress):
+            picture = _picture(renderer, arguments, state, progress)
         times.append(perf_counter())
-        progress(None, "building")
-        renderer = Renderer(scene, **chosen_options(arguments, "renderer"), progress=progress)
-        tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
-        tell(_unused(arguments), arguments, progress)
-        if arguments.preset is not None:
-            tell(published_remark(arguments, renderer.device.software), arguments, progress)
-        times.append(perf_counter())
-        progress(None, "compiling")
-        tell(fill_darkness(renderer, arguments), arguments, progress)
-        state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
-        tell(_find_state(state, arguments), arguments, progress)
-        try:
-            with _driver_warnings_told(arguments, progress):
-                picture = _picture(renderer, arguments, state, progress)
-            times.append(perf_counter())
-            tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
-            progress(None, f"writing {arguments.output}")
-            _write(picture, arguments)
-        except KeyboardInterrupt as stop:
-            stop.args = (_how_to_go_on(state, arguments),)
-            raise
-        if state is not None:
-            state.finish()
+        tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
+        progress(None, f"writing {arguments.output}")
+        _write(picture, arguments)
+    except KeyboardInterrupt as stop:
+        stop.args = (_how_to_go_on(state, arguments),)
+        raise
+    if state is not None:
+        state.finish()
     seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
     if arguments.stats is not None:
         textfile.write(arguments.stats, as_json({**picture.stats.to_json(), "wall_seconds": seconds}))
-    if not arguments.quiet:
-        # Where the picture goes to standard output, nothing else does.
-        where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
-        print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
-    if arguments.cluster is None:
-        _try_options(renderer, picture, seconds["render"], arguments.quiet)
-    return True
+    line = _summary(arguments, picture, renderer.scene.triangle_count, seconds)
+    return Rendered(renderer, picture, seconds, line)
 
 
 def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bool) -> None:
@@ -128,14 +165,19 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
     """
     asked = arguments.environment, arguments.sun, arguments.exposure
+    left = asked == (None, None, "auto") and _displayed(arguments)
+    return brightened(renderer, arguments.size) if left else []
+
+
+def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
+    """As `fill_darkness`, for a picture of ``size`` (width, height)."""
     lighting = renderer.prepared.lighting
-    lit = lighting.listed.lit and not lighting.environment.flux
-    if asked != (None, None, "auto") or not lit or not _displayed(arguments) or not renderer.progressive:
+    if not lighting.listed.lit or lighting.environment.flux or not renderer.progressive:
         return []
     from viewer.renderer.sampling.darkness import FILLED, black
 
-    scale = min(1.0, GLANCE / max(arguments.size))
-    width, height = (max(1, round(side * scale)) for side in arguments.size)
+    scale = min(1.0, GLANCE / max(size))
+    width, height = (max(1, round(side * scale)) for side in size)
     if not black(renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear):
         return []
     renderer.update(environment="sky")
@@ -158,9 +200,16 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
     facts = picture.stats.facts
     if "samples" in facts:
         why = facts.get("stopped by", "spp")
+        rule = f"--quality {arguments.quality}" if arguments.quality and arguments.error is None else "--error"
+        met = {"spp": "", "error": f" ({rule} met)"}.get(why, f" (--{why} met)")
         samples = facts["samples"]
         told = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
-        parts.append(f"{told} a pixel" + ("" if why == "spp" else f" (--{why} met)"))
+        parts.append(f"{told} a pixel{met}")
+    if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
+        from viewer.renderer.session.progress import percent
+
+        before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
+        parts.append(f"noise {percent(float(facts['estimated error']))}{before}")
     parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
     return (
         f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "
@@ -190,7 +239,7 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
     path = shlex.quote(os.fspath(state.path))
     if not state.saved:
         return f"stopped; go on with --resume {path}"
-    wanted = most_samples(arguments.spp, arguments.time, arguments.error)
+    wanted = most_samples(arguments.spp, arguments.time, arguments.error, arguments.quality)
     return f"stopped after {state.samples} of {_count(wanted, 'sample')}; go on with --resume {path}"
 
 
@@ -239,10 +288,11 @@ def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
 
 
 def tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
-    """Print notes on standard error, above the bar, unless ``--quiet``."""
+    """Print notes on standard error, above the bar, unless ``--quiet``; of one of several scenes with its name."""
+    scene = f"{arguments.scene}: " if len(getattr(arguments, "scenes", ())) > 1 else ""
     if not arguments.quiet:
         for line in notes:
-            progress.note(f"raystream: note: {line}")
+            progress.note(f"raystream: note: {scene}{line}")
 
 
 @contextmanager
@@ -356,42 +406,6 @@ def info(arguments: Namespace) -> bool:
         data = describe(scene, arguments.program, arguments.max_texture, structure)
     emit(data, lines, arguments.json)
     return True
-
-
-def devices(arguments: Namespace) -> bool:
-    """``raystream devices``: the GPUs, and what ``auto`` means there."""
-    from viewer.cli.report import device_lines
-    from viewer.renderer.device.tuning import load_tuning, tuning
-    from viewer.stream.gl.device import devices as found
-    from viewer.stream.gl.device import driver_name
-
-    if arguments.measure is not None:
-        _measure(arguments)
-    listed, measured = found(), load_tuning()
-    for device in listed:
-        if "error" not in device:
-            driver = driver_name(device["renderer"], device["version"])
-            device |= {"auto": dict(tuning(driver, device["software"])), "measured": driver in measured}
-            if driver in measured:
-                known = measured[driver]
-                told = {name: [each._asdict() for each in getattr(known, name)] for name in ("trials", "skipped")}
-                device |= {"since": known.since, **told, "note": known.note}
-    emit(listed, device_lines, arguments.json)
-    return True
-
-
-def _measure(arguments: Namespace) -> None:
-    """Measure what ``auto`` means on the driver's own device."""
-    from viewer.cli.progress import Progress
-    from viewer.formats.named import load
-    from viewer.renderer.renderer import Renderer
-    from viewer.renderer.session.trials import measure
-
-    with Progress(arguments.json) as progress:
-        progress(None, f"loading {arguments.measure}")
-        renderer = Renderer(load(arguments.measure), program="path", memory="buffer")
-        progress(None, "compiling and measuring")
-        measure(renderer)
 
 
 def graph(arguments: Namespace) -> bool:

@@ -112,6 +112,8 @@ def _verdict(found: Comparison, arguments: Namespace, within: bool) -> str:
 
 
 def _check_render(arguments: Namespace, layer: str | None) -> None:
+    if len(arguments.scenes) > 1:
+        raise ViewerError("--render", f"names {len(arguments.scenes)} scenes", "one picture is compared")
     for name, option in OPTIONS.items():
         if option.filed and name in arguments.typed and getattr(arguments, name):
             raise ViewerError(option.flag, "has no place in --render", "the picture is compared, not written")

@@ -23,17 +23,21 @@ from viewer.base import clash, plugins
 from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.base.start.modules import loaded
-from viewer.cli import commands
+from viewer.cli import batch, commands
+from viewer.cli.devices import devices
+from viewer.cli.faults import FAULT, explained
 from viewer.cli.presets import preset
+from viewer.cli.thumbnail import thumbnail
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
 from viewer.options.doctor import DOCTOR
 from viewer.options.processor import MEASURE
 from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
+from viewer.options.thumbnail import THUMBNAIL
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
-DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
+DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class Command:
     argument: str = ""  # what it takes in place of a scene
     own: Mapping[str, Option] = field(default_factory=dict)  # options that are this command's alone
     pictures: bool = False  # whether it takes pictures in place of a scene
+    several: bool = False  # whether it takes more than one scene
+    words: tuple[tuple[str, str], ...] = ()  # what it takes in place of a scene, by name: the help of each
 
     def option(self, name: str) -> Option:
         """The declaration of one of its options, as it is registered where programs are its business."""
@@ -121,7 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_output()
         return BROKEN_PIPE
     except BaseException as error:
-        code, line = _explain(error)
+        code, line = explained(error)
         if "--debug" in arguments:
             import traceback
 
@@ -129,19 +135,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError):
             _abandon_output()
         return _complain(line, code)
-
-
-def _explain(error: BaseException) -> tuple[int, str]:
-    """Exit code and line for an exception."""
-    if isinstance(error, ViewerError):
-        return USER_ERROR, error.typed
-    if isinstance(error, MemoryError):
-        return USER_ERROR, "not enough memory (choose a smaller scene or --size)"
-    if isinstance(error, OSError) and error.strerror:
-        what = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
-        return USER_ERROR, what
-    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
-    return FAULT, f"{text} (this is a bug in raystream; --debug shows where, `raystream doctor` what the driver does)"
 
 
 def _complain(line: str, code: int, kind: str = "error: ") -> int:
@@ -238,10 +231,13 @@ def _parser(name: str) -> _Parser:
         allow_abbrev=False,
     )
     if command.scene:
-        parser.add_argument("scene", nargs="?", metavar="SCENE", help="a scene file or the name of a built-in scene")
+        number = "*" if command.several else "?"
+        parser.add_argument("scene", nargs=number, metavar="SCENE", help="a scene file or the name of a built-in scene")
     if command.argument:
         parser.add_argument(command.argument.lower(), nargs="?", metavar=command.argument)
         parser.add_argument("-o", metavar="OUT", help="a file name ending in .svg; - is standard output")
+    for word, text in command.words:
+        parser.add_argument(word, nargs="?", metavar=word.upper(), help=text)
     if command.pictures:
         parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="a file: PNG, JPEG, EXR, HDR or NPZ")
     if command.json:
@@ -300,7 +296,8 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     command = COMMANDS[name]
     parser = _parser(name)
     words = _joined(arguments, parser)
-    read = parser.parse_known_intermixed_args if command.pictures else parser.parse_known_args
+    mixed = command.pictures or command.several
+    read = parser.parse_known_intermixed_args if mixed else parser.parse_known_args
     found, unknown = read(words)
     known = [flag for action in parser._actions for flag in action.option_strings]
     for word in unknown:
@@ -313,6 +310,8 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
         raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
     if command.argument and not getattr(found, command.argument.lower()):
         raise ViewerError(name, f"the {command.argument.lower()} is missing", f"usage: {parser.usage}")
+    if command.several:
+        found.scenes, found.scene = found.scene, found.scene[0]
     others: dict[str, Any] = {}
     if getattr(found, "preset", None) is not None:
         others |= preset(check("preset", found.preset), found.scene)
@@ -354,7 +353,12 @@ def _has_display() -> bool:
 
 COMMANDS = {
     "render": Command(
-        "render a scene to a picture", "SCENE -o OUT [options]", commands.render, tuple(OPTIONS), scene=True
+        "render scenes to pictures",
+        "SCENE ... -o OUT [options]",
+        batch.render,
+        tuple(OPTIONS),
+        scene=True,
+        several=True,
     ),
     "view": Command(
         "fly through a scene in a window, or in a browser",
@@ -372,6 +376,18 @@ COMMANDS = {
         scene=True,
         json=True,
     ),
+    "thumbnail": Command(
+        "render a file to a small PNG, as file managers ask for it",
+        "INPUT OUTPUT SIZE, or --entry",
+        thumbnail,
+        (*THUMBNAIL, "debug"),
+        own=THUMBNAIL,
+        words=(
+            ("input", "a file, or its URI"),
+            ("output", "a PNG, whatever its name"),
+            ("size", "width and height, pixels"),
+        ),
+    ),
     "diff": Command(
         "tell how far two pictures, or what two renders give, are apart",
         "A B [options], or A --render 'SCENE [options]'",
@@ -384,7 +400,7 @@ COMMANDS = {
     "devices": Command(
         "list the GPUs, what their OpenGL can do, and what auto means there",
         "[--measure SCENE] [--json]",
-        commands.devices,
+        devices,
         (*MEASURE, "debug"),
         json=True,
         own=MEASURE,

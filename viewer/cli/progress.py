@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -63,13 +64,17 @@ class Progress:
 
     fraction : of the work, in [0, 1]; None where it is not known.
     quiet    : show nothing.
+    told     : takes notes in place of standard error.
     """
 
-    def __init__(self, quiet: bool = False, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, quiet: bool = False, patience: float = PATIENCE, told: Callable[[str], None] | None = None
+    ) -> None:
         self.enabled = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._plain = not quiet and not self.enabled
         self._begin = self._told = time.monotonic()
-        self._patience = patience
+        self._patience, self._noted = patience, told
+        self._part: tuple[int, int, str] | None = None
         self._lock = threading.Lock()
         self._state: tuple[float | None, str] = (None, "")
         self._left = TimeLeft()
@@ -100,6 +105,9 @@ class Progress:
         if not (self.enabled or self._plain):
             return
         now = time.monotonic()
+        if self._part is not None:
+            number, count, name = self._part
+            fraction, text = number / count, f"{number + 1} of {count}, {name}: {text}"
         with self._lock:
             text = printable(text)
             self._state = (fraction, text)
@@ -112,9 +120,26 @@ class Progress:
                 left = f", {self._time_left()}" if self._time_left() else ""
                 print(f"raystream: {text}{share}{left}", file=sys.stderr, flush=True)
 
+    def part(self, number: int, count: int, name: str) -> None:
+        """The work that follows is one of ``count`` parts, that of a ``number`` from 0 on: shares are of all parts."""
+        self._part = number, count, name
+
+    def say(self, line: str) -> None:
+        """Print a line on standard output, above the bar where one is shown."""
+        with self._lock:
+            bar = None if self._closed else self._bar
+            if bar is not None:
+                bar.stop()
+            print(printable(line), flush=True)
+            if bar is not None:
+                bar.start()
+
     def note(self, line: str) -> None:
         """Print a line on standard error, above the bar where one is shown."""
         line = printable(line)
+        if self._noted is not None:
+            self._noted(line)
+            return
         with self._lock:
             if self._bar is not None and not self._closed:
                 self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -14,9 +14,14 @@ from viewer.base.errors import ViewerError
 PACKAGE = "pyoidn"
 
 
+def installed() -> bool:
+    """Whether the binding is there."""
+    return find_spec(PACKAGE) is not None
+
+
 def check_installed() -> None:
     """Raises ViewerError with the command that installs it, where it is not there."""
-    if find_spec(PACKAGE) is None:
+    if not installed():
         raise ViewerError("--denoise oidn", f"needs {PACKAGE}", "pip install 'raystream[denoise]'")
 
 

@@ -13,7 +13,7 @@ from viewer.farm.collect import ranges, tiles
 from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
 from viewer.farm.work import Task, Work
 from viewer.farm.worker import Recipe, Traced
-from viewer.film.error.stop import Stop
+from viewer.film.error.stop import stop_of
 from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
 from viewer.formats.image.environment_maps import environment_of
@@ -73,8 +73,7 @@ def render_on(
     Samples come from the cluster; layers and the denoiser's features are made here.
     """
     size = options.check("size", drawn.get("size", options.OPTIONS["size"].default))
-    time, error = (options.check(name, drawn.get(name)) for name in ("time", "error"))
-    stop = Stop(options.most_samples(options.check("spp", drawn.get("spp")), time, error), time, error)
+    stop = stop_of(drawn.get("spp"), drawn.get("time"), drawn.get("error"), drawn.get("quality"))
     length = options.check("sample_range", drawn.pop("sample_range", None))
     if options.check("unit", unit) == "samples":
         check_ranges(renderer, "--unit samples")

@@ -7,6 +7,8 @@ from viewer.options.declare import Affects, Option, of_part
 
 # Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
 FEW_SAMPLES, MOST_SAMPLES = 32, 65536
+# Limits of --quality: estimated relative error before Open Image Denoise, and samples per pixel at most.
+QUALITIES: dict[str, tuple[float, int]] = {"draft": (0.2, 8), "good": (0.1, FEW_SAMPLES), "best": (0.02, 1024)}
 MOST_KEYS = 33  # of an exposure
 
 WHOLE = of_part(
@@ -84,6 +86,20 @@ WHOLE = of_part(
         sampled=True,
     ),
     Option(
+        "quality",
+        values.read_optional_word,
+        None,
+        "noise limit with a denoiser: Open Image Denoise where it is installed, else --denoise shader; .exr and .npz"
+        " stay as they are sampled",
+        Affects.SAMPLES,
+        "NAME",
+        choices=tuple(QUALITIES),
+        scope="render",
+        default_text="of the command line good, for .png and .jpg without --spp, --time, --error, --resume,"
+        " --sample-range and --cluster; else none",
+        sampled=True,
+    ),
+    Option(
         "resume",
         values.read_file,
         None,
@@ -140,8 +156,8 @@ SHOWN = of_part(
         "denoise",
         values.read_word,
         "auto",
-        "denoiser: in fragment programs (auto: so in the window alone), or Open Image Denoise, which raystream[denoise]"
-        " installs; the noisy picture becomes a layer, and what is summed and resumed stays as it is",
+        "denoiser: in fragment programs (auto: so in the window, and as --quality has it), or Open Image Denoise, which"
+        " raystream[denoise] installs; the noisy picture becomes a layer, and what is summed and resumed stays",
         Affects.NOTHING,
         "NAME",
         choices=("auto", "none", "shader", "oidn"),
@@ -326,6 +342,19 @@ COMMAND = of_part(
         Affects.NOTHING,
         scope="call",
         needs="cluster",
+    ),
+    Option(
+        "jobs",
+        values.read_integer,
+        1,
+        "processes among which several scenes are shared out",
+        Affects.NOTHING,
+        "N",
+        "processes",
+        1,
+        256,
+        scope="command",
+        filed=True,
     ),
     Option("quiet", values.read_switch, False, "print nothing but errors", Affects.NOTHING, scope="command"),
     Option(

@@ -15,7 +15,7 @@ from typing import Any
 from viewer.base.errors import KEYWORDS, ViewerError
 from viewer.options import photons, picture, processor, scene, tracing
 from viewer.options.declare import Option, Scope, suggestion
-from viewer.options.picture import FEW_SAMPLES, MOST_SAMPLES
+from viewer.options.picture import FEW_SAMPLES, MOST_SAMPLES, QUALITIES
 
 OPTIONS: dict[str, Option] = {
     entry.name: entry
@@ -104,11 +104,13 @@ def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
     return found.read(found, value)
 
 
-def most_samples(spp: int | None, time: float | None, error: float | None) -> int:
-    """At most how many samples of a pixel these checked values mean: without ``spp`` few, but where a time or an error
-    is given, so many that these decide."""
+def most_samples(spp: int | None, time: float | None, error: float | None, quality: str | None = None) -> int:
+    """The maximum of samples of a pixel that these checked values mean: without ``spp`` that of the quality; without
+    this few, but where a time or an error is given, so many that these decide."""
     if spp is not None:
         return spp
+    if quality is not None:
+        return QUALITIES[quality][1]
     return FEW_SAMPLES if time is None and error is None else MOST_SAMPLES
 
 

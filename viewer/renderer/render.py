@@ -21,7 +21,7 @@ from viewer.film.layers import LAYERS, NOISY
 from viewer.renderer.hit_layers import SEEN, HitLayers
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers
 from viewer.renderer.motion_layer import Moment
-from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, denoised, features_of
+from viewer.renderer.sampling.denoising import MOST_FEATURES, denoised, features_of
 from viewer.renderer.sampling.partial_film import film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
@@ -42,6 +42,7 @@ class PictureRequest:
     resume: str | None = None
     film: Film | None = None
     state: Checkpoint | None = None
+    denoiser: str = "none"
 
 
 def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Report | None = None) -> Picture:
@@ -86,14 +87,15 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
             if "bounce" in wanted.layers:
                 made = {**made, **bounce_layers(renderer, session.size, session.samples, progress)}
             features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
-            clean = _features(renderer, session, features, placed, progress) if session.samples else None
+            asked = wanted.denoiser
+            clean = _features(renderer, session, features, placed, asked, progress) if session.samples else None
             summed = session.convergence.film.buffer
             done = {*features, "samples", *(path_layers(renderer, summed, beside, progress) if summed else ())}
             others = {name: layer for name, layer in beside.items() if name not in done}
             rest = placed.traced(others) if renderer.progressive else {}
             if rest:
                 cast_layers(renderer, wanted.size, rest, wanted.counting, progress)
-        picture = session.picture()
+        picture = session.picture(wanted.denoiser)
         samples = np.ones(wanted.size[::-1], np.int32) if picture.film is None else picture.film.count
         placed.fill(renderer.camera, samples, renderer.last_frame() if renderer.last_frame is not None else None)
         if "motion" in made:
@@ -104,7 +106,7 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         session.release()
     if clean is not None:
         made[NOISY.name], picture.linear = picture.linear, clean
-        picture.metadata["denoised"] = renderer.settings.denoise
+        picture.metadata["denoised"] = picture.stats.facts["denoised"] = wanted.denoiser
     picture.layers, picture.metadata[DRIVER] = made, drivers
     picture.metadata |= placed.metadata()
     picture.layer_remarks = placed.remarks()
@@ -137,14 +139,15 @@ def _features(
     session: Session,
     layers: dict[str, NDArray],
     placed: HitLayers,
+    denoiser: str,
     progress: Report | None,
 ) -> NDArray[np.float32] | None:
-    """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
+    """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), unless by none.
 
     Layers are averages over all samples, without a floor that is not seen; without them the denoiser makes do with
     fewer. placed : is shown what each sample hits, where it counts that.
     """
-    film, clean = session.convergence.film.buffer, renderer.settings.denoise not in UNASKED
+    film, clean = session.convergence.film.buffer, denoiser != "none"
     if film is None or not (layers or clean or placed.sampled):
         return None
     samples, each = session.samples if layers else min(session.samples, MOST_FEATURES), None
@@ -160,7 +163,7 @@ def _features(
     with features_of(renderer, session.size, samples, progress, each, floor=floor) as features:
         if layers:
             feature_layers(features, layers)
-        return denoised(renderer, film, features) if clean else None
+        return denoised(renderer, film, features, denoiser) if clean else None
 
 
 def _drivers(path: str, before: str, now: str) -> str:

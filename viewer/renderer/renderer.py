@@ -15,7 +15,7 @@ from viewer.accel.structures import ON_DEVICE, Structure
 from viewer.base.errors import ViewerError, warn
 from viewer.base.lock import FairLock, exclusive
 from viewer.base.textfile import is_stream
-from viewer.film.error.stop import Stop
+from viewer.film.error.stop import stop_of
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.film.layers import WORDS
@@ -38,7 +38,7 @@ from viewer.renderer.layers import checked_layers
 from viewer.renderer.motion_layer import Moment
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.render import PictureRequest, render_picture, resumed_film
-from viewer.renderer.sampling.denoising import check_denoiser
+from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, check_denoiser, denoiser_of
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.partial_film import check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture, Report
@@ -411,6 +411,7 @@ class Renderer:
         progress: Report | None = None,
         time: float | None = DEFAULT["time"],
         error: float | None = DEFAULT["error"],
+        quality: str | None = DEFAULT["quality"],
         resume: str | None = DEFAULT["resume"],
         sample_range: int | None = DEFAULT["sample_range"],
         film: Film | None = None,
@@ -421,6 +422,7 @@ class Renderer:
 
         spp, time, error : of progressive programs, which end with the first of these that is met. The ray caster
         samples pixel centres, so that all its samples are one.
+        quality  : limits in their place, and a denoiser where ``denoise`` is auto.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
         film     : of the same picture, to go on from, in place of ``resume``.
@@ -435,8 +437,8 @@ class Renderer:
         self.revive()
         width, height = options.check("size", size)
         names = checked_layers(self, options.check("layers", layers, WORDS))
-        time, error = options.check("time", time), options.check("error", error)
-        stop = Stop(options.most_samples(options.check("spp", spp), time, error), time, error)
+        denoiser = denoiser_of(self.settings, quality if self.progressive else None)
+        stop = stop_of(spp, time, error, quality, TOLERANCE.get(denoiser, LEAST_TOLERANCE))
         sample_range = options.check("sample_range", sample_range)
         if sample_range is not None:
             check_ranges(self, "--sample-range")
@@ -446,7 +448,7 @@ class Renderer:
         check_denoiser(self.settings, self.progressive)
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
-        wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state)
+        wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state, denoiser)
         with self.framing((width, height)):
             picture = render_picture(self, wanted, progress)
         warn([*self.notes, *picture.remarks()])

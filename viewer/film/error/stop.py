@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
+
+from viewer.options.picture import QUALITIES
+from viewer.options.table import check, most_samples
 
 FIRST_LOOK = 16  # samples before an estimated error is believed
 NEXT_LOOK = 1.125  # times the samples of the last look: a look takes a pass over the film
@@ -58,3 +62,15 @@ class Stop:
             if error <= self.error:
                 return "error"
         return ""
+
+
+def stop_of(spp: Any, time: Any, error: Any, quality: Any = None, tolerance: float = 1.0) -> Stop:
+    """The rules that values of these options mean; a ``quality`` decides what the others leave open. tolerance : factor
+    on its limit of noise.
+
+    Raises ViewerError for a value out of range.
+    """
+    spp, time, error, quality = check("spp", spp), check("time", time), check("error", error), check("quality", quality)
+    if quality is not None and error is None:
+        error = QUALITIES[quality][0] * tolerance
+    return Stop(most_samples(spp, time, error, quality), time, error)

@@ -423,7 +423,7 @@ class Preview:
         """
         if film is not self._film:
             return None
-        made = denoised(self.renderer, film, self._held["own"])
+        made = denoised(self.renderer, film, self._held["own"], "oidn")
         if self._last is None or self._last.size != film.size:
             if self._last is not None:
                 self._last.release()

@@ -18,6 +18,8 @@ from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report
 
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised
+# Of a quality's limit of noise: Open Image Denoise leaves no grain of 10 % of noise, the other one, and none, do.
+TOLERANCE, LEAST_TOLERANCE = {"oidn": 1.0}, 0.5
 MOST_FEATURES = 64  # samples whose features are worth their time
 
 
@@ -34,6 +36,18 @@ def check_denoiser(settings: Settings, progressive: bool = True) -> None:
         raise ViewerError("--denoise shader", what, "leave it out, or take --denoise oidn")
     if settings.denoise == "oidn":
         oidn.check_installed()
+
+
+def denoiser_of(settings: Settings, quality: str | None) -> str:
+    """The denoiser of a picture: the one that is named, or for a ``quality`` the best that is installed and suits the
+    program; ``none`` for no quality."""
+    if settings.denoise != "auto":
+        return str(settings.denoise)
+    if quality is None or not settings.picture_program.noisy:
+        return "none"
+    if oidn.installed():
+        return "oidn"
+    return "shader" if settings.picture_program.demodulates else "none"
 
 
 @contextmanager
@@ -67,12 +81,12 @@ def features_of(
             buffer.release()
 
 
-def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer) -> NDArray[np.float32]:
-    """(H, W, 3) linear sRGB, by the renderer's setting ``denoise``; the film stays as it is.
+def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer, how: str) -> NDArray[np.float32]:
+    """(H, W, 3) linear sRGB, by ``shader`` or ``oidn``; the film stays as it is.
 
     Raises ViewerError where the denoiser fails, and for a picture that does not fit one texture.
     """
-    how, device = renderer.settings.denoise, renderer.device
+    device = renderer.device
     if how == "shader":
         if len(film.blocks) > 1:
             wide, tall = film.size

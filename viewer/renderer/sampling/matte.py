@@ -6,16 +6,16 @@ import numpy as np
 
 from viewer.film.device_film import FilmBuffer
 from viewer.film.files.image import Matte
-from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, denoised, features_of
+from viewer.renderer.sampling.denoising import MOST_FEATURES, denoised, denoiser_of, features_of
 from viewer.renderer.sampling.parts import RendererParts
 
 
-def matte(renderer: RendererParts, size: tuple[int, int], samples: int) -> Matte | None:
+def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser: str | None = None) -> Matte | None:
     """The matte of a picture of ``size`` (width, height) whose pixels have so many samples; None where it is not before
     a colour, or nothing.
 
-    Alpha is what its samples hide of the background, by surfaces, or by what falls on a floor. It is denoised where the
-    picture is asked to be.
+    Alpha is what its samples hide of the background, by surfaces, or by what falls on a floor. It is denoised as the
+    picture is, by ``denoiser`` (None: as the settings have it).
     """
     backdrop = renderer.prepared.lighting.backdrop
     if backdrop is None or not (backdrop.transparent or backdrop.color):
@@ -25,12 +25,13 @@ def matte(renderer: RendererParts, size: tuple[int, int], samples: int) -> Matte
     try:
         for _ in renderer.sampler.backdrop_weight(renderer.plan(size, samples=samples), film):
             pass
-        if renderer.settings.denoise in UNASKED or backdrop.floor is None:
+        how = denoiser_of(renderer.settings, None) if denoiser is None else denoiser
+        if how == "none" or backdrop.floor is None:
             with renderer.device.current():
                 weight = film.film().mean()
         else:
             with features_of(renderer, size, min(samples, MOST_FEATURES), white=True) as features:
-                weight = denoised(renderer, film, features)
+                weight = denoised(renderer, film, features, how)
     finally:
         with renderer.device.current():
             film.release()

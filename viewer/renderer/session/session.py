@@ -192,15 +192,16 @@ class Session:
         return self.convergence.film.read(settled=not self.running)
 
     @exclusive
-    def picture(self) -> Picture:
-        """The picture on show, with its film, and all facts of how it was made."""
+    def picture(self, denoiser: str | None = None) -> Picture:
+        """The picture on show, with its film, and all facts of how it was made. denoiser : of what hides its
+        background; None: that of the settings."""
         seconds, film = self.convergence.elapsed, self.film()
         made = picture(self._frames.renderer, self.linear(), film, self.stats, self.convergence.reason, seconds)
         if self.screen is not None and self._frames.preview is not None and film is not None and self.complete:
             made.layers[NOISY.name] = film.linear
             made.metadata["denoised"] = self._frames.renderer.settings.denoise.replace("auto", "shader")
         if film is not None:
-            made.matte = matte(self._frames.renderer, self.size, max(1, int(film.count.max())))
+            made.matte = matte(self._frames.renderer, self.size, max(1, int(film.count.max())), denoiser)
         return made
 
     def report(self) -> tuple[float, str]:

@@ -360,10 +360,10 @@ def _bytes(parts: Sequence[NDArray]) -> bytes:
 
 def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]:
     """Corners, numbers; lengths, kinds, low and high of its groups, of one kind each."""
-    finite = np.isfinite(mesh.positions)
     kept = np.arange(len(mesh.corners))
-    if not finite.all():  # row by row takes far longer
-        kept = np.flatnonzero(finite.all(axis=1)[mesh.corners].all(axis=1))
+    if not np.isfinite(mesh.positions).all():  # row by row takes far longer
+        finite = np.asarray(np.isfinite(mesh.positions).all(axis=1))
+        kept = np.flatnonzero(finite[mesh.corners].all(axis=1))
     positions = mesh.positions.astype(np.float64)
     a, b, c = (positions[mesh.corners[kept, k]] for k in range(3))
     low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)

@@ -1,0 +1,97 @@
+"""``quality``: its limits, its denoiser, and what it leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.denoise import oidn
+from viewer.film.error.stop import Stop, stop_of
+from viewer.options.picture import QUALITIES
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.denoising import denoiser_of
+
+SIZE = 24, 16
+
+
+@pytest.fixture(scope="module")
+def cornell() -> Renderer:
+    return Renderer("cornell", machine="singlepass")
+
+
+@pytest.mark.parametrize(
+    ("given", "rules"),
+    [
+        ((None, None, None), Stop(32)),
+        ((7, 2.0, 0.5), Stop(7, 2.0, 0.5)),
+        ((None, None, None, "good"), Stop(QUALITIES["good"][1], None, QUALITIES["good"][0])),
+        (("9", 3.0, None, "best"), Stop(9, 3.0, QUALITIES["best"][0])),
+        ((None, None, None, "best", 0.5), Stop(QUALITIES["best"][1], None, 0.5 * QUALITIES["best"][0])),
+        ((None, None, 0.25, "draft", 0.5), Stop(QUALITIES["draft"][1], None, 0.25)),
+    ],
+)
+def test_limits(given: tuple, rules: Stop) -> None:
+    assert stop_of(*given) == rules
+
+
+def test_each_is_finer_than_the_one_before() -> None:
+    errors, samples = zip(*QUALITIES.values(), strict=True)
+    assert list(QUALITIES) == ["draft", "good", "best"]
+    assert list(errors) == sorted(errors, reverse=True) and list(samples) == sorted(samples)
+
+
+@pytest.mark.parametrize(
+    ("settings", "quality", "there", "found"),
+    [
+        ({}, None, True, "none"),
+        ({}, "good", True, "oidn"),
+        ({}, "good", False, "shader"),
+        ({"denoise": "none"}, "good", True, "none"),
+        ({"denoise": "shader"}, "good", True, "shader"),
+        ({"denoise": "oidn"}, None, True, "oidn"),
+        ({"program": "whitted"}, "good", True, "none"),
+        ({"program": "photon"}, "best", False, "shader"),
+    ],
+)
+def test_denoisers(
+    settings: dict, quality: str | None, there: bool, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oidn, "find_spec", lambda name: "a module" if there else None)
+    assert denoiser_of(Settings(**settings), quality) == found
+
+
+def test_a_picture_is_denoised_and_its_film_is_not(cornell: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oidn, "find_spec", lambda name: None)
+    plain = cornell.render(SIZE, spp=QUALITIES["draft"][1])
+    found = cornell.render(SIZE, quality="draft")
+    assert found.metadata["denoised"] == found.stats.facts["denoised"] == "shader"
+    assert "denoised" not in plain.metadata
+    np.testing.assert_array_equal(found.layers["noisy"], plain.linear)
+    assert not np.array_equal(found.linear, plain.linear)
+
+
+def test_the_limit_of_noise_ends_it(cornell: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sooner before Open Image Denoise."""
+    asked: list[float | None] = []
+
+    def stops(*rules: Any) -> Stop:
+        asked.append((made := stop_of(*rules)).error)
+        return made
+
+    monkeypatch.setattr("viewer.renderer.renderer.stop_of", stops)
+    monkeypatch.setitem(QUALITIES, "best", (0.9, 4096))
+    for there in (True, False):
+        monkeypatch.setattr(oidn, "find_spec", lambda name, there=there: "a module" if there else None)
+        monkeypatch.setattr(oidn, "denoise", lambda linear, albedo, normal: linear)
+        found = cornell.render(SIZE, quality="best")
+        assert found.metadata["stopped by"] == "error"
+    assert asked == [0.9, 0.45]
+
+
+def test_wrong_ones_are_refused(cornell: Renderer) -> None:
+    with pytest.raises(ViewerError, match=r"quality='fine'.*draft, good or best"):
+        cornell.render(SIZE, quality="fine")

@@ -1,0 +1,108 @@
+"""``raystream render`` of several scenes: one picture each, by one renderer or by several processes.
+
+A scene that fails is told at the end, and the others are rendered.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from glob import glob
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from viewer.base.errors import ViewerError, printable
+from viewer.cli import commands
+from viewer.cli.workers import Renderings, answers
+
+if TYPE_CHECKING:
+    from viewer.cli.progress import Progress
+
+PLACEHOLDER = re.compile(r"\{(stem|name|index)\}")
+EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
+SINGLE = ("frames", "resume", "stats")  # options of one picture, or of one scene
+
+
+def render(arguments: Namespace) -> bool:
+    """Render every scene of ``arguments.scenes`` to a file of its own; whether all is well."""
+    arguments.scenes = scenes = [name for word in arguments.scenes for name in _matches(word)]
+    if len(scenes) == 1:
+        arguments.scene = scenes[0]
+        if arguments.output is not None:
+            arguments.output = output_of(arguments.output, scenes[0], 0, 1)
+        return commands.render(arguments)
+    from viewer.cli.progress import Progress
+
+    tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[str]()
+    jobs = min(arguments.jobs, len(tasks))
+    with Progress(arguments.quiet) as progress:
+        try:
+            for line, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
+                if fault:
+                    failed.append(fault)
+                elif not arguments.quiet:
+                    progress.say(line)
+        except KeyboardInterrupt as stop:
+            stop.args = ("stopped; the pictures that are written are whole",)
+            raise
+    for fault in failed:
+        print(f"raystream: error: {printable(fault)}", file=sys.stderr)
+    if not arguments.quiet:
+        done, seconds = len(tasks) - len(failed), perf_counter() - begin
+        print(f"{done} of {len(tasks)} pictures; {seconds:.2f} s, {seconds / len(tasks):.2f} s a picture")
+    return not failed
+
+
+def _matches(word: str) -> list[str]:
+    """The files of a pattern, where the shell has left one; any other word itself."""
+    found = sorted(glob(word)) if "*" in word and not os.path.exists(word) else []
+    return found or [word]
+
+
+def output_of(pattern: str, scene: str, number: int, count: int) -> str:
+    """The file of the scene of that number among ``count``: placeholders in the pattern are replaced."""
+    path = Path(scene)
+    values = {"stem": path.stem, "name": path.name, "index": str(number).zfill(len(str(count - 1)))}
+    return PLACEHOLDER.sub(lambda found: values[found[1]], pattern)
+
+
+def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
+    """The arguments of each picture. Raises ViewerError, before any work, for what cannot be written and for two
+    pictures in one file."""
+    if arguments.output is None or not PLACEHOLDER.search(arguments.output):
+        where = "--output" if arguments.output is None else arguments.output
+        raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes", EXAMPLE)
+    for name in SINGLE:
+        if name in arguments.typed:
+            raise ViewerError(f"--{name}", f"is for one scene, and there are {len(scenes)}", "render them one by one")
+    owners: dict[str, int] = {}
+    tasks = []
+    for number, scene in enumerate(scenes):
+        output = output_of(arguments.output, scene, number, len(scenes))
+        first = owners.setdefault(os.path.realpath(output), number)
+        if first != number:
+            raise ViewerError(output, f"both {scenes[first]} and {scene} would go there", "add {index} to -o")
+        tasks.append(Namespace(**{**vars(arguments), "scene": scene, "output": output}))
+        commands.check_render(tasks[-1])
+    return tasks
+
+
+def _in_turn(tasks: Sequence[Namespace], progress: Progress) -> Iterator[tuple[str, str]]:
+    """Every picture by this process."""
+    renderings = Renderings()
+    for number, task in enumerate(tasks):
+        progress.part(number, len(tasks), os.path.basename(task.scene))
+        yield renderings.render(task, progress)
+
+
+def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: Progress) -> Iterator[tuple[str, str]]:
+    """Every picture by one of ``jobs`` processes, in the order in which they are done."""
+    for done, (notes, line, fault) in enumerate(answers(tasks, jobs), 1):
+        for note in notes:
+            progress.note(note)
+        progress(done / len(tasks), f"{done} of {len(tasks)} pictures, {jobs} processes")
+        yield line, fault

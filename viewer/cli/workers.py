@@ -1,0 +1,140 @@
+"""Pictures one after the other by one renderer, and by several processes side by side: tasks and answers are pickled,
+over pipes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import traceback
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from viewer.base import paths
+from viewer.base.errors import ViewerError
+from viewer.base.interrupts import child_process
+from viewer.cli import commands
+from viewer.cli.faults import explained
+
+if TYPE_CHECKING:
+    from viewer.cli.progress import Progress
+    from viewer.renderer.renderer import Renderer
+
+# A worker imports the package that this process has, wherever it lies.
+CODE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from viewer.cli.workers import work
+work()
+"""
+Answer = tuple[list[str], str, str]  # notes, line, fault
+
+
+def answers(tasks: Sequence[Namespace], count: int) -> Iterator[Answer]:
+    """What ``count`` processes answer to the tasks, in the order in which they are done. One that dies is the fault of
+    its task, and another one takes its place."""
+    left: SimpleQueue[Namespace] = SimpleQueue()
+    done: SimpleQueue[Answer] = SimpleQueue()
+    for task in tasks:
+        left.put(task)
+    serving = [_Server(left, done, count) for _ in range(count)]
+    try:
+        for server in serving:
+            server.start()
+        for _ in tasks:
+            yield done.get()
+    finally:
+        for server in serving:
+            server.stop()
+
+
+class Renderings:
+    """Pictures one after the other by one renderer: device and compiled programs stay."""
+
+    def __init__(self) -> None:
+        self._renderer: Renderer | None = None
+
+    def render(self, task: Namespace, progress: Progress) -> tuple[str, str]:
+        """The line of a picture that is written, and empty; or empty, and the fault."""
+        try:
+            done = commands.rendered(task, progress, self._renderer)
+        except Exception as error:
+            if task.debug:
+                traceback.print_exc()
+            if not isinstance(error, ViewerError):  # after which the renderer is as it was
+                self._renderer = None
+            fault = explained(error)[1]
+            return "", fault if fault.startswith(task.scene) else f"{task.scene}: {fault}"
+        self._renderer = done.renderer
+        return done.line, ""
+
+
+class _Server(threading.Thread):
+    """Gives a process of its own one task after the other."""
+
+    def __init__(self, left: SimpleQueue[Namespace], done: SimpleQueue[Answer], count: int) -> None:
+        super().__init__(daemon=True)
+        self._left, self._done, self._stopped = left, done, False
+        self._process: subprocess.Popen[bytes] | None = None
+        threads = str(max(1, (os.cpu_count() or 1) // count))  # of the software driver and of compiled loops
+        self._environment = {"LP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads, **os.environ}
+
+    def run(self) -> None:
+        """Until no task is left."""
+        while not self._stopped:
+            try:
+                task = self._left.get_nowait()
+            except Empty:
+                return
+            self._serve(task)
+
+    def _serve(self, task: Namespace) -> None:
+        """A task by a new process, and those that follow while it lives."""
+        command = [sys.executable, "-c", CODE, str(paths.PACKAGE.parent)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        with child_process(command, env=self._environment, **pipes) as self._process:
+            to, back = self._process.stdin, self._process.stdout
+            assert to is not None and back is not None
+            while not self._stopped:
+                try:
+                    pickle.dump(task, to)
+                    to.flush()
+                    self._done.put(pickle.load(back))
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    fault = f"{task.scene}: the process died that rendered it (exit code {self._process.wait()})"
+                    self._done.put(([], "", fault))
+                    return
+                try:
+                    task = self._left.get_nowait()
+                except Empty:
+                    return
+
+    def stop(self) -> None:
+        """End it, with its process."""
+        self._stopped = True
+        if self._process is not None:
+            self._process.kill()
+        if self.is_alive():
+            self.join()
+
+
+def work() -> None:
+    """Of a worker: answer the tasks that come by standard input, until it ends."""
+    from viewer.cli.progress import Progress
+
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # drivers print to standard output, too
+    renderings = Renderings()
+    while True:
+        try:
+            task = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        notes: list[str] = []
+        line, fault = renderings.render(task, Progress(quiet=True, told=notes.append))
+        pickle.dump((notes, line, fault), replies)
+        replies.flush()
