@@ -64,7 +64,7 @@ def test_plotters_have_it(plotter, monkeypatch, device):
     monkeypatch.setitem(sys.modules, "pyvista", pyvista)
     monkeypatch.delitem(sys.modules, "raystream.plotter", raising=False)
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
-    (name, place), = declared["pyvista.plotter_components"].items()
+    ((name, place),) = declared["pyvista.plotter_components"].items()
     assert name == "raystream"
     __import__(place)
     component = made[name](plotter)

@@ -60,17 +60,17 @@ class Eye:
         y = (1 - 2 * (np.arange(height) + 0.5) / height + scale[1, 2] - scale[1, 3]) / scale[1, 1]
         plane = np.zeros((height, width, 3))
         plane[..., 0], plane[..., 1] = x, y[:, None]
-        plane, ahead = plane.reshape(-1, 3), np.array([0.0, 0.0, -1.0])
+        points, ahead = plane.reshape(-1, 3), np.array([0.0, 0.0, -1.0])
         turn, place = self.pose[:3, :3], self.pose[:3, 3]
         if self.parallel:
-            origins = (plane + self.near * ahead) @ turn.T + place
+            origins = (points + self.near * ahead) @ turn.T + place
             return origins, np.broadcast_to(turn @ ahead, origins.shape)
-        directions = (plane + ahead) @ turn.T
+        directions = (points + ahead) @ turn.T
         return place + self.near * directions, directions
 
     def camera(self) -> Camera:
-        """The renderer's camera with this view: a pinhole by its field of view where pixels are square and the principal
-        point is in the middle."""
+        """The renderer's camera with this view: a pinhole by its field of view where pixels are square and the
+        principal point is in the middle."""
         (width, height), (wide, tall), scale = self.size, self.pixel, self.projection
         origin, back, up = self.pose[:3, 3], self.pose[:3, 2], self.pose[:3, 1]
         projection: Projection | None = None
