@@ -13,8 +13,8 @@ from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_rays, lens_uniforms
 from viewer.cameras.projected import projected
 from viewer.scene.camera import Camera
-from viewer.scene.distortion import NO_LIMIT, brown_conrady, opencv_fisheye
-from viewer.scene.projection import Equirectangular, Fisheye, Intrinsics, Orthographic
+from viewer.scene.projections.distortion import NO_LIMIT, brown_conrady, opencv_fisheye
+from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
 from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.device import Device
 

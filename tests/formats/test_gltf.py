@@ -10,7 +10,7 @@ from documents import SQUARE, TWO, Document
 
 from viewer.formats import load
 from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 
 MODES = {
     4: [[0, 1, 2], [3, 4, 5]],

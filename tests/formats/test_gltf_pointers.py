@@ -17,7 +17,7 @@ from viewer.base.errors import ViewerError
 from viewer.formats import load
 from viewer.formats.gltf.motion.pointers import LIGHT, MATERIAL, target_of
 from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 
 TIMES = np.float32([0, 2])
 
@@ -138,7 +138,7 @@ def test_an_orthographic_camera(tmp_path: Path) -> None:
     point(doc, "/cameras/0/orthographic/ymag", np.float32([1, 3]))
     posed = load(doc.write(tmp_path)).posed(1.0)
     assert posed.cameras[0].projection == Orthographic(4.0)
-    doc.json["animations"].clear()
+    del doc.json["animations"]
     point(doc, "/cameras/0/perspective/yfov", np.float32([0.5, 1]))
     assert load(doc.write(tmp_path)).posed(1.0).cameras[0].projection == Orthographic(2.0)
 

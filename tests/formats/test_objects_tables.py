@@ -14,7 +14,7 @@ from viewer.formats.objects.pyvistas import VIRIDIS
 from viewer.formats.objects.surface import Gathered, linear, z_up_camera
 from viewer.formats.objects.take import load, scene_of, taken
 from viewer.scene.camera import Camera
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float64)
 FACES = np.array([[0, 1, 2], [0, 2, 3]])

@@ -41,7 +41,7 @@ from viewer.scene.hierarchy import Deformer, Skin, compose
 from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.projection import Fisheye
+from viewer.scene.projections.models import Fisheye
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture

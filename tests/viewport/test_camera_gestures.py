@@ -10,7 +10,7 @@ import pytest
 
 from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, START, WITHIN, at, distance
 from viewer.scene.camera import Camera
-from viewer.scene.projection import Fisheye, Orthographic
+from viewer.scene.projections.models import Fisheye, Orthographic
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.pose import pixels, pose_of
 

@@ -14,7 +14,7 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.photons.grid import PhotonGrid
 from viewer.scene.camera import Camera
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.display.photons import view_uniforms
 from viewer.viewport.pivot import choose_pivot

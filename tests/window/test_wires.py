@@ -13,7 +13,7 @@ from viewer.accel.bvh.build import Bvh
 from viewer.accel.grid.build import Grid
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.projection import Equirectangular, Fisheye
+from viewer.scene.projections.models import Equirectangular, Fisheye
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.studies import wires
 from viewer.viewport.studies.wires import (

@@ -57,7 +57,7 @@ def _keys(camera: Camera, size: tuple[int, int]) -> dict[str, object]:
 
 def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str = "box") -> Module:
     """The camera module, which serves ``camera_ray`` too; its uniforms are set again for every picture."""
-    values = lens_uniforms(replace(camera, motion=()), size, pixel_filter)
+    values = lens_uniforms(replace(camera, motion=(), projection=None, eyes=None), size, pixel_filter)
     del values["camera_segments"]
     types = {int: "int", float: "float"}
     return Module(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.scene.camera import Camera
-from viewer.scene.projection import Equirectangular, Fisheye, Intrinsics, Orthographic
+from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
 from viewer.stream.declare.kernel import Module
 
 # A camera of every kind, by the shader's name; and those of whose film a part may see nothing.

@@ -11,7 +11,7 @@ import moderngl
 import numpy as np
 
 from viewer.scene.camera import Camera
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream

@@ -34,7 +34,7 @@ from viewer.scene.animation import place_camera
 from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
 from viewer.scene.hierarchy import Hierarchy, visible_nodes
 from viewer.scene.light import Light
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 from viewer.scene.scene import Scene
 
 NAME = "glTF"

@@ -15,7 +15,7 @@ from viewer.formats.objects.surface import Gathered, Surface, linear
 from viewer.scene.camera import Camera
 from viewer.scene.geometry.bounds import bounds_of
 from viewer.scene.material import Material
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 
 # Samples of the colour map viridis (N. Smith and S. van der Walt, 2015), sRGB: PyVista's default for scalars.
 VIRIDIS = np.array(

@@ -9,7 +9,7 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import VIEW, Settings
 from viewer.scene.camera import Camera
-from viewer.scene.projection import Equirectangular, Fisheye, Intrinsics, Orthographic, Projection
+from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic, Projection
 from viewer.scene.scene import Scene
 
 

@@ -28,7 +28,7 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.photon_map.photon_cells import PhotonCells, map_settings
 from viewer.scene.camera import Camera
 from viewer.scene.exposure.exposure import bounds_in_motion
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 from viewer.scene.scene import Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.stream import Stream

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.scene.camera import Camera
-from viewer.scene.projection import LARGEST_HEIGHT, Fisheye, Orthographic, Projection
+from viewer.scene.projections.models import LARGEST_HEIGHT, Fisheye, Orthographic, Projection
 from viewer.viewport.controls.pose import (
     ENDS,
     FINEST,

@@ -27,7 +27,7 @@ from viewer.scene.animation import PATHS
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.projection import Orthographic
+from viewer.scene.projections.models import Orthographic
 from viewer.scene.texture import Texture
 
 NAME = "KHR_animation_pointer"

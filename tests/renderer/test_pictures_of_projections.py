@@ -15,7 +15,7 @@ from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.film.error.stop import Stop
 from viewer.renderer.session.session import Session
-from viewer.scene.projection import Equirectangular, Fisheye, Intrinsics, Orthographic
+from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
 
 SIZE = (24, 16)
 BASE = Camera((270.0, 300.0, 150.0), (285.0, 240.0, 500.0), fov=60)
@@ -108,6 +108,8 @@ def test_the_denoiser_keeps_light_and_takes_noise(renderer: Renderer, name: str)
     """The picture's mean stays; it is nearer to the converged one than its samples."""
     size = (48, 32)
     camera = CAMERAS[name]
+    if name == "orthographic":  # aslant, so that depths change from pixel to pixel
+        camera = replace(camera, origin=(500.0, 520.0, 40.0), target=(180.0, 150.0, 420.0))
     if name == "brown_conrady":
         camera = camera.with_projection(Intrinsics(28.0, 28.0, 23.5, 15.5, size, (-0.2, 0.0, 0.0, 0.0)))
     renderer.update(program="path", camera=camera, denoise="none")
@@ -128,6 +130,29 @@ def test_a_session_s_film_is_the_renderer_s(renderer: Renderer, name: str) -> No
     session = Session(renderer, SIZE, Stop(2))
     session.finish()
     np.testing.assert_array_equal(film_of(session.picture()).linear, film_of(expected).linear)
+
+
+def test_a_matrix_without_a_size_is_of_the_whole_picture_in_previews(renderer: Renderer) -> None:
+    """Those of fewer pixels show the same."""
+    renderer.update(program="path", camera=replace(BASE, projection=Intrinsics(14.0, 14.0, 11.5, 7.5)))
+    session = Session(renderer, SIZE, Stop(2))
+    while session.runner is None or session.runner.job is None:
+        session.advance(0.0)
+    model = session.runner.job.camera.projection
+    assert isinstance(model, Intrinsics) and model.size == SIZE
+    session.abandon()
+
+
+def test_cameras_of_scenes_bring_their_projection(device: Any) -> None:
+    """The picture is that of the option; one by name is another."""
+    scene = viewer.load("cornell")
+    around = replace(CAMERAS["fisheye"], name="around")
+    made = Renderer(scene.with_parts(cameras=[around, BASE]), device=device, program="cast")
+    given = Renderer(scene, device=device, program="cast", camera=around)
+    expected = given.render(SIZE).linear
+    assert np.array_equal(made.render(SIZE).linear, expected) and expected.any()
+    made.update(camera=BASE.name)
+    assert not made.camera.kind and not np.array_equal(made.render(SIZE).linear, expected)
 
 
 def test_facts_tell_the_projection(renderer: Renderer, tmp_path: Any) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.scene.distortion import Distortion, brown_conrady, opencv_fisheye
+from viewer.scene.projections.distortion import Distortion, brown_conrady, opencv_fisheye
 
 Array = NDArray[np.float64]
 Size = tuple[int, int]
@@ -219,8 +219,7 @@ class Intrinsics:
     fx, fy     : focal lengths, pixels, above 0. cx, cy : the principal point, pixels. skew : of the axes, pixels.
     size       : (width, height) of the pictures that it was measured in; others show the same height. None: of
                  whichever picture is made.
-    distortion : none, or of `viewer.scene.distortion`: (k1, k2, p1, p2[, k3[, k4, k5, k6]]), or with ``fisheye`` (k1,
-                 k2, k3, k4).
+    distortion : none, or (k1, k2, p1, p2[, k3[, k4, k5, k6]]), or with ``fisheye`` (k1, k2, k3, k4).
 
     Raises ViewerError for numbers that are no such camera.
     """
