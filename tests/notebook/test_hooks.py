@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 import raystream
-from viewer.scene import card as module
+from viewer.base import card as module
 from viewer.scene.instance import Instance
 from viewer.scene.mesh import Mesh
 

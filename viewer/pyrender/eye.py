@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.pyrender.scene import Scene
 from viewer.scene.camera import Camera
-from viewer.scene.projection import Intrinsics, Orthographic, Projection
+from viewer.scene.projections.models import Intrinsics, Orthographic, Projection
 
 CENTRED = 1e-6  # of the picture's sides, to which a principal point is in the middle and pixels are square
 

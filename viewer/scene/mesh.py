@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.card import card
 from viewer.base.errors import ViewerError
-from viewer.scene.card import card
 
 Float = NDArray[np.float32]
 Int = NDArray[np.int32]
