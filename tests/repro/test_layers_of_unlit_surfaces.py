@@ -1,5 +1,5 @@
-"""Feature layers of a scene with unlit surfaces did not compile: what is emitted towards the camera asked for a constant
-that comes with BSDFs, and these are not in that program."""
+"""Feature layers of a scene with unlit surfaces did not compile: what is emitted towards the camera asked for a
+constant that comes with BSDFs, and these are not in that program."""
 
 from __future__ import annotations
 
