@@ -51,8 +51,8 @@ def test_editors_know_the_names(tmp_path):
     """As a checker of types reads them: without running anything."""
     api = pytest.importorskip("mypy.api")
     code = (
-        "import raystream\nreveal_type(raystream.Camera.framing)\nraystream.render('cornell').save(1)\nraystream.rendr\n"
-        "import raystream.pyrender as pyrender\nreveal_type(pyrender.Mesh.from_points)\npyrender.Sceen"
+        "import raystream\nreveal_type(raystream.Camera.framing)\nraystream.render('cornell').save(1)\n"
+        "raystream.rendr\nimport raystream.pyrender as pyrender\nreveal_type(pyrender.Mesh.from_points)\npyrender.Sceen"
     )
     (tmp_path / "script.py").write_text(code)
     shared = ["--follow-imports=silent", "--ignore-missing-imports", f"--cache-dir={tmp_path / 'cache'}"]
