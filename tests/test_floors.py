@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # The first that fits, of a module's name without ``viewer.``.
 FLOORS = (
     *((name, 9) for name in ("cli", "__main__", "launch")),
-    *((name, 8) for name in ("window", "notebook", "remote", "farm")),
+    *((name, 8) for name in ("window", "notebook", "remote", "farm", "pyrender")),
     ("viewport", 7),
     ("renderer", 6),
     *((name, 5) for name in ("denoise", "film", "photons")),

@@ -51,7 +51,8 @@ def test_editors_know_the_names(tmp_path):
     """As a checker of types reads them: without running anything."""
     api = pytest.importorskip("mypy.api")
     code = (
-        "import raystream\nreveal_type(raystream.Camera.framing)\nraystream.render('cornell').save(1)\nraystream.rendr"
+        "import raystream\nreveal_type(raystream.Camera.framing)\nraystream.render('cornell').save(1)\n"
+        "raystream.rendr\nimport raystream.pyrender as pyrender\nreveal_type(pyrender.Mesh.from_points)\npyrender.Sceen"
     )
     (tmp_path / "script.py").write_text(code)
     shared = ["--follow-imports=silent", "--ignore-missing-imports", f"--cache-dir={tmp_path / 'cache'}"]
@@ -59,6 +60,7 @@ def test_editors_know_the_names(tmp_path):
     assert not errors
     assert "-> viewer.scene.camera.Camera" in out and 'incompatible type "int"' in out
     assert 'Module has no attribute "rendr"' in out
+    assert "-> viewer.pyrender.mesh.Mesh" in out and 'Module has no attribute "Sceen"' in out
 
 
 def test_the_readme_speaks_of_it():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import viewer
-from viewer.base import clash
+from viewer.base.distributions import clash
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ROOT / "viewer" / "launch"

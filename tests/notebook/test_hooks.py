@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 import raystream
-from viewer.scene import card as module
+from viewer.base import card as module
 from viewer.scene.instance import Instance
 from viewer.scene.mesh import Mesh
 
@@ -64,7 +64,7 @@ def test_plotters_have_it(plotter, monkeypatch, device):
     monkeypatch.setitem(sys.modules, "pyvista", pyvista)
     monkeypatch.delitem(sys.modules, "raystream.plotter", raising=False)
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
-    (name, place), = declared["pyvista.plotter_components"].items()
+    ((name, place),) = declared["pyvista.plotter_components"].items()
     assert name == "raystream"
     __import__(place)
     component = made[name](plotter)

@@ -25,7 +25,8 @@ corners, faces = [[-9, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]], [[0, 1, 2], [
 plane = raystream.Scene.from_triangles(corners, faces)
 camera = "0,2,2 0,0,0"
 for machine in ("singlepass", "multipass"):
-    picture = raystream.render(plane, program="facing", size=4, spp=2, camera=camera, fov=1.0, machine=machine, environment="none")
+    view = {"camera": camera, "fov": 1.0, "size": 4, "spp": 2, "environment": "none"}
+    picture = raystream.render(plane, program="facing", machine=machine, **view)
     found[machine] = picture.linear[2, 2].tolist()
 for kind in ("lambert", "clay"):
     plane.materials = [Material("ground", (0.5, 0.5, 0.5, 1), kind=kind, roughness=0.6)]

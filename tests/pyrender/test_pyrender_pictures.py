@@ -126,7 +126,11 @@ def test_opacity(offscreen):
     image[..., :3], image[:, 0, 3] = 255, 255
     holes = {"baseColorTexture": Texture(source=image, source_channels="RGBA", sampler=Sampler(9728, 9728, 9728))}
     shares = []
-    for more in ({"baseColorFactor": [1, 1, 1, 0.25]}, {"baseColorFactor": [1, 1, 1, 0.25], "alphaMode": "BLEND"}, holes):
+    for more in (
+        {"baseColorFactor": [1, 1, 1, 0.25]},
+        {"baseColorFactor": [1, 1, 1, 0.25], "alphaMode": "BLEND"},
+        holes,
+    ):
         scene = Scene(bg_color=[0, 0, 0, 0])
         scene.add(square(9.0, material=MetallicRoughnessMaterial(**more)), pose=at(0, 0, -2))
         scene.add(PerspectiveCamera(0.5))

@@ -142,7 +142,7 @@ def test_faults_are_one_line(offscreen):
     lines = box()
     lines.primitives[0].mode = 1
     node = scene.add(lines)
-    with pytest.raises(ViewerError, match="^mesh : lines cannot be traced"):
+    with pytest.raises(ViewerError, match=r"^mesh : lines cannot be traced"):
         renderer.render(scene)
     lines.primitives[0].mode = 4
     with pytest.raises(ViewerError, match=r"^seg_node_map: 256 is no colour"):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raystream.pyrender.constants import RenderFlags
 
 import raystream.pyrender as pyrender
 from raystream import ViewerError, ViewerWarning
-from raystream.pyrender.constants import RenderFlags
 
 trimesh = pytest.importorskip("trimesh")
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,12 +72,14 @@ def test_the_long_example(window, offscreen):
     scene, camera, pose = shapes_of_an_example()
     pyrender.Viewer(scene, shadows=True)
     scene.add(camera, pose=pose)
-    with pytest.warns(ViewerWarning, match="^the window has no central_node$"):
+    with pytest.warns(ViewerWarning, match=r"^the window has no central_node$"):
         pyrender.Viewer(scene, central_node=next(iter(scene.mesh_nodes)))
     (first, own), (second, options) = window
     assert first.triangle_count == second.triangle_count > 100 and len(first.lights) == 2
     assert own["size"] == (640, 480) and own["camera"].sees(first.bounds())
-    assert options["camera"].origin == pytest.approx((0.5, 0, 0.4)) and options["environment"] == pytest.approx([0.02] * 3)
+    assert options["camera"].origin == pytest.approx((0.5, 0, 0.4)) and options["environment"] == pytest.approx(
+        [0.02] * 3
+    )
 
     renderer = offscreen(viewport_width=64, viewport_height=48)
     color, depth = renderer.render(scene)
@@ -151,7 +153,7 @@ def test_the_guides():
     assert not scene.nodes
     faces = trimesh.creation.box()
     faces.visual.face_colors = np.full((12, 4), 90, np.uint8)
-    with pytest.raises(ValueError, match="^colours of faces need smooth=False$"):
+    with pytest.raises(ValueError, match=r"^colours of faces need smooth=False$"):
         pyrender.Mesh.from_trimesh(faces)
     for wrong, words in ((None, "not NoneType"), (trimesh.Scene(faces), "from_trimesh_scene")):
         with pytest.raises(TypeError, match=words):

@@ -56,6 +56,7 @@ KEYS: dict[str, tuple[str, Look, Callable[[Any], Any]]] = {
     "escape": ("Escape", seen("help_visible"), lambda was: False),
     "pause": ("p", seen("paused"), lambda was: not was),
     "heat.next": ("shift+z", lambda app: app.debug_views.heat, lambda was: "steps"),
+    "camera.orthographic": ("shift+o", lambda app: app.view.renderer.camera.kind, lambda was: "orthographic"),
 }
 # Tested on their own, here or beside: they do more than set a value.
 OTHERS = {

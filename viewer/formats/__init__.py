@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base import plugins
+from viewer.base.distributions import plugins
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
 from viewer.scene.scene import Scene

@@ -16,7 +16,7 @@ class PlotterComponent:
         self._plotter = plotter
 
     def render(self, **options: Any) -> Picture:
-        """The picture, of the window's size. options : those of `viewer.render`, such as ``spp=64, environment="sky"``."""
+        """The picture, of the window's size. options : of `viewer.render`, such as ``spp=64, environment="sky"``."""
         width, height = self._plotter.window_size
         return render(self._plotter, **{"size": (int(width), int(height)), **options})
 

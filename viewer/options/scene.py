@@ -232,8 +232,8 @@ CAMERA = of_part(
         "projection",
         values.read_optional_word,
         None,
-        "projection of the camera: a perspective by --fov or --intrinsics; parallel rays; all around, longitudes by "
-        "latitudes; a fisheye's circle, equidistant or equisolid; opencv-fisheye by --intrinsics",
+        "projection of the camera: a perspective, by its field of view or a matrix; parallel rays; all around, "
+        "longitudes by latitudes; a fisheye's circle, equidistant or equisolid; a fisheye measured by OpenCV",
         Affects.PROGRAM,
         "NAME",
         choices=("perspective", "orthographic", "equirectangular", "fisheye", "equisolid", "opencv-fisheye"),
@@ -266,7 +266,7 @@ CAMERA = of_part(
         0,
         360,
         values="a number of degrees above {low:g}, at most {high:g}",
-        default_text="none; 180 by --projection",
+        default_text="none; 180 of such a projection",
         viewed=True,
     ),
     Option(
@@ -286,7 +286,7 @@ CAMERA = of_part(
         "distortion",
         camera_values.read_distortion,
         None,
-        "OpenCV's distortion of a camera by --intrinsics: K1,K2,P1,P2[,K3[,K4,K5,K6]], of opencv-fisheye K1,K2,K3,K4",
+        "OpenCV's distortion of a measured camera: K1,K2,P1,P2[,K3[,K4,K5,K6]], of a measured fisheye K1,K2,K3,K4",
         Affects.PROGRAM,
         "K1,K2,P1,P2[,K3 ..]",
         values="4, 5 or 8 numbers",

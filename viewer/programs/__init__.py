@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from viewer.base import plugins
+from viewer.base.distributions import plugins
 from viewer.programs.backdrop import backdrop_weight
 from viewer.programs.features import feature_buffers
 from viewer.programs.first_hits import eye_hits

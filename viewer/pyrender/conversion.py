@@ -63,15 +63,19 @@ class Conversion:
             pose = scene.get_pose(node)
             for given in node.mesh.primitives if node.mesh.is_visible else ():
                 if GLTF.POINTS < given.mode < GLTF.TRIANGLES:
-                    raise ViewerError(f"mesh {node.mesh.name or ''}", "lines cannot be traced", "give them thickness")
+                    raise ViewerError(
+                        f"mesh {node.mesh.name or node.name or ''}", "lines cannot be traced", "give them thickness"
+                    )
                 if not len(given.positions):
                     continue
                 squares = given.mode == GLTF.POINTS
                 key = (given, node) if squares else given
                 if key not in self._made:
                     view = (pose.tobytes(), eye.key, point_size) if squares else ()
-                    arrays = given.positions, given.normals, given.tangents, given.texcoord_0, given.texcoord_1
-                    arrays += given.color_0, given.indices, given.poses if squares else None
+                    arrays = (
+                        *(given.positions, given.normals, given.tangents, given.texcoord_0, given.texcoord_1),
+                        *(given.color_0, given.indices, given.poses if squares else None),
+                    )
                     values, number, old = (given.mode, *view), len(self._made), before.get(key)
                     same = old is not None and old.number == number and old.values == values
                     if old is not None and same and all(a is b for a, b in zip(old.arrays, arrays, strict=True)):
@@ -139,9 +143,7 @@ def _triangles(given: Primitive) -> tuple[NDArray, NDArray, NDArray | None, NDAr
     return given.positions, triangles, given.normals, np.arange(count)
 
 
-def _squares(
-    given: Primitive, pose: NDArray, eye: Eye, point_size: float
-) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _squares(given: Primitive, pose: NDArray, eye: Eye, point_size: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """World positions of four corners for each point, two triangles, normals, and the points' numbers: as the
     rasteriser draws points, upright before the eye, at the points' own depth."""
     poses = pose @ (ONE if given.poses is None else given.poses)
@@ -174,5 +176,7 @@ def _light(scene: Scene, node: Node) -> Light:
     common: dict[str, Any] = {"name": given.name or node.name or "light", "position": place, "direction": ahead}
     if isinstance(given, SpotLight):
         outer = min(max(given.outerConeAngle, NARROWEST), math.pi / 2)
-        return Light("spot", intensity=color, inner=min(given.innerConeAngle, outer - NARROWEST / 2), outer=outer, **common)
+        return Light(
+            "spot", intensity=color, inner=min(given.innerConeAngle, outer - NARROWEST / 2), outer=outer, **common
+        )
     return Light("directional" if isinstance(given, DirectionalLight) else "point", intensity=color, **common)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.pyrender.scene import Scene
 from viewer.scene.camera import Camera
-from viewer.scene.projection import Intrinsics, Orthographic, Projection
+from viewer.scene.projections.models import Intrinsics, Orthographic, Projection
 
 CENTRED = 1e-6  # of the picture's sides, to which a principal point is in the middle and pixels are square
 
@@ -58,19 +58,16 @@ class Eye:
         (width, height), scale = self.size, self.projection
         x = (2 * (np.arange(width) + 0.5) / width - 1 + scale[0, 2] - scale[0, 3]) / scale[0, 0]
         y = (1 - 2 * (np.arange(height) + 0.5) / height + scale[1, 2] - scale[1, 3]) / scale[1, 1]
-        plane = np.zeros((height, width, 3))
-        plane[..., 0], plane[..., 1] = x, y[:, None]
-        plane, ahead = plane.reshape(-1, 3), np.array([0.0, 0.0, -1.0])
-        turn, place = self.pose[:3, :3], self.pose[:3, 3]
+        right, up, back = self.pose[:3, 0], self.pose[:3, 1], self.pose[:3, 2]
+        across = (x[None, :, None] * right + y[:, None, None] * up).reshape(-1, 3)
         if self.parallel:
-            origins = (plane + self.near * ahead) @ turn.T + place
-            return origins, np.broadcast_to(turn @ ahead, origins.shape)
-        directions = (plane + ahead) @ turn.T
-        return place + self.near * directions, directions
+            return self.pose[:3, 3] - self.near * back + across, np.broadcast_to(-back, across.shape)
+        directions = across - back
+        return self.pose[:3, 3] + self.near * directions, directions
 
     def camera(self) -> Camera:
-        """The renderer's camera with this view: a pinhole by its field of view where pixels are square and the principal
-        point is in the middle."""
+        """The renderer's camera with this view: a pinhole by its field of view where pixels are square and the
+        principal point is in the middle."""
         (width, height), (wide, tall), scale = self.size, self.pixel, self.projection
         origin, back, up = self.pose[:3, 3], self.pose[:3, 2], self.pose[:3, 1]
         projection: Projection | None = None

@@ -36,9 +36,9 @@ def _color(length: int, otherwise: float = 1.0) -> Checked:
 def _texture(channels: str) -> Checked:
     """An image, as a `Texture` of these channels."""
     return Checked(
-        lambda value: value
-        if value is None or isinstance(value, Texture)
-        else Texture(source=value, source_channels=channels)
+        lambda value: (
+            value if value is None or isinstance(value, Texture) else Texture(source=value, source_channels=channels)
+        )
     )
 
 
@@ -127,9 +127,7 @@ class MetallicRoughnessMaterial(Material):
         metallicRoughnessTexture: Any = None,
     ) -> None:
         textures = normalTexture, occlusionTexture, emissiveTexture
-        super().__init__(
-            name, *textures, emissiveFactor, alphaMode, alphaCutoff, doubleSided, smooth, wireframe
-        )
+        super().__init__(name, *textures, emissiveFactor, alphaMode, alphaCutoff, doubleSided, smooth, wireframe)
         self.baseColorFactor, self.baseColorTexture = baseColorFactor, baseColorTexture
         self.metallicFactor, self.roughnessFactor = metallicFactor, roughnessFactor
         self.metallicRoughnessTexture = metallicRoughnessTexture
@@ -168,9 +166,7 @@ class SpecularGlossinessMaterial(Material):
         specularGlossinessTexture: Any = None,
     ) -> None:
         textures = normalTexture, occlusionTexture, emissiveTexture
-        super().__init__(
-            name, *textures, emissiveFactor, alphaMode, alphaCutoff, doubleSided, smooth, wireframe
-        )
+        super().__init__(name, *textures, emissiveFactor, alphaMode, alphaCutoff, doubleSided, smooth, wireframe)
         self.diffuseFactor, self.diffuseTexture = diffuseFactor, diffuseTexture
         self.specularFactor, self.glossinessFactor = specularFactor, glossinessFactor
         self.specularGlossinessTexture = specularGlossinessTexture

@@ -15,8 +15,19 @@ from viewer.pyrender.material import Material, MetallicRoughnessMaterial
 from viewer.pyrender.primitive import EMPTY, Primitive
 
 # pyrender's materials of meshes without one, and of meshes with colours.
-GREY = {"alphaMode": "BLEND", "baseColorFactor": [0.3, 0.3, 0.3, 1.0], "metallicFactor": 0.2, "roughnessFactor": 0.8}
-WHITE = {**GREY, "baseColorFactor": [1.0, 1.0, 1.0, 1.0]}
+GREY: dict[str, Any] = {
+    "alphaMode": "BLEND",
+    "baseColorFactor": [0.3, 0.3, 0.3, 1.0],
+    "metallicFactor": 0.2,
+    "roughnessFactor": 0.8,
+}
+WHITE: dict[str, Any] = {**GREY, "baseColorFactor": [1.0, 1.0, 1.0, 1.0]}
+
+# What materials of trimesh have under the same names.
+FIELDS = (
+    *("normalTexture", "occlusionTexture", "emissiveTexture", "emissiveFactor", "doubleSided", "alphaCutoff"),
+    *("baseColorFactor", "baseColorTexture", "metallicFactor", "roughnessFactor", "metallicRoughnessTexture"),
+)
 
 
 class Mesh:
@@ -87,38 +98,31 @@ class Mesh:
                 kind = type(each).__name__
                 hint = "for a trimesh.Scene take Scene.from_trimesh_scene" if hasattr(each, "geometry") else "or a list"
                 raise TypeError(f"expected a Trimesh, not {kind} ({hint})")
-            own = _copy(material) if material is not None else _material_of(each)
+            own = deepcopy(material) if material is not None else _material_of(each)  # meshes may differ later
             own.wireframe = wireframe
             primitives.append(_primitive(each, own, material is None, poses, smooth))
         return Mesh(primitives, is_visible=is_visible)
 
 
-def _copy(material: Material) -> Material:
-    """The material, so that meshes may differ later."""
-    return deepcopy(material)
-
-
 def _primitive(mesh: Any, material: Material, colored: bool, poses: Any, smooth: bool) -> Primitive:
     """The triangles of a ``Trimesh``; of flat ones each corner is a vertex of its own. colored : by its own colours."""
     vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
-    visual = getattr(mesh, "visual", None)
+    visual: Any = getattr(mesh, "visual", None)
     kind = getattr(visual, "kind", None)
     colors = uvs = None
     if colored and kind == "face":
         if smooth:
             raise ValueError("colours of faces need smooth=False")
-        colors = np.repeat(np.asarray(visual.face_colors), 3, axis=0)  # type: ignore[union-attr]
+        colors = np.repeat(np.asarray(visual.face_colors), 3, axis=0)
     elif colored and kind == "vertex":
-        colors = np.asarray(visual.vertex_colors)  # type: ignore[union-attr]
+        colors = np.asarray(visual.vertex_colors)
         colors = colors if smooth else colors[faces].reshape(-1, colors.shape[1])
-    elif kind == "texture" and getattr(visual, "uv", None) is not None and len(visual.uv):  # type: ignore[union-attr]
-        uvs = np.asarray(visual.uv)  # type: ignore[union-attr]
+    elif kind == "texture" and getattr(visual, "uv", None) is not None and len(visual.uv):
+        uvs = np.asarray(visual.uv)
         uvs = uvs if smooth else uvs[faces].reshape(-1, uvs.shape[1])
     if smooth:
-        return Primitive(
-            vertices, np.asarray(mesh.vertex_normals), None, uvs, None, colors, None, None, faces, material, None, None,
-            poses,
-        )  # fmt: skip
+        own = np.asarray(mesh.vertex_normals)
+        return Primitive(vertices, own, None, uvs, None, colors, indices=faces, material=material, poses=poses)
     normals = np.repeat(np.asarray(mesh.face_normals), 3, axis=0)
     corners = vertices[faces].reshape(-1, 3)
     return Primitive(corners, normals, texcoord_0=uvs, color_0=colors, material=material, poses=poses)
@@ -133,10 +137,8 @@ def _material_of(mesh: Any) -> Material:
     if isinstance(given, Material):
         return given
     if hasattr(given, "metallicFactor"):
-        names = ("normalTexture", "occlusionTexture", "emissiveTexture", "emissiveFactor", "baseColorFactor")
-        names += ("baseColorTexture", "metallicFactor", "roughnessFactor", "metallicRoughnessTexture")
-        names += ("doubleSided", "alphaCutoff")
-        return MetallicRoughnessMaterial(alphaMode="BLEND", **{each: getattr(given, each, None) for each in names})
+        fields: dict[str, Any] = {name: getattr(given, name, None) for name in FIELDS}
+        return MetallicRoughnessMaterial(alphaMode="BLEND", **fields)
     if given is not None:
         exponent = np.ravel(getattr(given, "kwargs", {}).get("Ns", 1.0))
         rough = (2.0 / (float(exponent[0]) + 2.0)) ** 0.25

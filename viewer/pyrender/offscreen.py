@@ -47,11 +47,11 @@ class _Shown:
 class OffscreenRenderer:
     """Renders pictures of viewport_width x viewport_height pixels; points are squares of ``point_size`` pixels.
 
-    spp : samples of a pixel, by default `SAMPLES`. options : of `viewer.Renderer`, such as ``denoise="oidn"``, ``depth=2``
-    or ``device=0``.
+    spp : samples of a pixel, by default `SAMPLES`. options : of `viewer.Renderer`, such as ``denoise="oidn"``,
+    ``depth=2`` or ``device=0``.
 
-    The renderers behind it keep what they have made of a scene: pictures after a change of poses, lights or cameras
-    take up what is there.
+    The renderers behind it keep a scene's structures and programs: after a change of poses, lights or cameras only
+    numbers are brought to the device.
     """
 
     def __init__(
@@ -169,5 +169,5 @@ def _segment(value: ArrayLike) -> NDArray[np.uint8]:
     """(3,) of a number or three of 0 to 255."""
     found = np.broadcast_to(np.asarray(value), (3,))
     if not ((found >= 0) & (found <= 255)).all():
-        raise ViewerError("seg_node_map", f"{value} is no colour", "give a number, or three, from 0 to 255")
+        raise ViewerError("seg_node_map", f"{value!r} is no colour", "give a number, or three, from 0 to 255")
     return found.astype(np.uint8)

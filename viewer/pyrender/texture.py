@@ -54,8 +54,9 @@ class Texture:
         self.name, self.sampler = name, sampler
         self.source_channels = source_channels or "RGB"
         self.source = source
-        shape = (height, width) if self.source is None else self.source.shape[:2]
-        self.height, self.width = shape
+        self.height, self.width = height, width
+        if self.source is not None:
+            self.height, self.width = self.source.shape[:2]
 
     @property
     def source(self) -> NDArray[np.uint8] | None:

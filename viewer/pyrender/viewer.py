@@ -20,22 +20,26 @@ FOV = np.pi / 3  # of a scene without a camera, radians
 INTENSITY = 3.0  # of lights at the eye
 # Polar angle and azimuths of the three lights about the eye, radians.
 RAYMOND = np.pi / 6, (0.0, 2 * np.pi / 3, 4 * np.pi / 3)
-# What the window has by its own keys, or not at all; taken without a word where it is off.
-FLAGS = ("flip_wireframe", "all_wireframe", "all_solid", "shadows", "vertex_normals", "face_normals", "cull_faces")
-FLAGS += ("point_size", "rotate", "rotate_rate", "rotate_axis", "view_center", "record", "use_raymond_lighting")
-FLAGS += ("use_direct_lighting", "lighting_intensity", "use_perspective_cam", "save_directory", "window_title")
-FLAGS += ("refresh_rate", "fullscreen", "show_world_axis", "show_mesh_axes", "caption", "mouse_pressed")
-WITHOUT = ("flip_wireframe", "all_wireframe", "vertex_normals", "face_normals", "rotate", "record", "show_world_axis")
-WITHOUT += ("show_mesh_axes", "caption")
+# pyrender's flags; those of `WITHOUT` are told where they are on.
+FLAGS = (
+    *("flip_wireframe", "all_wireframe", "all_solid", "shadows", "vertex_normals", "face_normals", "cull_faces"),
+    *("point_size", "rotate", "rotate_rate", "rotate_axis", "view_center", "record", "use_raymond_lighting"),
+    *("use_direct_lighting", "lighting_intensity", "use_perspective_cam", "save_directory", "window_title"),
+    *("refresh_rate", "fullscreen", "show_world_axis", "show_mesh_axes", "caption", "mouse_pressed"),
+)
+WITHOUT = (
+    *("flip_wireframe", "all_wireframe", "vertex_normals", "face_normals", "rotate", "record", "show_world_axis"),
+    *("show_mesh_axes", "caption"),
+)
 
 
 class Viewer:
-    """Opens the window of `viewer.show` on a scene, and returns when it is closed; in a notebook it is the cell's output.
-    Keys and mouse are the window's.
+    """Opens the window of `viewer.show` on a scene, and returns when it is closed; in a notebook it is the cell's
+    output. Keys and mouse are the window's.
 
     viewport_size : of the window. render_flags, viewer_flags, flags : pyrender's flags; of these use_raymond_lighting,
-    use_direct_lighting and lighting_intensity add lights at the eye, which then stay where they are, and point_size sizes
-    points. auto_start : False opens it by `start`.
+    use_direct_lighting and lighting_intensity add lights at the eye, which then stay where they are, and point_size
+    sizes points. auto_start : False opens it by `start`.
 
     Raises ViewerError without a display, for ``run_in_thread``, and for a scene that cannot be shown.
     """
@@ -82,8 +86,8 @@ class Viewer:
         display(self.widget)
 
     def shown(self) -> tuple[Converted, dict[str, Any]]:
-        """The scene as the renderer takes it, and the options of its window: the main camera, or one that sees all of it;
-        light of its own, or the renderer's."""
+        """The scene as the renderer takes it, and the options of its window: the main camera, or one that sees all of
+        it; light of its own, or the renderer's."""
         scene, given = self.scene, self.scene.main_camera_node
         size: tuple[int, int] = (int(self.viewport_size[0]), int(self.viewport_size[1]))
         if given is not None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.card import card
 from viewer.base.errors import ViewerError
-from viewer.scene.card import card
 
 Float = NDArray[np.float32]
 Int = NDArray[np.int32]
@@ -77,7 +77,7 @@ class Mesh:
         import viewer  # scenes are made of meshes: this package hands them out
 
         text = f"<Mesh {self.name!r}: {len(self.triangles):,} triangles, {len(self.positions):,} vertices>"
-        return card(text, viewer.Scene([replace(self, materials=None)], [viewer.Instance(0)]))
+        return card(text, viewer.Scene([self.with_materials(np.zeros(1, np.int32))], [viewer.Instance(0)]))
 
     def with_materials(self, materials: Int) -> Mesh:
         """The mesh with other materials (T,) int32."""

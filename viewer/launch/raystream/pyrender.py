@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 inner()  # the package that this one was made with, whatever else is called viewer
 
-import viewer.pyrender  # noqa: E402
+import viewer.pyrender  # noqa: E402, F401
 
 # This module is that package, and its modules have these names, too (``raystream.pyrender.constants``).
 for _name, _module in list(sys.modules.items()):

@@ -131,18 +131,21 @@ class Preview:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
         What a film of more samples needs waits until there is one. The context must be current."""
         wavelets, history, _, regression, upsampling, _ = self._compiled()
-        device, size, camera = self.renderer.device, TINY, Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+        device, size, plain = self.renderer.device, TINY, Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+        shown = self.renderer.camera
+        cameras = [plain, *([plain.with_projection(shown.projection, shown.eyes)] if shown.kind else [])]
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
         surfaces = features.blocks[0].stream
         history.seeks = True
-        lit = wavelets.demodulate(film, features, camera)
-        with history.cache.rehearsing():
-            blended = history.blend(lit, surfaces, camera, 1)
-        fitted = returned(regression.fit(lit, blended, camera))
-        upsampling.draw(fitted, surfaces, camera)
-        upsampling.warp(camera, target)
-        upsampling.forget()
-        history.forget()
+        for camera in cameras:
+            lit = wavelets.demodulate(film, features, camera)
+            with history.cache.rehearsing():
+                blended = history.blend(lit, surfaces, camera, 1)
+            fitted = returned(regression.fit(lit, blended, camera))
+            upsampling.draw(fitted, surfaces, camera)
+            upsampling.warp(camera, target)
+            upsampling.forget()
+            history.forget()
         for each in (film, features, target):
             each.release()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ def read(path: Path) -> Scene:
         faces = []
         for _ in range(polygons):
             corners = [int(word) for word in words[at + 1 : at + 1 + int(words[at])]]
-            faces += [(corners[0], b, c) for b, c in zip(corners[1:], corners[2:], strict=False)]
+            faces += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
             at += 1 + len(corners)
     except (ValueError, IndexError) as error:
         raise ViewerError(str(path), f"is damaged ({error})") from None

@@ -1,0 +1,178 @@
+"""Objects of raystream.pyrender: poses, projections, textures, primitives, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rasteriser import at, box, square
+
+from raystream.pyrender import (
+    GLTF,
+    DirectionalLight,
+    IntrinsicsCamera,
+    Light,
+    Material,
+    Mesh,
+    MetallicRoughnessMaterial,
+    Node,
+    OrthographicCamera,
+    PerspectiveCamera,
+    PointLight,
+    Primitive,
+    Scene,
+    SpotLight,
+    Texture,
+)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 2.0, np.pi, 4.5])
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 0.6, 0.8), (-0.48, 0.6, 0.64)])
+def test_rotations(axis, angle):
+    """A quaternion turns by its angle about its axis (Rodrigues' formula), and the matrix gives it back."""
+    axis = np.array(axis, float)
+    quaternion = np.append(np.sin(angle / 2) * axis, np.cos(angle / 2))
+    node = Node(rotation=quaternion, scale=[1, 2, 3], translation=[4, 5, 6])
+    for k, vector in enumerate(np.eye(3)):
+        turned = np.cos(angle) * vector + np.sin(angle) * np.cross(axis, vector)
+        turned = turned + (1 - np.cos(angle)) * axis * (axis @ vector)
+        np.testing.assert_allclose(node.matrix[:3, k], (k + 1) * turned, atol=1e-12)
+    found = Node(matrix=node.matrix)
+    assert abs(found.rotation @ quaternion) == pytest.approx(1) and found.rotation[3] >= 0
+    np.testing.assert_allclose(found.scale, [1, 2, 3])
+    np.testing.assert_allclose(found.translation, [4, 5, 6])
+    found.scale = [2, 2, 2]
+    np.testing.assert_allclose(np.linalg.norm(found.matrix[:3, :3], axis=0), 2)
+    assert abs(found.rotation @ quaternion) == pytest.approx(1)
+
+
+def test_poses_of_children():
+    scene, parent, child = Scene(), Node(matrix=at(1, 0, 0, (0, 0, np.pi / 2))), Node(translation=[1, 0, 0], mesh=box())
+    parent.children.append(child)
+    scene.add_node(parent)
+    assert scene.nodes == {parent, child} and scene.mesh_nodes == {child}
+    np.testing.assert_allclose(scene.get_pose(child)[:3, 3], [1, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(scene.bounds, [[0.5, 0.5, -0.5], [1.5, 1.5, 0.5]], atol=1e-7)
+    again = Scene(nodes=[child, parent])
+    assert again.get_pose(child)[1, 3] == pytest.approx(1)
+    with pytest.raises(ValueError, match="more than one parent"):
+        Scene(nodes=[parent, Node(children=[child]), child])
+    for act in (lambda: scene.add_node(child), lambda: scene.get_pose(Node()), lambda: scene.set_pose(None, np.eye(4))):
+        with pytest.raises(ValueError, match=r"^node .*in the scene"):
+            act()
+
+
+def test_projections():
+    """A point on the edge of the view is at the edge of clip space; the planes are at its ends."""
+    near, far = 0.5, 20.0
+    camera = PerspectiveCamera(np.pi / 2, near, far, aspectRatio=1.5)
+    clip = camera.get_projection_matrix() @ np.array([[1.5, 1, -1, 1], [0, 0, -near, 1], [0, 0, -far, 1]]).T
+    np.testing.assert_allclose((clip / clip[3])[:2, 0], 1)
+    np.testing.assert_allclose((clip / clip[3])[2, 1:], [-1, 1])
+    camera.zfar = None
+    clip = camera.get_projection_matrix() @ np.array([0, 0, -near, 1])
+    assert clip[2] / clip[3] == pytest.approx(-1)
+    clip = OrthographicCamera(9.0, 2.0).get_projection_matrix(300, 200) @ [3, 2, -0.05, 1]
+    np.testing.assert_allclose(clip, [1, 1, -1, 1], atol=1e-12)
+    assert OrthographicCamera(4.0, 2.0).get_projection_matrix()[0, 0] == 0.25
+    camera = IntrinsicsCamera(fx=100, fy=120, cx=30, cy=20)
+    clip = camera.get_projection_matrix(200, 100) @ [0.5, -0.25, -1, 1]  # at pixel (80, 50)
+    np.testing.assert_allclose(clip[:2] / clip[3], [80 / 100 - 1, 1 - 50 / 50], atol=1e-12)
+
+
+def test_triangles_of_modes():
+    corners = np.zeros((5, 3))
+    made = {mode: Primitive(corners, mode=mode).triangles().tolist() for mode in range(7)}
+    assert made[GLTF.TRIANGLES] == [[0, 1, 2]] and made[GLTF.TRIANGLE_FAN] == [[0, 1, 2], [0, 2, 3], [0, 3, 4]]
+    assert made[GLTF.TRIANGLE_STRIP] == [[0, 1, 2], [1, 3, 2], [2, 3, 4]]
+    assert not any(made[mode] for mode in range(4))
+
+
+@pytest.mark.parametrize(
+    ("given", "channels", "wanted"),
+    [
+        (np.full((1, 1), 7, np.uint8), "RGBA", [7, 7, 7, 255]),
+        (np.array([[[0.0, 0.5, 1.0]]]), "RGB", [0, 127, 255]),
+        (np.array([[[1, 2, 3, 4]]], np.uint8), "GB", [2, 3]),
+        (np.array([[[1, 2]]], np.uint8), "GB", [1, 2]),
+        (np.array([[[1, 2, 3]]], np.uint8), "R", [1]),
+        (np.array([[[1, 2, 3]]], np.int64), "RGBA", [1, 2, 3, 255]),
+    ],
+)
+def test_channels_of_textures(given, channels, wanted):
+    texture = Texture(source=given, source_channels=channels)
+    assert texture.source.dtype == np.uint8 and texture.source[0, 0].tolist() == wanted
+    assert (texture.width, texture.height) == (1, 1)
+
+
+def test_images_of_pillow():
+    from PIL import Image
+
+    for mode, value, wanted in (
+        ("P", 0, [0, 0, 0, 255]),
+        ("LA", (9, 5), [9, 9, 9, 5]),
+        ("CMYK", (0, 0, 0, 0), [255] * 4),
+    ):
+        assert Texture(source=Image.new(mode, (1, 1), value), source_channels="RGBA").source[0, 0].tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "words"),
+    [
+        (lambda: PerspectiveCamera(0.0), ValueError, "yfov is 0, expected a number above 0"),
+        (lambda: PerspectiveCamera(1.0, 0.5, 0.5), ValueError, "zfar is 0.5, expected a number above znear, 0.5"),
+        (lambda: PerspectiveCamera(1.0).get_projection_matrix(), ValueError, "needs the picture's width and height"),
+        (lambda: OrthographicCamera(1.0, 1.0, 0.0), ValueError, "znear is 0, expected a number above 0"),
+        (lambda: OrthographicCamera(1.0, 1.0, zfar=None), TypeError, "NoneType"),
+        (lambda: IntrinsicsCamera(0, 1, 1, 1), ValueError, "fx is 0"),
+        (
+            lambda: SpotLight(innerConeAngle=1.0),
+            ValueError,
+            "innerConeAngle is 1, expected a number from 0 to 0.785398",
+        ),
+        (lambda: PointLight(range=0), ValueError, "range is 0"),
+        (Light, TypeError, "a DirectionalLight, a PointLight or a SpotLight"),
+        (Material, TypeError, "MetallicRoughnessMaterial or"),
+        (
+            lambda: MetallicRoughnessMaterial(alphaMode="CLEAR"),
+            ValueError,
+            "alphaMode is 'CLEAR', expected one of OPAQUE",
+        ),
+        (lambda: MetallicRoughnessMaterial(doubleSided=1), TypeError, "doubleSided is 1, expected True or False"),
+        (lambda: MetallicRoughnessMaterial(roughnessFactor=2), ValueError, "roughnessFactor is 2"),
+        (
+            lambda: Primitive(np.zeros((2, 3)), normals=np.zeros(3)),
+            ValueError,
+            r"normals have shape \(3,\), expected \(2, 3\)",
+        ),
+        (lambda: Primitive(np.zeros((2, 3)), color_0=np.zeros((1, 3))), ValueError, "for 2 vertices"),
+        (lambda: Primitive([], mode=10), ValueError, "mode is 10"),
+        (lambda: Primitive([], material=np.zeros(3)), TypeError, "material is ndarray, expected a Material"),
+        (lambda: Node(matrix=5 * np.eye(4)), ValueError, "the last row of the matrix"),
+        (lambda: Node(rotation=[1, 1, 0, 0]), ValueError, "length is 1.41421, expected 1"),
+        (lambda: Node(mesh=DirectionalLight()), TypeError, "mesh is DirectionalLight, expected a Mesh"),
+        (lambda: Scene().add(None), TypeError, "not NoneType"),
+        (lambda: Scene().add(Mesh([]), parent_name="none"), ValueError, "no nodes have the name none"),
+        (
+            lambda: Texture(source=np.zeros((1, 1, 2)), source_channels="RGB"),
+            ValueError,
+            "two channels cannot become RGB",
+        ),
+        (lambda: Texture(source="file.png"), TypeError, "expected numbers"),
+    ],
+)
+def test_what_is_refused(make, kind, words):
+    """In one line that names the value."""
+    with pytest.raises(kind, match=words) as fault:
+        make()
+    assert "\n" not in str(fault.value)
+
+
+def test_transparency():
+    clear = square(color_0=[[1, 1, 1, 0.5]] * 4)
+    assert clear.is_transparent
+    clear.primitives[0].material.alphaMode = "OPAQUE"
+    assert not clear.is_transparent and not square().is_transparent
+    material = MetallicRoughnessMaterial(baseColorFactor=[0, 0, 0, 0.5], alphaMode="MASK", alphaCutoff=0.4)
+    assert not material.is_transparent
+    material.alphaCutoff = 0.6
+    assert material.is_transparent
