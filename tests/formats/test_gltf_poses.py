@@ -136,6 +136,36 @@ def test_rest_pose_and_default_weights(tmp_path: Path) -> None:
     np.testing.assert_allclose(world(load(path), 0), Oracle(path).positions(0, 0, 0.0), atol=1e-6)
 
 
+def test_sparse_targets_and_those_of_looks(tmp_path: Path) -> None:
+    """Displacements of few vertices, of colours in bytes without opacity, and of texture coordinates."""
+    doc, rng = morphed(targets=1), np.random.default_rng(6)
+    primitive = doc.json["meshes"][0]["primitives"][0]
+    uvs, colors = rng.random((10, 2)).astype(np.float32), np.full((10, 4), 0.5, np.float32)
+    primitive["attributes"] |= {"TEXCOORD_0": doc.accessor(uvs), "COLOR_0": doc.accessor(colors)}
+    moved, places = rng.normal(size=(3, 3)).astype(np.float32), np.uint16([1, 4, 9])
+    sparse = {
+        "count": 3,
+        "indices": {"bufferView": doc.view(places.tobytes()), "componentType": 5123},
+        "values": {"bufferView": doc.view(moved.tobytes())},
+    }
+    doc.json["accessors"].append({"componentType": 5126, "count": 10, "type": "VEC3", "sparse": sparse})
+    slid, tinted = rng.random((10, 2)).astype(np.float32), np.int8([[127, -127, 0]] * 10)
+    primitive["targets"] = [
+        {
+            "POSITION": len(doc.json["accessors"]) - 1,
+            "TEXCOORD_0": doc.accessor(slid),
+            "COLOR_0": doc.accessor(tinted, normalized=True),
+        }
+    ]
+    doc.json["nodes"][0]["weights"] = [0.25]
+    mesh = load(doc.write(tmp_path)).meshes[0]
+    expected = mesh.rest.positions.astype(np.float64)
+    expected[places] += 0.25 * moved
+    np.testing.assert_allclose(mesh.positions, expected, atol=1e-6)
+    np.testing.assert_allclose(mesh.uvs, uvs + 0.25 * slid, atol=1e-6)
+    np.testing.assert_allclose(mesh.colors, [[0.75, 0.25, 0.5, 0.5]] * 10, atol=1e-6)
+
+
 def test_nodes_share_a_mesh_or_pose_it_on_their_own(tmp_path: Path) -> None:
     doc = morphed()
     doc.json["nodes"] += [{"mesh": 0}, {"mesh": 0, "weights": [1, 0, 0]}, {"mesh": 0}]
