@@ -25,4 +25,5 @@ def feature_buffers(traversal: TraversalStates = FLAT) -> Program:
         order=turn,
         groups={"ray": (("->add", "add"),), "surface": (turn,)},
         resumes=True,
+        limit="path_samples",
     )

@@ -74,6 +74,7 @@ def path_trace(
             **({"surface": (*arrivals(arriving, nested), surface, ends)} if layered else {}),
         },
         resumes=True,
+        limit="path_samples",
         stacked=("context",),  # of the surface before, which the first one has not
     )
 

@@ -50,6 +50,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> 
         },
         gpu_groups={"ray": (("->arrive",), ("arrive", "light"), ("->resolve", "resolve"), ("finish", "begin"))},
         resumes=True,
+        limit="path_samples",
     )
 
 
