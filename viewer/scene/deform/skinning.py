@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 
-def skin(rows, joints, weights, positions, normals):
+def skin(rows, joints, weights, positions, normals, to):
     """Move positions (V, 3) float64 by the weighted sums of the rows (J, 3, 4) float64 of their joints (V, K), and turn
-    normals (V, 3) float64 by the cofactors of these; both are written. A weight of 0 is no influence: the joint may not
-    be finite."""
-    to = np.zeros((3, 4))
+    normals (V, 3) float64 by the cofactors of these; both are written, and ``to`` (3, 4) float64. A weight of 0 is no
+    influence: the joint may not be finite."""
     for v in range(len(positions)):
         to[:] = 0.0
         for k in range(joints.shape[1]):

@@ -7,11 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.jit import run
 from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.deform.skinning import skin
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.mesh import Float, Mesh
 
 Array = NDArray[np.float64]
+
+SMALL = 16  # vertices up to which the loop is not worth compiling
 
 
 class Posed(NamedTuple):
@@ -40,12 +44,11 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
         if mesh.tangents is not None:
             tangents = _morphed(mesh.tangents, "tangents", deformation, pose)
         if deformation.skinned:
-            maps = blended(deformation, pose)
-            linear = maps[:, :, :3]
-            positions = np.einsum("vij,vj->vi", linear, positions) + maps[:, :, 3]
-            turns = cofactors(linear)
-            normals = np.einsum("vij,vj->vi", turns, normals)
+            rows, small = np.ascontiguousarray(pose.joints[:, :3]), len(positions) <= SMALL
+            given = rows, np.ascontiguousarray(deformation.joints), np.ascontiguousarray(deformation.weights)
+            run(skin, *given, positions, normals, np.empty((3, 4)), small=small)
             if tangents is not None:
+                linear = blended(deformation, pose)[:, :, :3]
                 mirrored = np.linalg.det(np.nan_to_num(linear, posinf=0.0, neginf=0.0)) < 0
                 tangents[:, :3] = np.einsum("vij,vj->vi", linear, tangents[:, :3])
                 tangents[mirrored, 3] *= -1.0
@@ -78,14 +81,6 @@ def blended(deformation: Deformation, pose: MeshPose) -> Array:
     return maps
 
 
-def cofactors(linear: Array) -> Array:
-    """(V, 3, 3): the inverse transposes times the determinants, of the determinants' sign, of maps (V, 3, 3)."""
-    x, y, z = linear[:, 0], linear[:, 1], linear[:, 2]
-    found = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
-    found[(x * found[:, 0]).sum(axis=1) < 0] *= -1.0
-    return found
-
-
 def _morphs(deformation: Deformation, name: str) -> bool:
     return any(getattr(target, name) is not None for target in deformation.targets)
 
@@ -93,7 +88,7 @@ def _morphs(deformation: Deformation, name: str) -> bool:
 def _morphed(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Array:
     """(V, width) float64: an attribute with the targets' displacements."""
     assert values is not None
-    out = values.astype(np.float64)
+    out = values.astype(np.float64, order="C")
     for target, weight in zip(deformation.targets, pose.weights.tolist(), strict=True):
         change = getattr(target, name)
         if change is not None and weight != 0.0:
