@@ -42,8 +42,11 @@ def keyed(bvh: Bvh, bounds: NDArray[np.float32], moving: Moving | None) -> Bvh:
 
 def with_margin(keys: Boxes) -> Boxes:
     """Boxes (K, N, 2, 3) at keys enlarged by the rounding of what is between them."""
-    margin = np.float32(ROUNDING) * np.abs(keys).max(axis=(0, 2))
-    return keys + np.stack([-margin, margin], axis=1)
+    margin = np.float32(ROUNDING) * np.abs(keys).max(axis=0).max(axis=1)
+    wide = np.empty_like(keys)
+    np.subtract(keys[:, :, 0], margin, out=wide[:, :, 0])
+    np.add(keys[:, :, 1], margin, out=wide[:, :, 1])
+    return wide
 
 
 def merged(keys: Boxes, segments: int) -> Boxes:

@@ -75,11 +75,17 @@ class Objects:
                 row = np.full(1 + max(int(own.max(initial=0)), int(moving.numbers.max())), -1, np.int64)
                 row[moving.numbers] = np.arange(len(moving.numbers))
                 at = np.flatnonzero(row[own] >= 0)
-                found.append((at + first, moving.corners[:, row[own[at]]]))
+                found.append((at + first, moving.corners, row[own[at]]))
             first += len(own)
         if not found:
             return None
-        return Moving(np.concatenate([at for at, _ in found]), np.concatenate([each for _, each in found], axis=1))
+        numbers, first = np.concatenate([at for at, _, _ in found]), 0
+        corners = np.empty((len(found[0][1]), len(numbers), 3, 3), np.float32)
+        for at, own_corners, rows in found:
+            for key, each in zip(corners, own_corners, strict=True):
+                np.take(each, rows, axis=0, out=key[first : first + len(at)], mode="clip")
+            first += len(at)
+        return Moving(numbers, corners)
 
     @property
     def triangles(self) -> int:
