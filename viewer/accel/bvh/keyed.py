@@ -76,8 +76,8 @@ def most_segments(segments: int, still: int, moving: int, room: int) -> int:
 
 
 def boxes_at_keys(bounds, corners, row, order, second, first, count, keys):
-    """Boxes (K, N, 2, 3) float32, written, of a tree's nodes over triangles ``bounds`` (T, 3, 3) float32, of which those
-    with a ``row`` (T,) from 0 on are at each key as in ``corners`` (K, M, 3, 3)."""
+    """Boxes (K, N, 2, 3) float32, written, of a tree's nodes over triangles ``bounds`` (T, 3, 3) float32. Those with a
+    ``row`` (T,) from 0 on are at each key as in ``corners`` (K, M, 3, 3)."""
     for key in range(len(keys)):
         for node in range(len(second) - 1, -1, -1):
             for a in range(3):

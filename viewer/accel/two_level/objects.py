@@ -168,9 +168,13 @@ def _add(
     quadric = mesh if isinstance(mesh, Quadric) else None
     if quadric is not None and len(poses) > 1:
         raise ViewerError(mesh.name, "a quadric that is flat, or distorted, while it moves", "use triangles")
-    shapes = np.stack([each.positions[mesh.triangles] for each in poses]) if quadric is None else mesh.positions[None, None]
+    shapes = (
+        np.stack([each.positions[mesh.triangles] for each in poses]) if quadric is None else mesh.positions[None, None]
+    )
     size = np.abs(shapes)
-    sound = np.asarray((size <= (LARGEST_COORDINATE if isinstance(mesh, DeformedMesh) else LARGEST)).all(axis=(0, 2, 3)))
+    sound = np.asarray(
+        (size <= (LARGEST_COORDINATE if isinstance(mesh, DeformedMesh) else LARGEST)).all(axis=(0, 2, 3))
+    )
     if isinstance(mesh, DeformedMesh) and len(poses) == 1 and not sound.all():  # another pose may be finite
         rest = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
         shapes[0, ~sound], sound[:] = rest, True

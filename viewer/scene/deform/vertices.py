@@ -114,9 +114,11 @@ def _of_faces(positions: Array, mesh: Mesh) -> Array:
 
 def _unit(vectors: Array, otherwise: Float) -> Array:
     """(V, 3) unit vectors; those without a finite direction as in ``otherwise``."""
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)  # squares overflow
+    x, y, z = np.abs(vectors.T)  # reductions along so short an axis are slow
+    largest = np.maximum(np.maximum(x, y), z)[:, None]  # squares overflow
     scaled = vectors / np.where(largest > 0, largest, 1.0)
-    length = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
+    x, y, z = (scaled * scaled).T
+    length = np.sqrt(x + y + z)[:, None]
     sound = np.isfinite(length) & (length > 0)
     return np.where(sound, scaled / np.where(sound, length, 1.0), otherwise)
 
