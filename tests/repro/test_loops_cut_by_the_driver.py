@@ -71,3 +71,23 @@ def test_paths_that_are_cut_short_go_on(renderer: Renderer) -> None:
     for picture in pictures:
         assert picture.film is not None and (picture.film.count == 2).all()
         assert picture.linear.tobytes() == pictures[0].linear.tobytes()
+
+
+@pytest.mark.parametrize("count, samples", [(COUNT // 7, 8), (COUNT // 70, 120)])
+def test_a_pass_over_many_samples_is_repeated_over_fewer(count: int, samples: int) -> None:
+    """Each sample alone is far from the end of loops, and all of a pixel's together are beyond: single-kernel passes,
+    which come to an end anywhere, would be tens of thousands."""
+    corner = np.float32([[0, 0, 0], [4, 0, 0], [0, 4, 0]]) - 1
+    points = np.tile(corner, (count, 1))
+    points[:, 2] = np.repeat(np.linspace(-0.25, 0, count), 3)
+    scene = Scene.from_triangles(points, np.arange(3 * count).reshape(-1, 3))
+    options = {"program": "path", "depth": 1, "accel": "grid", "grid": 1, "environment": "sky"}
+    pictures = []
+    for choices in ({"machine": "singlepass"}, {"machine": "multipass", "fuse": "ray"}):
+        renderer = Renderer(scene, **options, **choices)
+        pictures += [renderer.render((6, 5), spp=samples) for _ in range(2)]  # the second time it knows
+        renderer.release()
+    assert all(picture.stats.kernel_passes < 60 for picture in pictures[:2])
+    for picture in pictures:
+        assert picture.film is not None and (picture.film.count == samples).all()
+        assert picture.linear.tobytes() == pictures[-1].linear.tobytes()

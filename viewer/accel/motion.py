@@ -31,13 +31,17 @@ class Moving:
     corners: NDArray[np.float32]
 
     @classmethod
-    def of(cls, keys: Sequence[NDArray[np.float32]]) -> Moving | None:
+    def of(cls, keys: Sequence[NDArray[np.float32]] | NDArray[np.float32]) -> Moving | None:
         """Those of corners (T, 3, 3) at each key that differ; None where none does."""
         differs = np.zeros(len(keys[0]), bool)
         for other in keys[1:]:
-            differs |= (keys[0] != other).any(axis=(1, 2))
+            differs |= (keys[0] != other).reshape(-1, 9).any(axis=1)
         numbers = np.flatnonzero(differs)
-        return cls(numbers, np.stack([key[numbers] for key in keys])) if len(numbers) else None
+        if not len(numbers):
+            return None
+        if len(numbers) == len(differs) and isinstance(keys, np.ndarray):
+            return cls(numbers, keys)
+        return cls(numbers, np.stack([key[numbers] for key in keys]))
 
     def boxes(self) -> NDArray[np.float32]:
         """(M, 2, 3): lowest and highest corner over all keys; NaN where a corner is not finite."""
@@ -94,14 +98,14 @@ def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = No
     for name in table.data.dtype.names or ():
         rows[name] = table.data[name]
     rows["keys"] = moving.rows(np.arange(len(rows)) if order is None else order)
-    keys = np.zeros(moving.corners.shape[:2][::-1], TRIANGLE_KEY.dtype)
-    for corner, name in enumerate("abc"):
-        keys[name] = moving.corners[:, :, corner].transpose(1, 0, 2)
+    count, moved = moving.corners.shape[:2]
+    keys = np.empty((moved, count, 9), np.float32)
+    keys[:] = moving.corners.reshape(count, moved, 9).transpose(1, 0, 2)
     return replace(
         test,
         memories=(
             Table(table.name, record, rows, hot=table.hot),
-            Table("triangle_keys", TRIANGLE_KEY, keys.ravel()),
+            Table("triangle_keys", TRIANGLE_KEY, keys.ravel().view(TRIANGLE_KEY.dtype)),
             *others,
         ),
         uniforms={**test.uniforms, "triangle_segments": ("int", len(moving.corners) - 1)},

@@ -26,4 +26,5 @@ def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "") -> Pr
         order=turn,
         groups={"ray": (("->add", "add"),), "surface": (turn,)},
         resumes=True,
+        limit="path_samples",
     )

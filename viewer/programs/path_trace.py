@@ -82,6 +82,7 @@ def path_trace(
             **({"surface": (*seen.groups, *arrivals(arriving, nested), surface, ends)} if layered else {}),
         },
         resumes=True,
+        limit="path_samples",
         stacked=("context",),  # of the surface before, which the first one has not
     )
 

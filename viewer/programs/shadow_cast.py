@@ -62,6 +62,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", bac
             )
         },
         resumes=True,
+        limit="path_samples",
     )
 
 

@@ -186,6 +186,7 @@ def whitted_trace(
             )
         },
         resumes=True,
+        limit="path_samples",
         stacked=(*stack, *indirect.written),
     )
 

@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.bvh.build import Bvh
-from viewer.accel.motion import Moving, ends_of
+from viewer.accel.motion import Moving
+from viewer.base.jit import run
 
 Boxes = NDArray[np.float32]  # (..., 2, 3): lowest and highest corners
 MOVING_BOXES = "MOVING_BOXES"  # feature of the scene
 # Of coordinates at any key: more than the errors of a corner and of a box between two keys, 5 half units in the last
 # place each (viewer.accel.motion.ROUNDING is of corners alone).
 ROUNDING = 2.0**-20
+SMALL = 500  # triangles times keys up to which the loop is not worth compiling
 
 
 def keyed(bvh: Bvh, bounds: NDArray[np.float32], moving: Moving | None) -> Bvh:
@@ -28,20 +30,23 @@ def keyed(bvh: Bvh, bounds: NDArray[np.float32], moving: Moving | None) -> Bvh:
     those over all keys. The tree itself where nothing moves."""
     if moving is None or not len(bvh.order):
         return bvh
-    low, high = ends_of(bounds)
-    levels = _levels(bvh)
+    row = np.full(len(bounds), -1, np.int64)
+    row[moving.numbers] = np.arange(len(moving.numbers))
     keys = np.empty((len(moving.corners), len(bvh.low), 2, 3), np.float32)
-    for key, corners in zip(keys, moving.corners, strict=True):
-        low[moving.numbers], high[moving.numbers] = ends_of(corners)
-        key[:, 0], key[:, 1] = _refitted(bvh, levels, low, np.minimum), _refitted(bvh, levels, high, np.maximum)
+    given = np.ascontiguousarray(bounds), np.ascontiguousarray(moving.corners), row
+    tree = bvh.order, bvh.second, bvh.first, bvh.count
+    run(boxes_at_keys, *given, *tree, keys, small=len(keys) * len(bvh.order) <= SMALL)
     wide = with_margin(keys)
     return replace(bvh, low=wide[:, :, 0].min(axis=0), high=wide[:, :, 1].max(axis=0), keys=keys)
 
 
 def with_margin(keys: Boxes) -> Boxes:
     """Boxes (K, N, 2, 3) at keys enlarged by the rounding of what is between them."""
-    margin = np.float32(ROUNDING) * np.abs(keys).max(axis=(0, 2))
-    return keys + np.stack([-margin, margin], axis=1)
+    margin = np.float32(ROUNDING) * np.abs(keys).max(axis=0).max(axis=1)
+    wide = np.empty_like(keys)
+    np.subtract(keys[:, :, 0], margin, out=wide[:, :, 0])
+    np.add(keys[:, :, 1], margin, out=wide[:, :, 1])
+    return wide
 
 
 def merged(keys: Boxes, segments: int) -> Boxes:
@@ -70,20 +75,20 @@ def most_segments(segments: int, still: int, moving: int, room: int) -> int:
     return next(fitting, 0)
 
 
-def _levels(bvh: Bvh) -> list[NDArray[np.intp]]:
-    """The inner nodes of each level of the tree, from the root on."""
-    found, here = [], np.zeros(1, np.intp)
-    while len(here := here[bvh.second[here] >= 0]):
-        found.append(here)
-        here = np.concatenate([here + 1, bvh.second[here].astype(np.intp)])
-    return found
-
-
-def _refitted(bvh: Bvh, levels: list[NDArray[np.intp]], ends: NDArray[np.float32], union: np.ufunc) -> NDArray:
-    """(N, 3): one end of the boxes of nodes, by those of triangles (T, 3)."""
-    out = np.empty((len(bvh.low), 3), np.float32)
-    leaves = np.flatnonzero(bvh.second < 0)  # whose triangles lie one leaf after the other
-    out[leaves] = union.reduceat(ends[bvh.order], bvh.first[leaves], axis=0)
-    for inner in reversed(levels):
-        out[inner] = union(out[inner + 1], out[bvh.second[inner]])
-    return out
+def boxes_at_keys(bounds, corners, row, order, second, first, count, keys):
+    """Boxes (K, N, 2, 3) float32, written, of a tree's nodes over triangles ``bounds`` (T, 3, 3) float32. Those with a
+    ``row`` (T,) from 0 on are at each key as in ``corners`` (K, M, 3, 3)."""
+    for key in range(len(keys)):
+        for node in range(len(second) - 1, -1, -1):
+            for a in range(3):
+                if second[node] >= 0:
+                    keys[key, node, 0, a] = min(keys[key, node + 1, 0, a], keys[key, second[node], 0, a])
+                    keys[key, node, 1, a] = max(keys[key, node + 1, 1, a], keys[key, second[node], 1, a])
+                    continue
+                keys[key, node, 0, a], keys[key, node, 1, a] = np.inf, -np.inf
+                for k in range(first[node], first[node] + count[node]):
+                    t = order[k]
+                    for c in range(3):
+                        value = bounds[t, c, a] if row[t] < 0 else corners[key, row[t], c, a]
+                        keys[key, node, 0, a] = min(keys[key, node, 0, a], value)
+                        keys[key, node, 1, a] = max(keys[key, node, 1, a], value)

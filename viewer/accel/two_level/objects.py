@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from viewer.accel import quadrics
 from viewer.accel.motion import Moving
+from viewer.accel.two_level import cover_loops
 from viewer.base.errors import ViewerError
+from viewer.base.jit import run
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import at_keys
 from viewer.scene.geometry.normals import with_normals
@@ -30,6 +32,8 @@ MOST_SQUEEZE = 1e5
 # Rounding of float32 rays on their way to an object's space, relative to the coordinates.
 ROUNDING = 2.0**-21
 CHUNK = 1 << 14  # instances per batch of boxes
+SMALL = 200  # coordinates below which loops are not worth compiling
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,17 @@ class Objects:
                 row = np.full(1 + max(int(own.max(initial=0)), int(moving.numbers.max())), -1, np.int64)
                 row[moving.numbers] = np.arange(len(moving.numbers))
                 at = np.flatnonzero(row[own] >= 0)
-                found.append((at + first, moving.corners[:, row[own[at]]]))
+                found.append((at + first, moving.corners, row[own[at]]))
             first += len(own)
         if not found:
             return None
-        return Moving(np.concatenate([at for at, _ in found]), np.concatenate([each for _, each in found], axis=1))
+        numbers, first = np.concatenate([at for at, _, _ in found]), 0
+        corners = np.empty((len(found[0][1]), len(numbers), 3, 3), np.float32)
+        for at, own_corners, rows in found:
+            for key, each in zip(corners, own_corners, strict=True):
+                np.take(each, rows, axis=0, out=key[first : first + len(at)], mode="clip")
+            first += len(at)
+        return Moving(numbers, corners)
 
     @property
     def triangles(self) -> int:
@@ -158,34 +168,35 @@ def _add(
     quadric = mesh if isinstance(mesh, Quadric) else None
     if quadric is not None and len(poses) > 1:
         raise ViewerError(mesh.name, "a quadric that is flat, or distorted, while it moves", "use triangles")
-    shape = mesh.positions[mesh.triangles] if quadric is None else mesh.positions[None]
-    shapes = [each.positions[mesh.triangles] for each in poses] if quadric is None else [shape]
-    sound = np.asarray(np.isfinite(shapes).all(axis=(0, 2, 3)))
-    if isinstance(mesh, DeformedMesh):
-        near = np.abs(np.where(np.isfinite(shapes), shapes, 0.0)) <= LARGEST_COORDINATE
-        sound &= near.all(axis=(0, 2, 3))
+    shapes = (
+        np.stack([each.positions[mesh.triangles] for each in poses]) if quadric is None else mesh.positions[None, None]
+    )
+    size = np.abs(shapes)
+    sound = np.asarray(
+        (size <= (LARGEST_COORDINATE if isinstance(mesh, DeformedMesh) else LARGEST)).all(axis=(0, 2, 3))
+    )
     if isinstance(mesh, DeformedMesh) and len(poses) == 1 and not sound.all():  # another pose may be finite
         rest = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
-        shape = shape.copy()
-        shape[~sound], sound[:] = rest, True
-        shapes = [shape]
+        shapes[0, ~sound], sound[:] = rest, True
+        size = np.abs(shapes)
     if not sound.any():
         return -1
-    largest = max(float(np.abs(each[sound]).max()) for each in shapes)
+    largest = float((size if sound.all() else size[:, sound]).max())
     _, exponent = np.frexp(largest)
     scale = float(np.ldexp(1.0, -max(-100, min(100, int(exponent)))))
     placed.append(None)
     if quadric is None:
-        shapes = [(each.astype(np.float64) * scale).astype(np.float32) for each in shapes]
-        shape = shapes[0]
+        with np.errstate(over="ignore"):  # of what is not sound
+            shapes *= np.float32(scale)  # a power of two
     else:
         placed[-1] = PlacedQuadric(0, quadric.shape, np.diag([scale, scale, scale, 1.0]) @ quadric.shape.transform)
-        shape = quadrics.corners_of(quadrics.boxes([placed[-1]]))
+        shapes = quadrics.corners_of(quadrics.boxes([placed[-1]]))[None]
     meshes.append(mesh)
     scales.append(scale)
-    corners.append(shape)
+    corners.append(shapes[0] if len(shapes) == 1 else shapes[0].copy())
     moving.append(Moving.of(shapes) if len(shapes) > 1 else None)
-    parts.append(cover((shape if moving[-1] is None else np.concatenate(shapes, axis=1))[sound]))
+    held = shapes if moving[-1] is not None else shapes[:1]
+    parts.append(cover(held if sound.all() else held[:, sound]))
     if placed[-1] is not None:
         parts[-1][:, 6] = np.minimum(parts[-1][:, 6], quadrics.radius(placed[-1]))
     return len(meshes) - 1
@@ -233,12 +244,14 @@ def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(1 + `PARTS`, 7): the cover of triangles (T, 3, 3), or (T, 3 K, 3) of those at K keys, first one box, then halves
-    of halves along the longest axis: the centre of a box, half its edges, and the radius of a sphere around that
-    centre."""
-    low, high = corners.min(axis=1).astype(np.float64), corners.max(axis=1).astype(np.float64)
+    """(1 + `PARTS`, 7): the cover of triangles (K, T, 3, 3) at K keys, first one box, then halves of halves along the
+    longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
+    corners, small = np.ascontiguousarray(corners), corners.size <= SMALL
+    ends = np.empty((2, corners.shape[1], 3), np.float32)
+    run(cover_loops.ends, corners, ends[0], ends[1], small=small)
+    low, high = ends.astype(np.float64)
     middle = low + high
-    groups = whole = [np.arange(len(corners))]
+    groups = whole = [np.arange(len(low))]
     while len(groups) < PARTS:
         halves = []
         for group in groups:
@@ -252,7 +265,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     for row, group in zip(covers, [*whole, *groups], strict=True):
         least, most = low[group].min(axis=0), high[group].max(axis=0)
         row[:3], row[3:6] = (least + most) / 2, (most - least) / 2
-        row[6] = np.sqrt(((corners[group].astype(np.float64) - row[:3]) ** 2).sum(axis=-1).max())
+        row[6] = np.sqrt(run(cover_loops.reach, corners, group, *row[:3].tolist(), small=small))
     return covers
 
 

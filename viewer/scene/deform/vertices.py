@@ -7,11 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.jit import run
 from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.deform.skinning import skin
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.mesh import Float, Mesh
 
 Array = NDArray[np.float64]
+
+SMALL = 16  # vertices up to which the loop is not worth compiling
 
 
 class Posed(NamedTuple):
@@ -40,12 +44,11 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
         if mesh.tangents is not None:
             tangents = _morphed(mesh.tangents, "tangents", deformation, pose)
         if deformation.skinned:
-            maps = blended(deformation, pose)
-            linear = maps[:, :, :3]
-            positions = np.einsum("vij,vj->vi", linear, positions) + maps[:, :, 3]
-            turns = cofactors(linear)
-            normals = np.einsum("vij,vj->vi", turns, normals)
+            rows, small = np.ascontiguousarray(pose.joints[:, :3]), len(positions) <= SMALL
+            given = rows, np.ascontiguousarray(deformation.joints), np.ascontiguousarray(deformation.weights)
+            run(skin, *given, positions, normals, np.empty((3, 4)), small=small)
             if tangents is not None:
+                linear = blended(deformation, pose)[:, :, :3]
                 mirrored = np.linalg.det(np.nan_to_num(linear, posinf=0.0, neginf=0.0)) < 0
                 tangents[:, :3] = np.einsum("vij,vj->vi", linear, tangents[:, :3])
                 tangents[mirrored, 3] *= -1.0
@@ -78,18 +81,10 @@ def blended(deformation: Deformation, pose: MeshPose) -> Array:
     return maps
 
 
-def cofactors(linear: Array) -> Array:
-    """(V, 3, 3): the inverse transposes times the determinants, of the determinants' sign, of maps (V, 3, 3)."""
-    x, y, z = linear[:, 0], linear[:, 1], linear[:, 2]
-    found = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
-    found[(x * found[:, 0]).sum(axis=1) < 0] *= -1.0
-    return found
-
-
 def _morphed(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Array:
     """(V, width) float64: an attribute with the targets' displacements."""
     assert values is not None
-    out = values.astype(np.float64)
+    out = values.astype(np.float64, order="C")
     for target, weight in zip(deformation.targets, pose.weights.tolist(), strict=True):
         change = getattr(target, name)
         if change is not None and weight != 0.0:
@@ -115,9 +110,11 @@ def _of_faces(positions: Array, mesh: Mesh) -> Array:
 
 def _unit(vectors: Array, otherwise: Float) -> Array:
     """(V, 3) unit vectors; those without a finite direction as in ``otherwise``."""
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)  # squares overflow
+    x, y, z = np.abs(vectors.T)  # reductions along so short an axis are slow
+    largest = np.maximum(np.maximum(x, y), z)[:, None]  # squares overflow
     scaled = vectors / np.where(largest > 0, largest, 1.0)
-    length = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
+    x, y, z = (scaled * scaled).T
+    length = np.sqrt(x + y + z)[:, None]
     sound = np.isfinite(length) & (length > 0)
     return np.where(sound, scaled / np.where(sound, length, 1.0), otherwise)
 

@@ -84,6 +84,7 @@ def inlined(program: Program) -> Program:
         tuple(states),
         start,
         resumes=program.resumes,
+        limit=program.limit,
         stacked=program.stacked,
         groups=all_copied(program.groups),
         gpu_groups=all_copied(program.gpu_groups),

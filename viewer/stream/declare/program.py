@@ -83,6 +83,8 @@ class Program:
     gpu_groups : in place of those of the same name for GPUs, where what traverses keeps the registers to itself.
     order   : of all states in an iteration of a single pass; by default the linker's.
     resumes : its inputs, as modified by an interrupted run, are valid inputs of a run that completes it.
+    limit   : integer uniform, from 1 on, up to which a run brings every ray: after runs to lesser values it does the
+    rest, with the same results.
     stacked : streams of a stack's levels: a state reads them only after a write, by a count in the kernels that the
     wires do not show.
 
@@ -99,6 +101,7 @@ class Program:
     groups: Mapping[str, Groups] = field(default_factory=dict)
     gpu_groups: Mapping[str, Groups] = field(default_factory=dict)
     resumes: bool = False
+    limit: str = ""
     order: tuple[str, ...] = ()
     stacked: tuple[str, ...] = ()
 

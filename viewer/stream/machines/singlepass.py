@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 
 import moderngl
 
@@ -13,6 +13,7 @@ from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine, Progress
 from viewer.stream.machines.counters import Pass, Stats
 from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.portions import Portions
 
 
 class Singlepass(Machine):
@@ -35,6 +36,7 @@ class Singlepass(Machine):
         for drawing in (self.drawing, *self.count_drawings):
             drawing.shader.set("depth", 0.5)
         self.in_place = [stream for stream in self.step.loads if stream in self.step.stores]
+        self.portions = Portions()
         self._attach()
 
     def fit(self, streams: Mapping[str, Stream]) -> None:
@@ -80,22 +82,42 @@ class Singlepass(Machine):
         return copies
 
     def run(self, count: int | None = None) -> Iterator[Progress]:
-        """One draw per band; rays beyond ``count`` are left alone."""
+        """One draw per band; rays beyond ``count`` are left alone.
+
+        A program with a limit whose loops the driver has ended runs to lesser limits first.
+        """
         self.resources.settle()
-        context, barrier = self.device.context, self.device.texture_barrier
         rays = self.rays if count is None else count
         self.stats = Stats(rays=rays)
         if self.counting:
             self._clear_counts()
-        for to, source in self.copies:
-            to.use()  # resets other scissors, which would clip the copy
-            context.copy_framebuffer(to, source)
         for drawing in (self.drawing, *self.count_drawings):
             drawing.shader.set("extent", (self.size[0], rays))
         # Rays of loops ended by the driver are discarded (see `_again`), and so missing in the number of samples.
         checks = self.counting or self.device.software
         wanted = self._lay(rays, checks)
         query = Query(self.device, samples=True, time=self.counting) if checks else None
+        limit = self.linked.program.limit
+        if query is None or self.counting or limit not in self.values:
+            if not (yield from self._drawn(rays, wanted, query)):
+                yield from self._again(Multipass, rays)
+            return
+        end = int(self.values[limit])
+        for to in self.portions.ends(end):
+            self.set({limit: to})
+            done = yield from self._drawn(rays, wanted, query)
+            if not done and self.portions.least:
+                yield from self._again(Multipass, rays)
+                done = True
+            self.portions.note(done)
+        self.set({limit: end})
+
+    def _drawn(self, rays: int, wanted: int, query: Query | None) -> Generator[Progress, None, bool]:
+        """Draw once; whether all of the rays that are ``wanted`` are done, as a query tells."""
+        context, barrier = self.device.context, self.device.texture_barrier
+        for to, source in self.copies:
+            to.use()  # resets other scissors, which would clip the copy
+            context.copy_framebuffer(to, source)
         fragments, seconds, left = 0, 0.0, rays
         for band in self._bands(rays):
             if barrier is not None and self.in_place:
@@ -122,8 +144,7 @@ class Singlepass(Machine):
             self.stats.passes = [
                 Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]
-        if query is not None and fragments < wanted:
-            yield from self._again(Multipass, rays)
+        return query is None or fragments >= wanted
 
     def warm(self) -> Iterator[float]:
         """The one program, drawn for no ray."""

@@ -1,0 +1,47 @@
+"""Limits of runs, where a driver ends loops after so much work."""
+
+from __future__ import annotations
+
+import pytest
+
+from viewer.stream.machines.portions import Portions
+
+
+def brought(portions: Portions, end: int, at: int, most: int) -> tuple[int, int]:
+    """Where a ray comes from ``at`` on a driver that lets it have up to ``most`` of the limit in a run, in how many
+    runs; alone, by another machine, where not even one is let through."""
+    runs = 0
+    for to in portions.ends(end):
+        runs += 1
+        done = to - at <= most
+        if done or portions.least:
+            at = max(at, to)
+        portions.note(done or portions.least)
+    return at, runs
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 7, 20, 1000])
+def test_every_ray_comes_to_the_limit(most: int) -> None:
+    portions = Portions()
+    at = 0
+    for end in (1, 2, 4, 8, 16, 64, 65, 66):
+        at, runs = brought(portions, end, at, most)
+        assert at == end
+        assert runs <= 2 * end / max(most, 1) + 10
+    assert portions.most is None or portions.most <= max(most, 1)
+
+
+def test_nothing_changes_where_no_loop_is_ended() -> None:
+    portions = Portions()
+    for end in (1, 4, 4, 16, 2, 256):
+        assert brought(portions, end, 0, 256) == (end, 1)
+    assert portions.most is None
+
+
+@pytest.mark.parametrize("most", [1, 3, 7])
+def test_rays_that_are_not_where_they_were_thought(most: int) -> None:
+    """Another picture's, which begin anew, and several tiles brought to the same limit."""
+    portions = Portions()
+    for at, end in [(0, 16), (16, 32), (16, 32), (0, 48), (0, 8), (0, 8), (8, 64), (30, 64), (63, 64)]:
+        found, runs = brought(portions, end, at, most)
+        assert found == end and runs <= 2 * end / most + 10
