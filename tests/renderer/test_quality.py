@@ -12,6 +12,7 @@ from viewer.denoise import oidn
 from viewer.film.error.stop import Stop, stop_of
 from viewer.options.picture import QUALITIES
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.scheduler import Scheduler
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.denoising import denoiser_of
 
@@ -28,9 +29,9 @@ def cornell() -> Renderer:
     [
         ((None, None, None), Stop(32)),
         ((7, 2.0, 0.5), Stop(7, 2.0, 0.5)),
-        ((None, None, None, "good"), Stop(QUALITIES["good"][1], None, QUALITIES["good"][0])),
-        (("9", 3.0, None, "best"), Stop(9, 3.0, QUALITIES["best"][0])),
-        ((None, None, None, "best", 0.5), Stop(QUALITIES["best"][1], None, 0.5 * QUALITIES["best"][0])),
+        ((None, None, None, "good"), Stop(QUALITIES["good"][1], None, QUALITIES["good"][0], 16)),
+        (("9", 3.0, None, "best"), Stop(9, 3.0, QUALITIES["best"][0], 16)),
+        ((None, None, None, "best", 0.5), Stop(QUALITIES["best"][1], None, 0.5 * QUALITIES["best"][0], 16)),
         ((None, None, 0.25, "draft", 0.5), Stop(QUALITIES["draft"][1], None, 0.25)),
     ],
 )
@@ -90,6 +91,29 @@ def test_the_limit_of_noise_ends_it(cornell: Renderer, monkeypatch: pytest.Monke
         found = cornell.render(SIZE, quality="best")
         assert found.metadata["stopped by"] == "error"
     assert asked == [0.9, 0.45]
+
+
+def test_pace_changes_nothing(cornell: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many samples a frame has time for: looks are at the same numbers of them."""
+    monkeypatch.setattr(oidn, "find_spec", lambda name: None)
+    monkeypatch.setitem(QUALITIES, "best", (1.2, 4096))
+    made = []
+    for pace in (1, 5, 64):
+        monkeypatch.setattr(Scheduler, "_more", lambda self, affordable, pixels, most, pace=pace: min(pace, most))
+        made.append(cornell.render(SIZE, quality="best"))
+    assert {each.metadata["samples"] for each in made} == {made[0].metadata["samples"]}
+    assert made[0].metadata["stopped by"] == "error" and made[0].film is not None
+    assert int(made[0].film.count.min()) % 16 == 0
+    for each in made[1:]:
+        np.testing.assert_array_equal(each.layers["noisy"], made[0].layers["noisy"])
+        np.testing.assert_array_equal(each.linear, made[0].linear)
+
+
+def test_looks() -> None:
+    rule = Stop(100, error=0.1, step=16)
+    assert [rule.most(samples) for samples in (0, 15, 16, 95, 96, 100)] == [16, 16, 32, 96, 100, 100]
+    assert [samples for samples in range(70) if rule.looks(samples)] == [16, 32, 48, 64]
+    assert Stop(100, error=0.1).most(3) == 100
 
 
 def test_wrong_ones_are_refused(cornell: Renderer) -> None:

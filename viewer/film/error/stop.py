@@ -30,16 +30,23 @@ class Stop:
     spp     : samples per pixel, at most.
     seconds : of rendering, or None.
     error   : estimated relative error as in `Film.error`, with some of its standard error (`bound`), or None.
+    step    : samples between looks at the error, so that the picture does not depend on the machine's pace; 0: any.
     """
 
     spp: int
     seconds: float | None = None
     error: float | None = None
+    step: int = 0
     _looked: int = 0  # samples at the last look
 
     def looks(self, samples: int) -> bool:
         """Whether `reason` needs the error at that many samples."""
-        return self.error is not None and samples >= max(FIRST_LOOK, self._looked * NEXT_LOOK)
+        between = self.step > 0 and samples % self.step > 0
+        return self.error is not None and not between and samples >= max(FIRST_LOOK, self._looked * NEXT_LOOK)
+
+    def most(self, samples: int) -> int:
+        """Samples that may follow those at one go: at most up to the next look."""
+        return self.spp if not self.step else min(self.spp, (samples // self.step + 1) * self.step)
 
     def share(self, samples: float, seconds: float, error: float = math.inf) -> float:
         """Progress, 0 to 1, by samples, time or error, whichever is nearest its end; the samples for an error grow with
@@ -71,6 +78,7 @@ def stop_of(spp: Any, time: Any, error: Any, quality: Any = None, tolerance: flo
     Raises ViewerError for a value out of range.
     """
     spp, time, error, quality = check("spp", spp), check("time", time), check("error", error), check("quality", quality)
+    step = 0
     if quality is not None and error is None:
-        error = QUALITIES[quality][0] * tolerance
-    return Stop(most_samples(spp, time, error, quality), time, error)
+        error, step = QUALITIES[quality][0] * tolerance, FIRST_LOOK
+    return Stop(most_samples(spp, time, error, quality), time, error, step)

@@ -137,7 +137,7 @@ class Convergence:
             self.changed,
             self.complete,
             self.samples,
-            most=self.stop.spp if progressive else 1,
+            most=self.stop.most(self.samples) if progressive else 1,
             seconds_left=math.inf if self.stop.seconds is None else self.stop.seconds - self.elapsed,
             moving=moving,
             progressive=progressive,
