@@ -178,9 +178,8 @@ class Camera:
     def project(self, points: ArrayLike, size: tuple[int, int]) -> Array:
         """Places (N, 2), in pixels, of points (N, 3) in world space, the first pixel's centre at (0.5, 0.5); NaN where
         they are not in front of the camera."""
-        across, upwards, ahead = (
-            np.array(self.basis()) @ (np.asarray(points, np.float64).reshape(-1, 3) - self.origin).T
-        )
+        relative = np.asarray(points, np.float64).reshape(-1, 3) - self.origin
+        across, upwards, ahead = np.array(self.basis()) @ relative.T
         slope, (width, height) = math.tan(math.radians(self.fov) / 2), size
         away = np.where(ahead > 0, ahead, np.nan) * slope
         return np.stack([(across / away * height + width) / 2, (1 - upwards / away) * height / 2], axis=-1)
