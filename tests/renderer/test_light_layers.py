@@ -32,7 +32,7 @@ def assert_whole(picture: Any) -> None:
     """The layers' sum is the picture."""
     total = sum(picture.layers[name].astype(np.float64) for name in LIGHT_LAYERS)
     scale = np.maximum(np.abs(picture.linear).max(axis=-1, keepdims=True), 1e-3)
-    assert (np.abs(total - picture.linear) / scale).max() < ROUNDING
+    assert (np.abs(total - picture.linear) / scale).max() < ROUNDING and picture.linear.mean() > 0.01
     assert all((picture.layers[name] >= 0).all() for name in LIGHT_LAYERS)
 
 
@@ -45,11 +45,13 @@ def glossy_room() -> Scene:
     mirror = Material("mirror", (0.9, 0.9, 0.9, 1.0), kind="mirror")
     clear = Material("clear", (1, 1, 1, 1), kind="dielectric")
     ball = places.sphere(3)
-    spots = [(-0.5, -0.5, 0.2), (0.4, -0.6, 0.4), (0.0, 0.3, -0.3), (-0.6, 0.4, 0.0), (0.6, 0.3, 0.1), (0.1, -0.2, 0.7)]
+    spots = [(-0.5, -0.5, -0.2), (0.4, -0.6, 0), (0, 0.3, -0.3), (-0.6, 0.4, -0.3), (0.6, 0.3, -0.2), (0.1, -0.2, 0.2)]
     meshes = [places.flat(places.box(True)), places.flat(places.LAMP, 1)]
     meshes += [places.flat(0.25 * ball + np.array(spot), 2 + k) for k, spot in enumerate(spots)]
-    materials = [places.material(0.6), places.material(0.1, 8.0), metal, glass, plastic, phong, mirror, clear]
-    return places.scene(meshes, materials, Camera((0, 0, 3.2), (0, 0, 0), fov=40.0))
+    leaf = Material("leaf", (0.5, 0.7, 0.3, 1.0), kind="principled", diffuse_transmission=0.6)
+    meshes.append(places.flat(0.4 * places.LAMP + np.array([0.3, 0.2, 0.0], np.float32), 8))  # under the lamp
+    materials = [places.material(0.6), places.material(0.1, 8.0), metal, glass, plastic, phong, mirror, clear, leaf]
+    return places.scene(meshes, materials, Camera((0, 0, 0.98), (0, 0, 0), fov=85.0))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +66,9 @@ def glossy_room() -> Scene:
     ids=str,
 )
 def test_the_layers_together_are_the_picture(device, options) -> None:
-    assert_whole(rendered(device, glossy_room(), **options))
+    picture = rendered(device, glossy_room(), **options)
+    assert_whole(picture)
+    assert all(picture.layers[name].max() > 0.01 for name in LIGHT_LAYERS)
 
 
 @pytest.mark.parametrize("scene", ["cornell", "ring", "prism", "glass_ball"])
@@ -114,6 +118,10 @@ def test_a_furnace_gives_each_lobe_its_albedo(device) -> None:
     mirror = Material("mirror", (0.7, 0.7, 0.7, 1.0), kind="mirror")
     found = rendered(device, places.alone(places.sphere(2), mirror), 4, **sky).layers
     assert np.allclose(found["direct_glossy"][inside], 0.7, atol=1e-5) and not found["direct_diffuse"].any()
+    polished = Material("polished", (0.3, 0.3, 0.3, 1.0), kind="phong", reflectivity=0.5)
+    found = rendered(device, places.alone(places.sphere(2), polished), 64, **sky).layers
+    assert found["direct_diffuse"][inside].mean() == pytest.approx(0.3, abs=0.01)
+    assert found["direct_glossy"][inside].mean() == pytest.approx(0.5, abs=0.01)
     thin = Material("thin", (1, 1, 1, 1), kind="principled", transmission=1.0, roughness=0.0)
     pane = places.quads(np.array([[[-3, -3, 0], [3, -3, 0], [3, 3, 0], [-3, 3, 0]]]))
     found = rendered(device, places.alone(pane, thin), 64, **sky).layers

@@ -18,6 +18,8 @@ from viewer.cameras.pinhole import BACKGROUND
 from viewer.film.layers import LAYERS
 from viewer.renderer.sampling.frame_plan import TileDone, Tiling
 
+EVERY = ("all", "steps", "tests")  # layers of the ray caster
+
 # --- layers
 
 
@@ -78,11 +80,11 @@ def test_layers_do_not_change_the_picture_and_machines_agree(renderer: Renderer)
     every = None
     for choices in MACHINES:
         renderer.update(**choices)
-        picture = renderer.render((97, 61), layers=tuple(LAYERS))
+        picture = renderer.render((97, 61), layers=EVERY)
         assert picture.linear.tobytes() == plain.linear.tobytes()
         assert_same(every or picture, picture)
         every = every or picture
-        assert_same(picture, renderer.render((97, 61), layers=tuple(LAYERS), stats=True))
+        assert_same(picture, renderer.render((97, 61), layers=EVERY, stats=True))
     assert every is not None
     hit = every.layers["triangle"] >= 0
     assert (every.layers["tests"][hit] > 0).all() and (every.layers["steps"][hit] > 0).all()
@@ -309,7 +311,7 @@ def test_scenes_without_triangles_show_the_background() -> None:
         renderer = Renderer(scene, program="cast")
         for choices in MACHINES:
             renderer.update(**choices)
-            picture = renderer.render((20, 10), layers=tuple(LAYERS))
+            picture = renderer.render((20, 10), layers=EVERY)
             assert (picture.linear == np.float32(BACKGROUND)).all()
             assert (picture.layers["triangle"] == -1).all() and np.isinf(picture.layers["depth"]).all()
             assert not picture.layers["normal"].any()

@@ -37,9 +37,10 @@ def motion(
     flat = hits.reshape(-1)
     instances = of.prepared.instance_numbers(flat)
     rows = np.flatnonzero(instances >= 0)
-    was = _earlier(of, before.scene, flat[rows], instances[rows], positions.reshape(-1, 3)[rows])
-    here = np.stack([rows % size[0], rows // size[0]], axis=-1) + 0.5
-    way = here - before.camera.project(was, size)
+    here = positions.reshape(-1, 3)[rows]
+    was = _earlier(of, before.scene, flat[rows], instances[rows], here)
+    # Both are projected, so that what stands still has no motion at all.
+    way = camera.project(here, size) - before.camera.project(was, size)
     found.reshape(-1, 2)[rows] = np.where(np.isfinite(way), way, 0.0)
     return found
 
