@@ -90,6 +90,21 @@ def test_what_an_object_has_beside_its_lights(lights: list[Light], name: str) ->
     assert (found.name if found is not None else "") == name
 
 
+def test_lamps_within_an_object_are_none_of_its_lighting() -> None:
+    """The same lights around a ball light it, and are lamps of a thing that reaches beyond them."""
+    scene = ball(lights=[KEY, FILL, LOW])
+    ends = []
+    for place in ((9.0, 9.0, 9.0), (-9.0, -9.0, -9.0)):
+        end = np.diag([0.05, 0.05, 0.05, 1.0])
+        end[:3, 3] = place
+        ends.append(Instance(0, end))
+    front = viewer.Camera((6.0, 4.0, 12.0), (0.0, 0.0, 0.0))
+    wide = scene.with_parts(instances=[Instance(0), *ends], cameras=[front])
+    assert environment_beside(scene) is None
+    found = environment_beside(wide)
+    assert found is not None and found.name == "studio"
+
+
 def test_the_studio_is_the_fill_to_the_scene_s_own_key() -> None:
     """Level with four times as strong a lamp; of a faint one it is as it is without any."""
     one, four, faint = (
