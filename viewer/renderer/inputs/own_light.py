@@ -30,6 +30,7 @@ MOST_DARK = 0.25  # share of the surface that may be as dark, as in the shade of
 FILL = 0.25  # of the light of the scene's own lights, the key: that of the studio beside them
 KEY, SHADE = 0.75, 0.1  # quantiles of the light on surfaces that stand for the key's and for the shade's
 LEAST_FILL = 1 / 8  # of the key's light, in the shade of a single object that lacks no fill
+MOST_LEVEL = 2.0**40  # of an environment, whose radiance has a limit
 EMITTERS = 128  # of emissive surfaces, by power, that stand for all of them
 HIGH = 0.75  # of the scene's height: surfaces above that face down are a roof
 ROOF = 0.5  # share of the floor plan under a roof
@@ -105,7 +106,7 @@ def _studio_beside(light: Float) -> Beside:
     """The studio as the fill to the key of irradiances (N,), of which those of unlit points are 0; of faint ones as it
     is without them."""
     level = 1.0 if _faint(light) else FILL * float(np.quantile(light[light > 0], KEY)) / math.pi
-    return Beside("studio", 2.0 ** (round(4 * math.log2(level)) / 4))
+    return Beside("studio", min(2.0 ** (round(4 * math.log2(level)) / 4), MOST_LEVEL))
 
 
 def _diffuse(scene: Scene) -> Float:
@@ -136,7 +137,7 @@ def _sky_of(lights: Sequence[Light]) -> Beside:
         return Beside("sky", 1.0)
     own = float(luminance(sunlight(math.asin(min(y, 1.0))))) * SCALE
     place = math.degrees(math.asin(min(y, 1.0))), math.degrees(math.atan2(x, z))
-    return Beside("sky", float(luminance(sun.intensity)) / own, place)
+    return Beside("sky", min(float(luminance(sun.intensity)) / own, MOST_LEVEL), place)
 
 
 def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting: Emitters | None) -> Float:
