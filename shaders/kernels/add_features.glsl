@@ -11,6 +11,9 @@
 #endif
 
 int add_features(in Ray ray, in Hit hit, inout Features features) {
+#ifdef HAVE_BACKDROP
+    bool floor_seen = false;
+#endif
     if (hit.triangle >= 0) {
         Surface surface = surface_at(ray, hit);
         features.normal += surface.normal;
@@ -23,13 +26,16 @@ int add_features(in Ray ray, in Hit hit, inout Features features) {
         if (!sees_nothing(ray))
 #endif
 #ifdef HAVE_BACKDROP
-        add_backdrop(features, ray);
+        floor_seen = add_backdrop(features, ray);
 #else
         features.emission += environment_radiance(ray.direction);
 #endif
     }
     features.triangle = hit.triangle;
     features.instance = hit.instance;
+#ifdef HAVE_BACKDROP
+    if (floor_seen) features.instance = -1;
+#endif
     features.count += 1.0;
     return int(features.count) < path_samples ? EXIT_AGAIN : EXIT_DONE;
 }

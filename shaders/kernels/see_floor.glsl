@@ -2,7 +2,8 @@
 // ray. It goes to one of several points of lights, chosen by what they would bring to the floor if nothing were in the
 // way (resampled importance sampling, as in resample_light.glsl): the mean of the rays that come through is the ratio of
 // shadowed to unshadowed arriving light, a floor that nothing shades has no noise, and no sample is beyond 0 to 1. The
-// points are spread evenly, so that their sum hardly varies: the ratio's bias is the covariance of both sums.
+// points are spread evenly, so that their sum hardly varies: the ratio's bias is the covariance of both sums. The number
+// that chooses and the one that turns all points are a pair, so that chosen points are spread evenly over samples, too.
 #include "interface/background.glsl"
 #include "interface/floor.glsl"
 #include "interface/light.glsl"
@@ -41,13 +42,13 @@ int see_floor(
             LightSample light;
             float turn = fract(choose.x + float(number * FLOOR_LIGHTS_APART) / float(FLOOR_POINTS));
             light_choose(context, turn, true);
-            bool found = light_sample(at, turn, fract(point + float(number) * FLOOR_POINTS_APART), false, light);
+            bool found = light_sample(at, turn, fract(vec2(choose.y, point.y) + float(number) * FLOOR_POINTS_APART), false, light);
             float weight = found ? dot(light.weight, LUMINANCE) * max(light.direction.y, 0.0) : 0.0;
             weight = weight > 0.0 ? min(weight, FLOOR_BRIGHTEST) : 0.0;
             total += weight;
             float share = total > 0.0 ? weight / total : 0.0;
-            bool taken = choose.y < share;
-            choose.y = taken ? choose.y / share : (choose.y - share) / (1.0 - share);
+            bool taken = point.x < share;
+            point.x = taken ? point.x / share : (point.x - share) / (1.0 - share);
             if (taken) {
                 direction = light.direction;
                 distance = light.distance;

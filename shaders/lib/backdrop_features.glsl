@@ -1,11 +1,11 @@
 // Adds what a camera ray that leaves the scene sees: a backdrop, which has no noise, or the floor before it, a surface of
-// the backdrop's colour, by which a denoiser tells its shadows from that.
+// the backdrop's colour, by which a denoiser tells its shadows from that. True: it was the floor.
 #include "interface/background.glsl"
 #ifdef HAVE_FLOOR
 #include "interface/floor.glsl"
 #endif
 
-void add_backdrop(inout Features features, Ray ray) {
+bool add_backdrop(inout Features features, Ray ray) {
     vec3 behind = background_radiance(ray.direction);
     float distance = 0.0;
 #ifdef HAVE_FLOOR
@@ -21,4 +21,5 @@ void add_backdrop(inout Features features, Ray ray) {
     } else {
         features.emission += behind;
     }
+    return solid;
 }

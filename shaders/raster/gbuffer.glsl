@@ -29,7 +29,7 @@ void main() {
         features.instance = hit.instance;
     } else {
 #ifdef HAVE_BACKDROP
-        add_backdrop(features, ray);
+        if (add_backdrop(features, ray)) features.instance = -1;
 #else
         features.emission = environment_radiance(ray.direction);
 #endif

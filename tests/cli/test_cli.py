@@ -17,6 +17,7 @@ from viewer.options.table import OPTIONS, keywords
 from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.session import trials
 from viewer.scene.camera import Camera
+from viewer.scene.environment import DARKNESS
 from viewer.scene.scene import Scene
 
 
@@ -39,7 +40,9 @@ class FakeRenderer:
     notes: tuple[str, ...] = ()
     progressive = True
     # Without lights of its own a scene is not looked at before it is rendered.
-    prepared = types.SimpleNamespace(lighting=types.SimpleNamespace(listed=types.SimpleNamespace(lit=False)))
+    prepared = types.SimpleNamespace(
+        lighting=types.SimpleNamespace(listed=types.SimpleNamespace(lit=False), environment=DARKNESS)
+    )
 
     def __init__(self, scene, **options):
         self.report = options.pop("progress", None)

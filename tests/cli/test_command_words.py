@@ -18,6 +18,7 @@ from viewer.cli.compare_page import page
 from viewer.film.files.compare import Comparison
 from viewer.scene.animation import Animation, Track
 from viewer.scene.camera import Camera
+from viewer.scene.environment import DARKNESS
 from viewer.scene.light import Light
 from viewer.scene.material import ClassicMaterial, Material
 from viewer.scene.scene import Scene
@@ -275,7 +276,7 @@ def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size,
         did.append((size, spp))
         return SimpleNamespace(linear=np.full((*size[::-1], 3), value, np.float32))
 
-    lighting = SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=lit)))
+    lighting = SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=lit), environment=DARKNESS))
     renderer: Any = SimpleNamespace(prepared=lighting, progressive=progressive, render=render)
     renderer.update = lambda **changes: did.append(changes)
     said = commands.fill_darkness(renderer, asked(**{**DARK, "size": size, **given}))

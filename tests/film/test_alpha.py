@@ -81,3 +81,14 @@ def test_a_colour_behind_is_neither_exposed_nor_tone_mapped(tmp_path: Path) -> N
     image.save(tmp_path / "a.exr", white, matte=matte)
     _, channels = image.read_exr(tmp_path / "a.exr")
     assert channels.keys() == {"R", "G", "B"} and np.array_equal(channels["R"], white[..., 0])
+
+
+def test_a_picture_is_exposed_by_what_stands_before(tmp_path: Path) -> None:
+    linear, alpha = picture()
+    matte = Matte(alpha, (1.0, 1.0, 1.0))
+    covered = alpha > 0.5
+    found = matte.metered(linear + (1 - alpha[..., None]))
+    assert np.allclose(found[0], linear[covered] / alpha[covered][:, None], atol=1e-6)
+    assert np.allclose(Matte(alpha).metered(linear), found, atol=1e-6)
+    nothing = Matte(np.zeros_like(alpha))
+    assert nothing.metered(linear) is linear

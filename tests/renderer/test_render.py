@@ -31,7 +31,8 @@ def test_layers_against_numpy(scene: Scene, renderer: Renderer) -> None:
         assert layer.shape[:2] == (120, 160) and layer.dtype == LAYERS[name].dtype
     flat = renderer.triangles
     corners = flat.corners()
-    origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
+    with renderer.framing(size):
+        origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
     depth, triangle = picture.layers["depth"].ravel(), picture.layers["triangle"].ravel()
     verdict = exact.judge(corners, origins, directions, triangle, depth)
     assert not len(verdict.wrong) and len(verdict.near_edge) < 5

@@ -44,6 +44,16 @@ def test_a_picture_has_all_of_it(device: Any, wide: Scene, size: tuple[int, int]
     assert whole(frame.picture.layers["triangle"] >= 0)
 
 
+@pytest.mark.parametrize("size", [PORTRAIT, (30, 30)])
+def test_a_turntable_has_all_of_it_in_every_frame(device: Any, size: tuple[int, int]) -> None:
+    """A model far from round, whose side is much wider than its front."""
+    deep = Scene.from_triangles(places.box().reshape(-1, 3) * (0.4, 1.0, 4.0), np.arange(36).reshape(-1, 3))
+    render = {"size": size, "layers": "triangle"}
+    for frame in render_frames(deep, range(8), turntable=True, render=render, device=device, **OPTIONS):
+        hit = frame.picture.layers["triangle"] >= 0
+        assert hit.any() and not (hit[0].any() or hit[-1].any() or hit[:, 0].any() or hit[:, -1].any())
+
+
 def test_a_camera_that_was_asked_for_stays(device: Any, wide: Scene) -> None:
     asked = Camera((0.0, 0.0, 6.0), (0.0, 0.0, 0.0))
     for scene, options in ((wide, {"camera": asked}), (wide.with_parts(cameras=[asked]), {})):

@@ -11,6 +11,7 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
+from viewer.scene.environment import DARKNESS
 from viewer.viewport import frame_loop
 from viewer.viewport.frame_loop import FrameLoop
 
@@ -40,7 +41,8 @@ class Desk:
         self.session.fail = lambda: self.done.append("fail")
         self.controller: Any = SimpleNamespace(moving=False, update=self._update)
         self.renderer: Any = SimpleNamespace(
-            progressive=True, prepared=SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=True)))
+            progressive=True,
+            prepared=SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=True), environment=DARKNESS)),
         )
         self.view: Any = SimpleNamespace(
             session=self.session, controller=self.controller, renderer=self.renderer, awake=False, woken=False

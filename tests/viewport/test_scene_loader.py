@@ -403,7 +403,9 @@ def test_a_file_dialog_answers(desk: Desk) -> None:
 
 def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its camera is in the hand from then on, and stays; read once more by other settings it stays, too."""
-    glance = SimpleNamespace(camera=lambda settings, aspect: START.with_fov(aspect), drawn=SimpleNamespace(bounds=BOX))
+    glance = SimpleNamespace(
+        camera=lambda settings, aspect: START.with_fov(aspect), drawn=SimpleNamespace(bounds=BOX), scene=None
+    )
     desk.view.aspect = 2.0
     desk.worker.early = "box", glance
     desk.loader.take()
@@ -425,7 +427,7 @@ def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.Monk
 
 
 def test_a_scene_that_was_seen_does_not_come(desk: Desk) -> None:
-    glance = SimpleNamespace(camera=lambda settings, aspect: START, drawn=SimpleNamespace(bounds=BOX))
+    glance = SimpleNamespace(camera=lambda settings, aspect: START, drawn=SimpleNamespace(bounds=BOX), scene=None)
     desk.worker.early = "box", glance
     desk.loader.take()
     desk.worker.made = "box", ViewerError("box", "is broken")

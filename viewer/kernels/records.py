@@ -79,7 +79,7 @@ FEATURES = Record(
     Field("emission", "vec3", "linear sRGB", about="sum of what comes from lights and surroundings themselves"),
     Field("count", "float", about="of the samples"),
     Field("triangle", "int", about="of the last sample's hit, as of `HIT`; -1: nothing is hit"),
-    Field("instance", "int", about="of the last sample's hit, as of `HIT`"),
+    Field("instance", "int", about="of the last sample's hit, as of `HIT`; -1: a floor before the backdrop"),
 )
 
 SURFACE = Record(

@@ -181,7 +181,7 @@ CAMERA = of_part(
         Affects.UNIFORMS,
         "CAMERA",
         values="the name of a camera, or 'ox,oy,oz tx,ty,tz [ux,uy,uz]'",
-        default_text="the scene's first, or one that frames it",
+        default_text="the scene's first where that shows it, else a three-quarter view that it fills",
         viewed=True,
     ),
     Option(

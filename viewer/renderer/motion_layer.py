@@ -40,8 +40,10 @@ def motion(
     here = positions.reshape(-1, 3)[rows]
     was = _earlier(of, before.scene, flat[rows], instances[rows], here)
     # Both are projected, so that what stands still has no motion at all.
-    way = camera.project(here, size) - before.camera.project(was, size)
-    found.reshape(-1, 2)[rows] = np.where(np.isfinite(way), way, 0.0)
+    left = rows % size[0] < size[0] / 2  # of a stereo pair each half is seen by an eye of its own
+    for eye, half in ((-1, left), (1, ~left)):
+        way = camera.project(here[half], size, eye) - before.camera.project(was[half], size, eye)
+        found.reshape(-1, 2)[rows[half]] = np.where(np.isfinite(way), way, 0.0)
     return found
 
 

@@ -4,6 +4,12 @@
 #include "film/denoise/reflectance.glsl"
 #include "film/denoise/reflected.glsl"
 
+// The variance of a floor's mean where all of its samples agree, which bring the whole backdrop or nothing: the share of
+// those that do is by the rule of succession (P.-S. Laplace, 1774) (n + 1) / (n + 2).
+float succession(float count) {
+    return (count + 1.0) / ((count + 2.0) * (count + 2.0) * max(count, 1.0));
+}
+
 // variance: of the mean's luminance; below 0: not known.
 Lit lit_of(Film film, Features features, ivec2 at, float variance) {
     Guide guide = guide_of(features, at);
@@ -11,6 +17,7 @@ Lit lit_of(Film film, Features features, ivec2 at, float variance) {
     float scale = film_luminance(reflected);
     vec3 light = features.hits > 0.0 ? (mean - seen_light(features)) / reflected : vec3(0.0);
     if (variance > 0.0) variance /= scale * scale;
+    if (features.instance < 0 && variance >= 0.0) variance = max(variance, succession(film.count));
     if (features.hits == 0.0) variance = 0.0;
     return Lit(guide.normal, guide.nearness, light, with_reflected(variance, scale));
 }

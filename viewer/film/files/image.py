@@ -41,6 +41,7 @@ DISPLAYED = {  # 8 bits
     ".jpg": ("JPEG", write_jpeg),
     ".jpeg": ("JPEG", write_jpeg),
 }
+COVERED = 0.5  # alpha beyond which a pixel is of the picture, rather than of what is behind
 OPAQUE = ("JPEG",)  # have no alpha channel
 FORMATS = (*DISPLAYED, ".exr", ".npz")
 
@@ -83,7 +84,7 @@ def save(
     def write(part: Path) -> None:
         match _ending(target):
             case ending if ending in DISPLAYED:
-                seen = stops(exposure, picture if matte is None else matte.foreground(picture))
+                seen = stops(exposure, picture if matte is None else matte.metered(picture))
                 pixels = displayed(picture, matte, seen, tonemap)
                 with open(part, "wb") as file:
                     shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
@@ -109,6 +110,13 @@ class Matte:
         if self.color is None:
             return linear
         return np.maximum(linear - (1 - self.alpha[..., None]) * np.asarray(self.color, np.float32), 0)
+
+    def metered(self, linear: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(1, N, 3): the colours of what covers more than half of a pixel, by which a picture is exposed; the whole
+        picture where nothing does."""
+        covered = self.alpha > COVERED
+        found = self.foreground(linear)[covered] / self.alpha[covered][:, None]
+        return found[None] if len(found) else linear
 
 
 def displayed(linear: NDArray[np.float32], matte: Matte | None, seen: float, tonemap: str) -> NDArray[np.uint8]:

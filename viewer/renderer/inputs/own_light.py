@@ -30,6 +30,7 @@ MOST_DARK = 0.25  # share of the surface that may be as dark, as in the shade of
 FILL = 0.25  # of the light of the scene's own lights, the key: that of the studio beside them
 KEY, SHADE = 0.75, 0.1  # quantiles of the light on surfaces that stand for the key's and for the shade's
 LEAST_FILL = 1 / 8  # of the key's light, in the shade of a single object that lacks no fill
+MOST_LEVEL = 2.0**40  # of an environment, whose radiance has a limit
 EMITTERS = 128  # of emissive surfaces, by power, that stand for all of them
 HIGH = 0.75  # of the scene's height: surfaces above that face down are a roof
 ROOF = 0.5  # share of the floor plan under a roof
@@ -51,9 +52,9 @@ class Beside(NamedTuple):
 def environment_beside(scene: Scene) -> Beside | None:
     """What a scene with lights of its own needs beside them; nothing where these are enough.
 
-    A single object, and a place in the open, needs the studio where much of the surface stays black, or where the light
-    is faint, and a single object where its key has no fill; lights that are a part of a single object, as those of a
-    lamp, do not count. A room that only a sun lights needs the sky.
+    A single object, and a place in the open, needs the studio where much of the surface stays black, and a single
+    object where its lights are faint or a key without a fill; those that are a part of the object, as of a lamp, do not
+    count. A room that only a sun lights needs the sky.
     """
     surface = surface_points(scene.meshes, scene.instances)
     if not len(surface.points):
@@ -75,7 +76,7 @@ def environment_beside(scene: Scene) -> Beside | None:
     if alone:
         outer = [each for each in lights if each.kind == "directional" or not _within(each.position, bounds)]
         around = irradiance(points, normals, outer, None)
-    if _enough(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _filled(around)):
+    if _shown(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _key_and_fill(around)):
         return None
     return _studio_beside(light)
 
@@ -84,26 +85,28 @@ def _within(point: Sequence[float], bounds: Float) -> bool:
     return bool(((bounds[0] <= point) & (point <= bounds[1])).all())
 
 
-def _enough(light: Float) -> bool:
+def _shown(light: Float) -> bool:
     """Whether irradiances (N,) show most of the surface at the exposure of a picture of it."""
     radiance = light * (ALBEDO / math.pi)
-    stops = automatic_exposure(radiance)
-    return stops <= FAINT and float((radiance * 2.0**stops < DARK).mean()) <= MOST_DARK
+    return float((radiance * 2.0 ** automatic_exposure(radiance) < DARK).mean()) <= MOST_DARK
 
 
-def _filled(light: Float) -> bool:
-    """Whether the lights behind irradiances (N,) are a key and a fill, as in a studio."""
+def _key_and_fill(light: Float) -> bool:
+    """Whether the lights behind irradiances (N,) are a key and its fill, as in a studio, and not faint."""
     shade, key = np.quantile(light, (SHADE, KEY))
-    return bool(shade >= LEAST_FILL * key)
+    return bool(shade >= LEAST_FILL * key) and not _faint(light)
+
+
+def _faint(light: Float) -> bool:
+    """Whether a picture of irradiances (N,) has to be brightened a lot, or is black."""
+    return not light.any() or automatic_exposure(light * (ALBEDO / math.pi)) > FAINT
 
 
 def _studio_beside(light: Float) -> Beside:
     """The studio as the fill to the key of irradiances (N,), of which those of unlit points are 0; of faint ones as it
     is without them."""
-    lit = light[light > 0]
-    faint = not len(lit) or automatic_exposure(light * (ALBEDO / math.pi)) > FAINT
-    level = 1.0 if faint else FILL * float(np.quantile(lit, KEY)) / math.pi
-    return Beside("studio", 2.0 ** (round(4 * math.log2(level)) / 4))
+    level = 1.0 if _faint(light) else FILL * float(np.quantile(light[light > 0], KEY)) / math.pi
+    return Beside("studio", min(2.0 ** (round(4 * math.log2(level)) / 4), MOST_LEVEL))
 
 
 def _diffuse(scene: Scene) -> Float:
@@ -134,7 +137,7 @@ def _sky_of(lights: Sequence[Light]) -> Beside:
         return Beside("sky", 1.0)
     own = float(luminance(sunlight(math.asin(min(y, 1.0))))) * SCALE
     place = math.degrees(math.asin(min(y, 1.0))), math.degrees(math.atan2(x, z))
-    return Beside("sky", float(luminance(sun.intensity)) / own, place)
+    return Beside("sky", min(float(luminance(sun.intensity)) / own, MOST_LEVEL), place)
 
 
 def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting: Emitters | None) -> Float:

@@ -81,7 +81,7 @@ class Picture:
 
     def stops(self, exposure: float | str = EXPOSURE) -> float:
         """The exposure in stops: a number itself, and for ``auto`` what suits the picture before its background."""
-        return stops(exposure, self.linear if self.matte is None else self.matte.foreground(self.linear))
+        return stops(exposure, self.linear if self.matte is None else self.matte.metered(self.linear))
 
     def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
         """(H, W, 3) 8-bit sRGB, as a PNG has it; of a transparent picture over black, before it is encoded.

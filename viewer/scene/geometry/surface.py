@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.errors import ViewerError
 from viewer.scene.instance import Instance
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
@@ -57,11 +58,12 @@ def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count:
 
 def _some(mesh: Mesh, most: int) -> tuple[Float, NDArray[np.int32], int]:
     """(T, 3, 3), (T,): about so many of the mesh's triangles, of which every so many-th is taken, and their materials.
-    A quadric that is not round has none."""
+    A quadric that does not close has none."""
     if isinstance(mesh, Quadric):
-        if not mesh.shape.round:
+        try:
+            mesh = mesh.tessellated(SEGMENTS)
+        except ViewerError:
             return np.zeros((0, 3, 3)), np.zeros(0, np.int32), 1
-        mesh = mesh.tessellated(SEGMENTS)
     every = max(1, len(mesh.triangles) // most)
     return mesh.positions[mesh.triangles[::every]].astype(np.float64), mesh.materials[::every], every
 
