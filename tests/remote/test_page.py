@@ -64,8 +64,8 @@ def test_values_of_options(name: str, values: tuple[str, ...]) -> None:
 
 def test_options_that_are_offered() -> None:
     """Those of the picture, in the order of the table; none that names a file, a device or a size."""
-    wanted = ("spp", "program", "depth", "shadows", "reflections", "refractions", "environment", "denoise", "tonemap")
-    assert (*wanted, "exposure") == OFFERED
+    wanted = ("spp", "program", "depth", "shadows", "reflections", "refractions", "environment", "background")
+    assert (*wanted, "denoise", "tonemap", "exposure") == OFFERED
     for name in ("device", "layers", "size", "resume", "camera", "nothing", ""):
         assert not offered(name, "") and not offered(name, "1")
 

@@ -14,7 +14,9 @@ import pytest
 
 from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
+from viewer.cameras.backdrop import HIGH, LOW
 from viewer.denoise.upsampling import SHOWN
+from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.headlight import BACKGROUND, Headlight, headlight_scene
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -23,6 +25,7 @@ from viewer.scene.texture import Image, Texture
 from viewer.stream.gl.stream import Stream
 from viewer.viewport import scene_loader
 from viewer.viewport.canvas.canvas_view import CanvasView
+from viewer.viewport.first_picture import Glance
 from viewer.viewport.preferences import Preferences
 
 SIZE = 64, 48
@@ -66,6 +69,18 @@ def test_a_surface_is_brighter_the_more_it_faces_the_eye(device: Any) -> None:
             np.testing.assert_allclose(middle, (0.8, 0.4, 0.2), rtol=0.02)
             assert 0.05 < edge[0] < 0.6
             np.testing.assert_allclose(found[0, 0, :3], BACKGROUND)
+
+
+def test_it_stands_before_the_background_that_is_chosen(device: Any) -> None:
+    quad = places.flat(places.quads([[(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]]))
+    headlight, target = Headlight(device), Stream(device, SHOWN, SIZE)
+    for background, wanted in ((None, BACKGROUND), ("gradient", np.mean([LOW, HIGH], axis=0)), ("0.2,0.3,0.4", None)):
+        headlight.load(Glance(Scene([quad], [Instance(0)]), Settings(background=background)).drawn)
+        headlight.draw(places.FRONT, target, 1.0)
+        found = np.frombuffer(target.textures[0].read(), np.float32).reshape(SIZE[1], SIZE[0], 4)[0, 0, :3]
+        np.testing.assert_allclose(found, (np.array((0.2, 0.3, 0.4)) if wanted is None else wanted) / 2, rtol=1e-6)
+    headlight.release()
+    target.release()
 
 
 def test_materials_vertex_colours_and_textures_are_seen(device: Any) -> None:

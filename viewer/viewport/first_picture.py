@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.cameras.backdrop import backdrop_of
 from viewer.renderer.inputs.camera import view as camera_of
 from viewer.renderer.inputs.prepared import Prepared, arranged
 from viewer.renderer.inputs.settings import Settings
@@ -22,7 +23,7 @@ class Glance:
 
     def __init__(self, scene: Scene, settings: Settings, before: Prepared | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
-        self.drawn: HeadlightScene = headlight_scene(self.scene)
+        self.drawn: HeadlightScene = headlight_scene(self.scene, backdrop_of(settings.background, None))
         self.scene.camera()  # which a framing takes a while to find
 
     def camera(self, settings: Settings, aspect: float) -> Camera:

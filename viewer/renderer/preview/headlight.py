@@ -6,13 +6,14 @@ have no part in it: the picture is as it is to be displayed, whatever the exposu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
+from viewer.cameras.backdrop import Backdrop
 from viewer.cameras.lens import lens_uniforms
 from viewer.denoise.upsampling import SHOWN
 from viewer.scene.camera import Camera
@@ -37,23 +38,30 @@ EXTRA = 3  # texels of an instance: rows by which normals go to the world
 
 @dataclass(frozen=True)
 class HeadlightScene:
-    """What is drawn of a scene, made without OpenGL. bounds : (2, 3) of the scene, its ground left out."""
+    """What is drawn of a scene, made without OpenGL. bounds : (2, 3) of the scene, its ground left out. background :
+    behind it, linear, as displayed."""
 
     groups: MeshGroups
     of: NDArray[np.int64]
     transforms: NDArray[np.float64]
     bounds: NDArray[np.float64]
+    background: tuple[float, float, float] = (BACKGROUND, BACKGROUND, BACKGROUND)
 
 
-def headlight_scene(scene: Scene) -> HeadlightScene:
-    """A scene's triangles and instances, and the colours of its vertices."""
+def headlight_scene(scene: Scene, backdrop: Backdrop | None = None) -> HeadlightScene:
+    """A scene's triangles and instances, and the colours of its vertices, before the mean colour of a backdrop that has
+    one."""
     found: dict[tuple[int, int | None], int] = {}
     of = [found.setdefault((each.mesh, each.material), len(found)) for each in scene.instances]
     meshes = [_mesh(scene, scene.meshes[number], material) for number, material in found]
     transforms = np.array([each.transform for each in scene.instances], np.float64).reshape(-1, 4, 4)
-    return HeadlightScene(
+    made = HeadlightScene(
         MeshGroups(meshes, ordered=False), np.array(of, np.int64), transforms, scene.bounds(ground=False)
     )
+    if backdrop is None or backdrop.tones is None:
+        return made
+    red, green, blue = np.mean(backdrop.tones, axis=0).tolist()
+    return replace(made, background=(red, green, blue))
 
 
 def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
@@ -121,6 +129,7 @@ class Headlight:
         self._shader = Shader(device, *sources, listed=True)
         self._target = DepthTarget(device)
         self._meshes: InstancedMeshes | None = None
+        self._background = HeadlightScene.background
 
     def warm(self) -> None:
         """Draw a triangle: software drivers compile what is left then."""
@@ -134,6 +143,7 @@ class Headlight:
     def load(self, scene: HeadlightScene) -> None:
         """Bring a scene to the device, in place of the one before."""
         self.release()
+        self._background = scene.background
         self._meshes = InstancedMeshes(self.device, scene.groups, EXTRA)
         extra = np.zeros((len(scene.of), EXTRA, 4), np.float32)
         linear = scene.transforms[:, :3, :3]
@@ -151,7 +161,7 @@ class Headlight:
         view = View(*(np.asarray(lens[name], np.float64) for name in names))
         gain = 2.0**-stops
         self._meshes.select(view)
-        self._target.begin(target.textures[0], (*[gain * BACKGROUND] * 3, 0.0))
+        self._target.begin(target.textures[0], (*(gain * each for each in self._background), 0.0))
         columns = np.stack([view.right, -view.up, view.forward], axis=1)
         self._shader.set("view_columns", tuple(columns.T.ravel().tolist()))
         self._shader.set("least_depth", NEAR * self._meshes.extent)
