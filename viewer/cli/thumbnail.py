@@ -50,11 +50,11 @@ def thumbnail(arguments: Namespace) -> bool:
     except (OSError, ValueError) as error:
         raise ViewerError(path, getattr(error, "strerror", None) or str(error)) from None
     uri = arguments.input if _is_uri(arguments.input) else Path(path).absolute().as_uri()
-    from viewer.base.start.modules import loaded
+    from viewer.base.start import modules
     from viewer.formats import load
     from viewer.renderer.renderer import Renderer
 
-    loaded()
+    modules.loaded()
     renderer = Renderer(load(path, lenient=True).framed(), max_texture=TEXELS * edge)
     brightened(renderer, (edge, edge))
     picture = renderer.render((edge, edge), spp=SAMPLES, quality=QUALITY)
