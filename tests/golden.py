@@ -99,7 +99,7 @@ def numbers(value: Any, depth: int = 0) -> Iterator[NDArray[Any]]:
     elif dataclasses.is_dataclass(value) and depth < 12:
         for field in dataclasses.fields(value):
             added = "added" in field.metadata and getattr(value, field.name, None) == field.default
-            if field.name not in ("source", "warnings") and not field.name.startswith("_") and not added:
+            if field.name not in ("source", "warnings", "fills") and not field.name.startswith("_") and not added:
                 yield from numbers(getattr(value, field.name, None), depth + 1)
     elif isinstance(value, dict | list | tuple):
         items = [*value.values()] if isinstance(value, dict) else value

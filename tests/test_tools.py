@@ -144,6 +144,7 @@ def test_bench_policies_and_the_machine_agree_with_the_simulation(tmp_path: Path
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sends input to an X server")
+@pytest.mark.slow
 def test_bench_opening(tmp_path: Path, own_display: None) -> None:
     """Each move of the pointer is known again by the place it goes to."""
     data = _quick("opening", tmp_path)

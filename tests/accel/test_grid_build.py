@@ -121,7 +121,8 @@ triangle = st.tuples(*[st.tuples(coordinate, coordinate, coordinate)] * 3)
 def test_overlap_equals_brute_force_on_any_triangles(triangles, resolution, exponent) -> None:
     corners = (np.array(triangles) * 2.0**exponent).astype(np.float32)
     edges = np.diff(corners.astype(np.float64), axis=1)
-    corners = corners[np.cross(edges[:, 0], edges[:, 1]).any(axis=1)]
+    # Areas of which float32 has no number are none.
+    corners = corners[np.abs(np.cross(edges[:, 0], edges[:, 1])).max(axis=1) > np.finfo(np.float32).tiny]
     grid = build(corners, resolution)
     if len(corners):
         assert grid.statistics["left_out"] == 0

@@ -80,8 +80,8 @@ def test_chance_finds_the_light_of_every_texel(device, strategy):
     assert (spread < 0.02 * wanted).all()
 
 
-def test_such_a_scene_stands_under_the_sky(device):
-    assert any("default sky" in note for note in Renderer(emitting(), device=device).notes)
+def test_such_a_scene_stands_in_the_studio(device):
+    assert any("default studio" in note for note in Renderer(emitting(), device=device).notes)
 
 
 def lamp_of_a_spot() -> Scene:

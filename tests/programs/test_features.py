@@ -86,7 +86,7 @@ def make(device) -> Iterator[Any]:
     made = []
 
     def one(scene: Scene, **options: Any) -> Renderer:
-        made.append(Renderer(scene, program="path", device=device, **options))
+        made.append(Renderer(scene, program="path", device=device, **{"ground": "none", **options}))
         return made[-1]
 
     yield one

@@ -143,7 +143,7 @@ def test_fronts_stay_in_front_under_mirrors(device: Any, accel: str) -> None:
         instances.append(Instance(number, transform))
     scene = Scene(meshes, instances, [RED], cameras=[Camera((0.0, 0.0, 6.0), (0.0, 0.0, 0.0), fov=40.0)])
     drawn, cast, features = both(device, scene, accel=accel)
-    assert all(draw.mirrored for draw in features.meshes.draws) and 0.05 < cast["hits"].mean() < 0.5
+    assert all(draw.mirrored for draw in features.meshes.draws) and 0.05 < cast["hits"].mean() < 0.7
     agree(drawn, cast)
 
 

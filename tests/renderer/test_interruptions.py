@@ -33,8 +33,9 @@ def test_a_run_that_was_abandoned_leaves_nothing_behind(scene: Scene, choices: d
 
 
 def test_tracing_in_the_middle_of_a_picture_disturbs_neither(scene: Scene) -> None:
-    renderer = Renderer(scene, fuse="none", unroll=1, program="cast")
     size = (64, 48)
+    camera = scene.camera(aspect=size[0] / size[1])  # which pictures of that size have by default, too
+    renderer = Renderer(scene, fuse="none", unroll=1, program="cast", camera=camera)
     origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
     whole, hits = renderer.render(size, layers=("triangle",)), renderer.trace(origins, directions)
     found = None
@@ -53,12 +54,13 @@ def test_tracing_in_the_middle_of_a_picture_disturbs_neither(scene: Scene) -> No
 def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
     other = meshes.scene(meshes.icosphere(3).corners())
     size, layers = (80, 60), ("depth", "triangle")
+    cameras = {"camera": scene.camera(aspect=size[0] / size[1])}
     renderers = [
-        Renderer(scene, program="cast"),
-        Renderer(other, program="cast"),
-        Renderer(scene, barrier="off", program="cast"),
-        Renderer(scene, memory="texture", program="cast"),
-        Renderer(scene, machine="singlepass", barrier="off", memory="texture", program="cast"),
+        Renderer(scene, program="cast", **cameras),
+        Renderer(other, program="cast", **cameras),
+        Renderer(scene, barrier="off", program="cast", **cameras),
+        Renderer(scene, memory="texture", program="cast", **cameras),
+        Renderer(scene, machine="singlepass", barrier="off", memory="texture", program="cast", **cameras),
     ]
     assert renderers[0].device is renderers[1].device and renderers[0].device is not renderers[2].device
     first = [r.render(size, layers=layers) for r in renderers]

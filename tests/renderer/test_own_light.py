@@ -27,7 +27,7 @@ UP = np.array([[0.0, 1.0, 0.0]])
 
 def ball(**changes: Any) -> Scene:
     """A grey sphere of radius 1 in the middle, and lights."""
-    return places.alone(places.sphere(3), places.material(0.5)).with_parts(**{"cameras": [], **changes})
+    return places.alone(places.sphere(3), places.material(0.5)).with_parts(**{"cameras": [], "fills": True, **changes})
 
 
 def lamp(place: Any, strength: float, name: str = "lamp") -> Light:
@@ -145,7 +145,9 @@ def room(height: float, sides: str = "wens") -> list[Mesh]:
 
 
 def of_meshes(meshes: list[Mesh], **parts: Any) -> Scene:
-    return Scene(meshes, [Instance(number) for number in range(len(meshes))], [places.material(0.5)], **parts)
+    return Scene(
+        meshes, [Instance(number) for number in range(len(meshes))], [places.material(0.5)], fills=True, **parts
+    )
 
 
 def test_a_room_that_a_sun_lights_has_its_sky() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from viewer import Renderer, Scene
+from viewer.scene.camera import Camera
 
 COUNT = 70_000  # triangles above one another, all tested by every ray that comes near
 
@@ -20,9 +21,9 @@ def renderer() -> Renderer:
     points = np.tile(corner, (COUNT, 1))
     points[:, 2] = np.repeat(np.linspace(-0.25, 0, COUNT), 3)
     points[-3:, 2] += 0.25  # the nearest is the last
-    return Renderer(
-        Scene.from_triangles(points, np.arange(3 * COUNT).reshape(-1, 3)), accel="grid", grid=1, program="cast"
-    )
+    scene = Scene.from_triangles(points, np.arange(3 * COUNT).reshape(-1, 3))
+    camera = Camera((0.4, 0.3, 2.5), (0.4, 0.3, 0.0), fov=40.0)
+    return Renderer(scene, accel="grid", grid=1, program="cast", camera=camera)
 
 
 CHOICES = (

@@ -313,7 +313,7 @@ def lit_floor(path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["bulb", "sun"])
 def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_path: Path, name: str) -> None:
-    hands = traced(str(lit_floor(tmp_path / "floor.gltf")), camera="0.3,1.5,2.5 0,0.1,0")
+    hands = traced(str(lit_floor(tmp_path / "floor.gltf")), camera="0.3,1.5,2.5 0,0.1,0", environment="none")
     app = hands.app
     lights = app.markers
     before = settle(hands)
@@ -331,7 +331,7 @@ def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_pat
         assert np.dot(shift, app.view.controller.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
     picture = settle(hands)
     assert app.device.compiled == compiled
-    np.testing.assert_array_equal(picture, rendered(app))
+    np.testing.assert_array_equal(picture, rendered(app, environment="none"))
     hands.key("Escape")
     np.testing.assert_array_equal(settle(hands), before)
 

@@ -55,7 +55,7 @@ def thumbnail(arguments: Namespace) -> bool:
     from viewer.renderer.renderer import Renderer
 
     modules.loaded()
-    renderer = Renderer(load(path, lenient=True).framed(), max_texture=TEXELS * edge)
+    renderer = Renderer(load(path, lenient=True).with_parts(framed=True), max_texture=TEXELS * edge)
     brightened(renderer, (edge, edge))
     picture = renderer.render((edge, edge), spp=SAMPLES, quality=QUALITY)
     _write(arguments.output, picture.srgb8(), {"Thumb::URI": uri, "Thumb::MTime": str(int(changed))})

@@ -28,8 +28,9 @@ def load(
     Raises ViewerError with the file, the part and the fault.
     """
     name = _name(scene)
-    found = builtin.build(name) if is_builtin(name) else framed(formats.load(name, lenient, max_texture))
-    return found.with_variant(variant)
+    if is_builtin(name):
+        return builtin.build(name).with_variant(variant)
+    return framed(formats.load(name, lenient, max_texture)).with_parts(fills=True).with_variant(variant)
 
 
 def is_builtin(scene: str | os.PathLike[str]) -> bool:

@@ -10,12 +10,11 @@ from viewer.base.distributions import plugins
 from viewer.programs.backdrop import backdrop_weight
 from viewer.programs.features import feature_buffers
 from viewer.programs.first_hits import eye_hits
-from viewer.programs.light_layers import light_layers
+from viewer.programs.light_layers import light_layers, visibility
 from viewer.programs.photon_trace import photon_emission, photon_frame
 from viewer.programs.ray_cast import ray_cast, trace
 from viewer.programs.registry import PICTURES, PictureProgram, programs_with, register
 from viewer.programs.traversal import LEVELS, TraversalStates
-from viewer.programs.visibility import visibility
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

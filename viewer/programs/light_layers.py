@@ -1,13 +1,15 @@
 """The light of paths in layers: seen itself, or scattered at the first surface by its matte part, as gloss, or through.
 
 The same paths as `viewer.programs.path_trace` has, with the same kernels and random numbers; the light that these leave
-is sorted between them. What each sample of a film is made of is added up, so that the layers' sum is the film.
+is sorted between them. What each sample of a film is made of is added up, so that the layers' sum is the film. Layers
+of shadow and occlusion are what hides light and surroundings from the surfaces that these samples see.
 """
 
 from __future__ import annotations
 
 from viewer.kernels import light_layers as steps
 from viewer.kernels import paths
+from viewer.kernels import visibility as visible
 from viewer.kernels.records import LIGHT_CONTEXT, RADIANCE
 from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import sample_streams
@@ -69,4 +71,45 @@ def light_layers(
         groups=dict.fromkeys(("ray", "surface"), (*arrivals(arriving, nested), ("->resolve", "resolve"))),
         resumes=True,
         stacked=("context", "share", "split"),  # of what was before, which the first surface has not
+    )
+
+
+def visibility(traversal: TraversalStates = FLAT, shadow: bool = True, occlusion: bool = True) -> Program:
+    """Pixels, their film and `VISIBILITY`, to which the film's samples are added."""
+    streams = sample_streams("rays", traversal)
+    further = "occlusion" if occlusion else "finish"
+    lights: tuple[State, ...] = ()
+    if shadow:
+        lights = (
+            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="weigh"), "none": further}),
+            State("weigh", visible.WEIGH_SHADOW, {"done": further}),
+        )
+    else:
+        del streams["pending"]
+    rays: tuple[State, ...] = ()
+    if occlusion:
+        rays = (
+            State("occlusion", visible.OCCLUSION_RAY, {"ray": Call("setup", then="weigh_near")}),
+            State("weigh_near", visible.WEIGH_OCCLUSION, {"done": "finish"}),
+        )
+    weighed: tuple[tuple[str, ...], ...] = (("light", "->weigh", "weigh"),) if shadow else ()
+    weighed += (("occlusion", "->weigh_near", "weigh_near"),) if occlusion else ()
+    return Program(
+        "visibility",
+        streams={**streams, "context": LIGHT_CONTEXT, "visibility": visible.VISIBILITY},
+        inputs=("pixel", "film", "visibility"),
+        results=("visibility",),
+        states=(
+            State("begin", visible.BEGIN_VISIBILITY, {"ray": Call("setup", then="arrive"), "done": DONE}),
+            *traversal.states,
+            State("arrive", paths.ARRIVE, {"surface": "light" if shadow else further, "end": "finish"}),
+            *lights,
+            *rays,
+            State("finish", visible.FINISH_VISIBILITY, {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        order=("->arrive", "arrive", *(name for each in weighed for name in each), "finish", "begin"),
+        groups=dict.fromkeys(("ray", "surface"), (("->arrive", "arrive"), *(each[1:] for each in weighed))),
+        resumes=True,
+        stacked=("context",),
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from html import escape
 from typing import BinaryIO
-from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ def write_webp(file: BinaryIO, pixels: NDArray[np.uint8], metadata: Mapping[str,
     if max(pixels.shape[:2]) > MOST_WEBP:
         what = f"a WebP file holds at most {MOST_WEBP} pixels a side"
         raise ViewerError(f"{pixels.shape[1]} x {pixels.shape[0]}", what, "save as .png or .exr")
-    lines = escape("\n".join(f"{key}: {value}" for key, value in metadata.items()))
+    lines = escape("\n".join(f"{key}: {value}" for key, value in metadata.items()), quote=False)
     held = io.BytesIO()  # Pillow misses a full disk when it writes directly to a file
     xmp = XMP.format(lines).encode()
     Image.fromarray(pixels).save(held, format="WEBP", lossless=True, quality=WEBP_EFFORT, exact=True, xmp=xmp)

@@ -74,7 +74,7 @@ def scene_of(
         raise ViewerError(scene.name, "has no visible surface", "; ".join(scene.warnings[:1]))
     if not scene.triangle_count:
         raise ViewerError(scene.name, "has no faces", "give at least one triangle")
-    return framed(scene)
+    return scene if pyvistas.is_plotter(given) else framed(scene)  # a plotter's view is what its user sees
 
 
 def load(scene: Any, variant: str | int | None = None, lenient: bool = False, up: str | None = None) -> Scene:

@@ -211,7 +211,7 @@ def _default(
         return meant
     bare = scene.without_ground() if grounded else scene
     if lit:
-        return environment_beside(bare) or "none"
+        return (environment_beside(bare) if scene.fills else None) or "none"
     return UNLIT[is_single_object(bare)]
 
 
