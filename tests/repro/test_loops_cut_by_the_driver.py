@@ -22,7 +22,7 @@ def renderer() -> Renderer:
     points[:, 2] = np.repeat(np.linspace(-0.25, 0, COUNT), 3)
     points[-3:, 2] += 0.25  # the nearest is the last
     scene = Scene.from_triangles(points, np.arange(3 * COUNT).reshape(-1, 3))
-    camera = Camera((0.4, 0.3, 2.5), (0.4, 0.3, 0.0), fov=40.0)
+    camera = Camera((0.4, 0.3, 1.9), (0.4, 0.3, 0.0), fov=40.0)
     return Renderer(scene, accel="grid", grid=1, program="cast", camera=camera)
 
 
