@@ -94,6 +94,7 @@ def test_presets_are_the_published_machine(name, depth):
     assert not _unused(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("device")
 def test_the_published_photon_machine_says_how_long_it_takes(capsys, monkeypatch):
     """And which option gives the same picture sooner."""

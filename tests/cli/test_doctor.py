@@ -82,6 +82,7 @@ def test_pictures_are_compared() -> None:
 # -- children ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_doctor_outlives_a_driver(own_items: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parent, "ITEM_SECONDS", 10.0)
     told = parent.examination(None, quiet)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import viewer
-from viewer.cli.main import USER_ERROR, main
+from viewer.cli.faults import USER_ERROR
+from viewer.cli.main import main
 from viewer.farm import work
 from viewer.farm.build import Build, check_builds
 from viewer.farm.cluster import check_cluster, processes
