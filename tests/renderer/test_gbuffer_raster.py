@@ -40,6 +40,8 @@ def terrain(count: int = 40) -> Scene:
 
 def both(device: Any, scene: Any, camera: Camera | None = None, **options: Any) -> tuple[Any, Any, GBufferRaster]:
     """What is drawn, what rays find, and what has drawn."""
+    # A studio's floor is a surface to a G-buffer: these are about the scenes'.
+    options = {"ground": "none", **options}
     renderer = Renderer(scene, device=device, program="path", machine="singlepass", **options)
     camera = camera or renderer.camera
     drawn, cast = Buffer(device, FEATURES, SIZE), Buffer(device, FEATURES, SIZE)
@@ -143,7 +145,7 @@ def test_fronts_stay_in_front_under_mirrors(device: Any, accel: str) -> None:
         instances.append(Instance(number, transform))
     scene = Scene(meshes, instances, [RED], cameras=[Camera((0.0, 0.0, 6.0), (0.0, 0.0, 0.0), fov=40.0)])
     drawn, cast, features = both(device, scene, accel=accel)
-    assert all(draw.mirrored for draw in features.meshes.draws) and 0.05 < cast["hits"].mean() < 0.7
+    assert all(draw.mirrored for draw in features.meshes.draws) and 0.05 < cast["hits"].mean() < 0.5
     agree(drawn, cast)
 
 

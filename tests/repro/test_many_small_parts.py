@@ -43,7 +43,7 @@ def meshes(count: int) -> Scene:
     return Scene(shapes, [Instance(k) for k in range(count)])
 
 
-@pytest.mark.parametrize(("make", "most"), [(materials, 600), (instances, 50), (empty_instances, 40), (meshes, 300)])
+@pytest.mark.parametrize(("make", "most"), [(materials, 600), (instances, 50), (empty_instances, 40), (meshes, 200)])
 def test_calls_of_each(make: Callable[[int], Scene], most: int) -> None:
     """Whatever NumPy does with a triangle, a call of it takes a microsecond: there are some by the part, not more of
     them where there are more parts."""

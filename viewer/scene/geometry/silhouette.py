@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.scene.geometry.batches import alike
 from viewer.scene.geometry.bounds import finite_rows, used_points
 from viewer.scene.geometry.ground import SQUARE
 from viewer.scene.geometry.transform import transform_points
@@ -30,15 +31,19 @@ def silhouette(meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Float |
     if len(instances) > MOST_INSTANCES:
         return None
     numbers, transforms = meshes_of(instances), transforms_of(instances)
-    found = [np.zeros((0, 3))]
-    for number in sorted(set(numbers.tolist())):
-        mesh = meshes[number]
-        if mesh is SQUARE:
-            continue
-        own = _of_quadric(mesh) if isinstance(mesh, Quadric) else outermost(used_points([mesh])[0])
-        placed = transform_points(own, transforms[numbers == number])
-        found.append(finite_rows(placed.reshape(-1, 3)))
-    return outermost(np.concatenate(found))
+    drawn, which = np.unique(numbers, return_inverse=True)
+    points = [
+        np.zeros((0, 3)) if mesh is SQUARE else _of_quadric(mesh) if isinstance(mesh, Quadric) else outermost(own)
+        for mesh, own in zip([meshes[k] for k in drawn], used_points([meshes[k] for k in drawn]), strict=True)
+    ]
+    found: list[Float] = [np.zeros((0, 3))] * len(numbers)
+    sizes = np.array([len(own) for own in points], np.int64)
+    for places in alike(sizes[:, None], which):  # of as many points together: a call for each mesh takes long
+        moved = transform_points(np.stack([points[which[place]] for place in places]), transforms[places])
+        for place, own in zip(places, moved, strict=True):
+            found[place] = own
+    order = np.argsort(numbers, kind="stable")
+    return outermost(finite_rows(np.concatenate([np.zeros((0, 3)), *(found[place] for place in order)])))
 
 
 def outermost(points: NDArray) -> NDArray:
