@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from viewer.pyrender.checked import Checked, label
 from viewer.pyrender.constants import GLTF
 from viewer.pyrender.material import Material, MetallicRoughnessMaterial
-from viewer.pyrender.primitive import EMPTY, Primitive
+from viewer.pyrender.primitive import EMPTY, Bounded, Primitive
 
 # pyrender's materials of meshes without one, and of meshes with colours.
 GREY: dict[str, Any] = {
@@ -30,7 +30,7 @@ FIELDS = (
 )
 
 
-class Mesh:
+class Mesh(Bounded):
     """Primitives that are placed together. weights are kept and without effect."""
 
     name = Checked(label)
@@ -45,21 +45,6 @@ class Mesh:
         """(2, 3): lowest and highest corner."""
         boxes = np.array([EMPTY, *(each.bounds for each in self.primitives)])
         return np.array([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
-
-    @property
-    def centroid(self) -> NDArray[np.float64]:
-        """(3,): the middle of the bounds."""
-        return self.bounds.mean(axis=0)
-
-    @property
-    def extents(self) -> NDArray[np.float64]:
-        """(3,): the sides of the bounds."""
-        return np.diff(self.bounds, axis=0)[0]
-
-    @property
-    def scale(self) -> float:
-        """The diagonal of the bounds."""
-        return float(np.linalg.norm(self.extents))
 
     @property
     def is_transparent(self) -> bool:

@@ -42,7 +42,31 @@ def poses_of(value: Any) -> NDArray[np.float64] | None:
     return found
 
 
-class Primitive:
+class Bounded:
+    """What has bounds, and what follows from them."""
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3): lowest and highest corner."""
+        raise NotImplementedError
+
+    @property
+    def centroid(self) -> NDArray[np.float64]:
+        """(3,): the middle of the bounds."""
+        return self.bounds.mean(axis=0)
+
+    @property
+    def extents(self) -> NDArray[np.float64]:
+        """(3,): the sides of the bounds."""
+        return np.diff(self.bounds, axis=0)[0]
+
+    @property
+    def scale(self) -> float:
+        """The diagonal of the bounds."""
+        return float(np.linalg.norm(self.extents))
+
+
+class Primitive(Bounded):
     """Vertices, how they are joined, and their material; arrays as in glTF 2.0.
 
     positions (V, 3); normals (V, 3); tangents (V, 4); texcoord_0, texcoord_1 (V, 2), from the image's lower left
@@ -165,21 +189,6 @@ class Primitive:
             return EMPTY
         box = np.array([self.positions.min(axis=0), self.positions.max(axis=0)], np.float64)
         return box if self.poses is None else bounds_at(box, self.poses)
-
-    @property
-    def centroid(self) -> NDArray[np.float64]:
-        """(3,): the middle of the bounds."""
-        return self.bounds.mean(axis=0)
-
-    @property
-    def extents(self) -> NDArray[np.float64]:
-        """(3,): the sides of the bounds."""
-        return np.diff(self.bounds, axis=0)[0]
-
-    @property
-    def scale(self) -> float:
-        """The diagonal of the bounds."""
-        return float(np.linalg.norm(self.extents))
 
     @property
     def is_transparent(self) -> bool:

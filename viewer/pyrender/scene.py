@@ -13,10 +13,10 @@ from viewer.pyrender.checked import Checked, color_vector, label
 from viewer.pyrender.light import DirectionalLight, Light, PointLight, SpotLight
 from viewer.pyrender.mesh import Mesh
 from viewer.pyrender.node import Node
-from viewer.pyrender.primitive import EMPTY, bounds_at
+from viewer.pyrender.primitive import EMPTY, Bounded, bounds_at
 
 
-class Scene:
+class Scene(Bounded):
     """Nodes, with a background and ambient light. Sets of nodes and objects keep the order in which they came.
 
     bg_color : (4,) RGBA as displayed, by default white. ambient_light : (3,) linear radiance from all sides.
@@ -235,21 +235,6 @@ class Scene:
         boxes = np.array(found)
         whole = np.array([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
         return whole if np.isfinite(whole).all() else np.zeros((2, 3))
-
-    @property
-    def centroid(self) -> NDArray[np.float64]:
-        """(3,): the middle of the bounds."""
-        return self.bounds.mean(axis=0)
-
-    @property
-    def extents(self) -> NDArray[np.float64]:
-        """(3,): the sides of the bounds."""
-        return np.diff(self.bounds, axis=0)[0]
-
-    @property
-    def scale(self) -> float:
-        """The diagonal of the bounds."""
-        return float(np.linalg.norm(self.extents))
 
     @staticmethod
     def from_trimesh_scene(trimesh_scene: Any, bg_color: Any = None, ambient_light: Any = None) -> Scene:
