@@ -25,7 +25,8 @@ from viewer.denoise.filter import wavelet_sources
 from viewer.denoise.irradiance_cache import cache_point_sources
 from viewer.denoise.regression import regression_sources
 from viewer.denoise.upsampling import upsampling_sources
-from viewer.film.device_film import error_source, half_source, pixels_source
+from viewer.film.device_film import pixels_source
+from viewer.film.error.film_error import error_source, half_source
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.options.table import OPTIONS
 from viewer.photons.keep import OUTPUTS, keep_sources

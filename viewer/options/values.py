@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, TypeVar
 
 from viewer.options.declare import Option, suggestion, wrong
@@ -15,6 +16,7 @@ LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut int
 LAST_FRAME = 9_999_999
 
 N = TypeVar("N", int, float)
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -83,17 +85,22 @@ class PhotonFilter:
         return 1 - self.slope * 2 / (self.exponent + 2) if self.exponent else 1.0
 
 
+def optional(read: Callable[[Option, Any], V]) -> Callable[[Option, Any], V | None]:
+    """The reader of a value that may also be None."""
+
+    @wraps(read)
+    def read_optional(option: Option, value: Any) -> V | None:
+        return None if value is None else read(option, value)
+
+    return read_optional
+
+
 def read_word(option: Option, value: Any) -> str:
     """One of the option's words; any word where it lists none."""
     if isinstance(value, str) and (value in option.choices or (not option.choices and value)):
         return value
     hint = suggestion(value, option.choices) if isinstance(value, str) else ""
     raise wrong(option, value, hint=hint)
-
-
-def read_optional_word(option: Option, value: Any) -> str | None:
-    """A word, or None."""
-    return None if value is None else read_word(option, value)
 
 
 def _whole(value: Any) -> int | None:
@@ -133,11 +140,6 @@ def read_integer(option: Option, value: Any) -> int:
     return _within(option, value, _whole(value))
 
 
-def read_optional_integer(option: Option, value: Any) -> int | None:
-    """A whole number in the option's range, or None."""
-    return None if value is None else read_integer(option, value)
-
-
 def read_roulette(option: Option, value: Any) -> int | str | None:
     """A whole number; ``"auto"``; ``"never"`` or None: None."""
     word = value if isinstance(value, str) else None
@@ -165,6 +167,11 @@ def read_real_or_auto(option: Option, value: Any) -> float | str:
     return "auto" if isinstance(value, str) and value == "auto" else read_real(option, value)
 
 
+read_optional_word = optional(read_word)
+read_optional_integer = optional(read_integer)
+read_optional_closed_real = optional(read_real)  # the ends of its range included
+
+
 def read_optional_real(option: Option, value: Any) -> float | None:
     """A finite number in the option's range, or None."""
     if value is None:
@@ -174,11 +181,6 @@ def read_optional_real(option: Option, value: Any) -> float | None:
     if number is None or not option.low < number < option.high:
         raise wrong(option, value)
     return number
-
-
-def read_optional_closed_real(option: Option, value: Any) -> float | None:
-    """A finite number in the option's range, its ends included, or None."""
-    return None if value is None else read_real(option, value)
 
 
 def read_frames(option: Option, value: Any) -> range | None:

@@ -11,8 +11,9 @@ from typing import Any
 from viewer.cameras.backdrop import WHITE, Tone, tones_uniforms
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.adaptive import LEAST, first_decision
-from viewer.film.device_film import Buffer, FilmBuffer, FilmError
+from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.convergence import ends, is_half
+from viewer.film.error.film_error import FilmError
 from viewer.kernels.records import FILM, PIXEL
 from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from viewer.renderer.device.gpu_scene import GpuScene

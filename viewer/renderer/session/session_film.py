@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.film.device_film import ComingError, FilmBuffer, FilmError
+from viewer.film.device_film import ComingError, FilmBuffer
+from viewer.film.error.film_error import FilmError
 from viewer.film.film import Film
 from viewer.stream.gl.device import Device
 
