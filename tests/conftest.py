@@ -38,7 +38,7 @@ settings.load_profile("busy")
 # those that take most memory, while a process has little.
 LONGEST = (
     "formats/test_levels_that_unfold.py",
-    "formats/test_images_that_take_memory.py",
+    "repro/test_images_that_take_memory.py",
     "window/test_app.py",
     "accel/test_structures.py",
     "renderer/test_update.py",
@@ -98,6 +98,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first, the others in their order."""
     here = Path(__file__).parent
     rank = {here / name: number for number, name in enumerate(LONGEST)}
+    if gone := [str(path) for path in rank if not path.exists()]:
+        raise pytest.UsageError(f"LONGEST names files that are not there: {', '.join(gone)}")
     items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
