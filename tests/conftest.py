@@ -39,8 +39,12 @@ settings.load_profile("busy")
 LONGEST = (
     "formats/test_levels_that_unfold.py",
     "repro/test_images_that_take_memory.py",
-    "window/test_app.py",
     "accel/test_structures.py",
+    "accel/test_bvh_build.py",
+    "accel/test_grid_walks.py",
+    "formats/test_gltf_malformed.py",
+    "formats/test_gltf_posed_references.py",
+    "window/test_app.py",
     "renderer/test_update.py",
     "photons/test_photon_map.py",
     "accel/test_two_level.py",
