@@ -141,7 +141,7 @@ def scene_lighting(
     backdrop = backdrop_of(background, floor)
     if backdrop == made.backdrop and (made is before or backdrop is None):
         return made
-    behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment)
+    behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment, made.listed)
     return replace(made, backdrop=backdrop, _behind=behind)
 
 
