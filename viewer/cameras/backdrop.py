@@ -20,8 +20,9 @@ from viewer.stream.declare.record import Field, Record
 Tone = tuple[float, float, float]
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
-# Of the gradient, linear sRGB: a light floor, on which shadows are seen, and a darker wall, before which white is.
-LOW, HIGH = (0.42, 0.42, 0.43), (0.11, 0.115, 0.125)
+# Of the gradient, linear sRGB: a light floor, on which shadows are seen, and a wall that darkens upwards, as behind a
+# photographer's table, before which white is white.
+LOW, HIGH = (0.75, 0.76, 0.78), (0.12, 0.13, 0.15)
 # Of lights that a sample's shadow ray from the floor may go to, beside the environment: of lamps, and of textures alone
 # that shine, whose light is little.
 POINTS = {True: 16, False: 4}
