@@ -170,7 +170,7 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
 
 
 def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
-    """As `fill_darkness`, for a picture of ``size`` (width, height). What counts is the model, whatever is behind it."""
+    """As `fill_darkness`, for a picture of ``size`` (width, height). The model counts, whatever is behind it."""
     lighting = renderer.prepared.lighting
     if not lighting.listed.lit or lighting.environment.flux or not renderer.progressive:
         return []
