@@ -80,18 +80,24 @@ def floor_under(bounds: NDArray[np.float64]) -> Floor | None:
     return Floor(float(bounds[0, 1]) - GAP * largest, REACH * height)
 
 
-def backdrop_of(background: Any, floor: Floor | None) -> Backdrop | None:
+def backdrop_of(background: Any, floor: Floor | None, tone: float = 1.0) -> Backdrop | None:
     """The backdrop by a checked value of the option ``background``; None where the environment itself is seen, and
-    nothing before it."""
+    nothing before it. tone : factor on the gradient."""
     if background == "transparent":
         return Backdrop("transparent", (BLACK, BLACK), transparent=True, floor=floor)
     if background == "gradient":
-        return Backdrop("gradient", (LOW, HIGH), floor=floor)
+        name = "gradient" if tone == 1 else f"gradient times {tone:g}"
+        return Backdrop(name, (_scaled(LOW, tone), _scaled(HIGH, tone)), floor=floor)
     if isinstance(background, tuple):
         return Backdrop(",".join(f"{each:g}" for each in background), (background, background), floor=floor)
     if degrees := blur_of(background):
         return Backdrop(background, degrees=degrees, floor=floor)
     return None if floor is None else Backdrop("environment", floor=floor)
+
+
+def _scaled(tone: Tone, factor: float) -> Tone:
+    red, green, blue = tone
+    return factor * red, factor * green, factor * blue
 
 
 def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: LightList) -> list[Module]:

@@ -139,7 +139,8 @@ def scene_lighting(
         held = before.backdrop if before is not None and changes is not None and not changes.geometry else None
         floor = held.floor if held is not None else None  # it stays where it is while the model moves
         floor = floor or floor_under(scene.motion_bounds())
-    backdrop = backdrop_of(background, floor)
+    meant = made.requested[4]
+    backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, Beside) else 1.0)
     if backdrop == made.backdrop and (made is before or backdrop is None):
         return made
     behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment, made.listed)
