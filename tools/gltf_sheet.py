@@ -1,10 +1,10 @@
 """Renders the glTF models of ``scenes/models`` as their reference pictures were, and tells how far block means are off.
 
     python tools/gltf_sheet.py [names ...] --out DIR --spp 64 [--lobes] [--sheet sheet.jpg] [--table table.md]
-    python tools/gltf_sheet.py [files ...] --defaults [--size 200x150] --out DIR --spp 32 [--sheet sheet.png]
+    python tools/gltf_sheet.py [files ...] --defaults [--size 200x150] --out DIR [--spp 32] [--sheet sheet.png]
 
-The second form renders models as a user sees them who gives no option, all of the folder without a file named, and
-compares them with nothing.
+The second form renders models, or scenes that are built in, as a user sees them who gives no option (but --spp), all
+of the folder without a file named, and compares them with nothing.
 
 Pictures are kept as ``DIR/<model>.npz`` and used again; delete them to render anew. A block of 20 x 20 pixels agrees
 where its mean lies within 5 % of the bracket of both of the reference's forms of GGX, or beyond that within the noise
@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goe
 
 import viewer
 from viewer.base.errors import ViewerError
+from viewer.cli.commands import DEFAULT_QUALITY, brightened
 from viewer.film.tonemap import srgb8
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ConstantEnvironment
@@ -166,13 +167,14 @@ def _blocks(picture: NDArray) -> NDArray:
     return picture.reshape(rows, BLOCK, columns, BLOCK, 3).mean(axis=(1, 3))
 
 
-def by_defaults(file: str, size: tuple[int, int], spp: int) -> NDArray[np.uint8]:
+def by_defaults(file: str, size: tuple[int, int], spp: int | None) -> NDArray[np.uint8]:
     """(H, W, 3): the picture of a scene as PNG files have it, by the defaults of every option."""
     renderer = viewer.Renderer(file)
     try:
         for line in (*renderer.scene.warnings, *renderer.notes):
             print(f"    {Path(file).stem}: {line}")
-        return renderer.render(size=size, spp=spp).srgb8()
+        brightened(renderer, size)
+        return renderer.render(size=size, spp=spp, quality=DEFAULT_QUALITY).srgb8()
     finally:
         renderer.release()
 
@@ -201,7 +203,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--out", default="gltf_sheet")
-    parser.add_argument("--spp", type=int, default=64)
+    parser.add_argument("--spp", type=int, help="samples of a pixel, 64 without --defaults")
     parser.add_argument("--lobes", action="store_true", help="under lobes.hdr instead of white")
     parser.add_argument("--program", default="path")
     parser.add_argument("--back-faces", default="shown", choices=("shown", "culled"))
@@ -228,7 +230,7 @@ def main() -> None:
         began = time.perf_counter()
         if not file.exists():
             try:
-                np.savez(file, **render(name, chosen.spp, chosen.lobes, chosen.program, chosen.back_faces))
+                np.savez(file, **render(name, chosen.spp or 64, chosen.lobes, chosen.program, chosen.back_faces))
             except ViewerError as error:
                 print(f"{name:28} {error}")
                 continue

@@ -1,11 +1,13 @@
 // Where a camera ray arrives: at a surface, before the backdrop, or on the floor, where the backdrop waits for a shadow
-// ray. It goes to one of several points of lights, chosen by what they would bring to the floor if nothing were in the
-// way (resampled importance sampling, as in resample_light.glsl): the mean of the rays that come through is the ratio of
-// shadowed to unshadowed arriving light, a floor that nothing shades has no noise, and no sample is beyond 0 to 1. The
-// points are spread evenly, so that their sum hardly varies: the ratio's bias is the covariance of both sums. The number
-// that chooses and the one that turns all points are a pair, so that chosen points are spread evenly over samples, too.
+// ray. It goes to where light comes from if nothing is in the way, in proportion to what that brings to the floor: the
+// mean of the rays that come through is the ratio of shadowed to unshadowed arriving light, a floor that nothing shades
+// has no noise, and no sample is beyond 0 to 1. The environment's light is the same all over the floor and has such
+// directions ready; beside lights it is one candidate, with all that it brings, among points of lights (resampled
+// importance sampling, as in resample_light.glsl). These are spread evenly, so that their sum hardly varies: the ratio's
+// bias is the covariance of both sums.
 #include "interface/background.glsl"
 #include "interface/floor.glsl"
+#include "interface/floor_light.glsl"
 #include "interface/light.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
@@ -16,9 +18,11 @@
 #include "lib/path_moment.glsl"
 #endif
 
+#ifdef HAVE_FLOOR_LIGHTS
 const vec2 FLOOR_POINTS_APART = vec2(1.0 / float(FLOOR_POINTS), 0.61803399);
 const int FLOOR_LIGHTS_APART = 5;  // in the same steps: no divisor of their number
 const float FLOOR_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
+#endif
 
 int see_floor(
     in Pixel pixel, in Hit hit, in Path path, inout Ray ray, inout Radiance radiance, out Radiance pending
@@ -34,27 +38,35 @@ int see_floor(
     vec3 direction = up, at = ray.origin + t * ray.direction;
     at.y = floor_height;
     if (below) {
-        int dimension = surface_dimension(0), number = 0;
-        vec2 choose = sample_2d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
+        int dimension = surface_dimension(0);
         vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
+        direction = floor_light(point);
+        distance = FAR;
+        total = floor_irradiance;
+#ifdef HAVE_FLOOR_LIGHTS
+        vec2 choose = sample_2d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
+        float first = float(environment_levels) / 16777216.0, share = (1.0 - first) / float(FLOOR_POINTS);
+        int number = 0;
         LightContext context = light_context(at, vec4(up, 0.0));
         do {
             LightSample light;
             float turn = fract(choose.x + float(number * FLOOR_LIGHTS_APART) / float(FLOOR_POINTS));
-            light_choose(context, turn, true);
-            bool found = light_sample(at, turn, fract(vec2(choose.y, point.y) + float(number) * FLOOR_POINTS_APART), false, light);
-            float weight = found ? dot(light.weight, LUMINANCE) * max(light.direction.y, 0.0) : 0.0;
+            float among = min(first + (1.0 - first) * turn, 0.99999994);
+            light_choose(context, among, true);
+            bool found = light_sample(at, among, fract(point + float(number) * FLOOR_POINTS_APART), false, light);
+            float weight = found ? dot(light.weight, LUMINANCE) * max(light.direction.y, 0.0) * share : 0.0;
             weight = weight > 0.0 ? min(weight, FLOOR_BRIGHTEST) : 0.0;
             total += weight;
-            float share = total > 0.0 ? weight / total : 0.0;
-            bool taken = point.x < share;
-            point.x = taken ? point.x / share : (point.x - share) / (1.0 - share);
+            float chance = total > 0.0 ? weight / total : 0.0;
+            bool taken = choose.y < chance;
+            choose.y = taken ? choose.y / chance : (choose.y - chance) / (1.0 - chance);
             if (taken) {
                 direction = light.direction;
                 distance = light.distance;
             }
             number += 1;
         } while (number < FLOOR_POINTS);
+#endif
     }
     bool lit = total > 0.0;
     if (!lit) radiance.rgb += behind;

@@ -3,5 +3,5 @@
 
 vec3 background_radiance(vec3 direction) {
     // Not mix(), which rounds otherwise where both are the same.
-    return background_low + smoothstep(-0.6, 0.4, direction.y) * (background_high - background_low);
+    return background_low + smoothstep(-0.5, 0.15, direction.y) * (background_high - background_low);
 }

@@ -276,13 +276,27 @@ def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size,
         did.append((size, spp))
         return SimpleNamespace(linear=np.full((*size[::-1], 3), value, np.float32))
 
-    lighting = SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=lit), environment=DARKNESS))
-    renderer: Any = SimpleNamespace(prepared=lighting, progressive=progressive, render=render)
+    own = SimpleNamespace(listed=SimpleNamespace(lit=lit), environment=DARKNESS, backdrop=None)
+    lighting = SimpleNamespace(lighting=own)
+    settings = SimpleNamespace(background=None)
+    renderer: Any = SimpleNamespace(prepared=lighting, progressive=progressive, render=render, settings=settings)
     renderer.update = lambda **changes: did.append(changes)
     said = commands.fill_darkness(renderer, asked(**{**DARK, "size": size, **given}))
     dark = glance is not None and value == 0.0
     assert said == ([FILLED] if dark else [])
     assert did == [*([(glance, 4)] if glance else []), *([{"environment": "sky"}] if dark else [])]
+
+
+@pytest.mark.parametrize("height", [-4.0, 4.0])
+def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> None:
+    """Of a surface that is lit from above, seen from below or above, before white."""
+    scene = viewer.Scene.from_triangles([[-1, 0, 1], [1, 0, 1], [0, 0, -1]], [[0, 1, 2]])
+    scene.lights = [viewer.Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
+    camera = viewer.Camera((0, height, 0), (0, 0, 0), (0, 0, -1))
+    renderer = viewer.Renderer(scene, device=device, machine="singlepass", camera=camera, background=(1.0, 1.0, 1.0))
+    assert bool(commands.brightened(renderer, (64, 48))) == (height < 0)
+    assert renderer.settings.background == (1.0, 1.0, 1.0)
+    renderer.release()
 
 
 @pytest.mark.parametrize(

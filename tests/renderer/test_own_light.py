@@ -11,6 +11,7 @@ import places
 import pytest
 
 import viewer
+from viewer.cameras import backdrop
 from viewer.lighting.emitters import emitters
 from viewer.renderer.inputs.own_light import Beside, environment_beside, irradiance
 from viewer.renderer.inputs.prepared import prepare
@@ -20,7 +21,7 @@ from viewer.scene.light import Light
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric, QuadricShape
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.sky import SCALE, studio, sunlight
+from viewer.scene.sky import IRRADIANCE, SCALE, studio, sunlight
 
 UP = np.array([[0.0, 1.0, 0.0]])
 
@@ -120,7 +121,9 @@ def test_the_studio_is_the_fill_to_the_scene_s_own_key() -> None:
         environment_beside(ball(lights=[lamp((4.0, 4.0, 5.0), strength)])) for strength in (100.0, 400.0, 1e-3)
     )
     assert one is not None and four is not None and faint == Beside("studio", 1.0)
-    assert four.level == pytest.approx(4 * one.level)
+    assert four.level == pytest.approx(4 * one.level) and four.tone == pytest.approx(4 * one.tone)
+    white = 100.0 / 6.55**2 / math.pi + one.level * IRRADIANCE / math.pi  # the brightest of both lights
+    assert 0.7 < one.tone * (IRRADIANCE / math.pi) / white < 1.1
     assert 0.12 < one.level < 0.25 * 100 / 6.55**2 / math.pi * 2**0.125  # it is 6.55 away, and met squarely at best
 
 
@@ -182,7 +185,7 @@ def test_the_environment_of_a_scene(device: Any) -> None:
     found, beside = renderer.prepared.lighting.environment, environment_beside(weak)
     assert beside is not None and (found.pixels == studio(level=beside.level).pixels).all()
     assert "the studio's fill beside them (--environment none" in renderer.notes[-1]
-    assert renderer.prepared.lighting.backdrop.name == "gradient"
+    assert np.allclose(renderer.prepared.lighting.backdrop.tones[0], beside.tone * np.array(backdrop.LOW))
     renderer.update(weak.with_parts(lights=[lamp((0.0, 9.0, 0.5), 1.0)]))
     assert renderer.prepared.lighting.environment is found
     renderer.update(environment_rotation=90.0)

@@ -16,8 +16,10 @@ from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.cameras.backdrop import HIGH, LOW
 from viewer.denoise.upsampling import SHOWN
+from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.headlight import BACKGROUND, Headlight, headlight_scene
+from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
@@ -74,13 +76,26 @@ def test_a_surface_is_brighter_the_more_it_faces_the_eye(device: Any) -> None:
 def test_it_stands_before_the_background_that_is_chosen(device: Any) -> None:
     quad = places.flat(places.quads([[(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]]))
     headlight, target = Headlight(device), Stream(device, SHOWN, SIZE)
-    for background, wanted in ((None, BACKGROUND), ("gradient", np.mean([LOW, HIGH], axis=0)), ("0.2,0.3,0.4", None)):
+    tones = np.mean([LOW, HIGH], axis=0)
+    for background, wanted in (("environment", BACKGROUND), ("gradient", tones), ("0.2,0.3,0.4", None)):
         headlight.load(Glance(Scene([quad], [Instance(0)]), Settings(background=background)).drawn)
         headlight.draw(places.FRONT, target, 1.0)
         found = np.frombuffer(target.textures[0].read(), np.float32).reshape(SIZE[1], SIZE[0], 4)[0, 0, :3]
         np.testing.assert_allclose(found, (np.array((0.2, 0.3, 0.4)) if wanted is None else wanted) / 2, rtol=1e-6)
     headlight.release()
     target.release()
+
+
+@pytest.mark.parametrize("options", [{}, {"environment": "studio"}, {"environment": "sky"}, {"background": "1,0,0"}])
+@pytest.mark.parametrize("own", [{}, {"lights": [Light("point", "lamp", (0.0, 5.0, 0.0), intensity=(9.0, 9.0, 9.0))]}])
+def test_it_stands_before_the_background_that_comes(options: dict[str, Any], own: dict[str, Any]) -> None:
+    """So that nothing flashes."""
+    scene = places.alone(places.sphere(3), places.material(0.5)).with_parts(cameras=[], **own)
+    settings = Settings(**options)
+    backdrop = prepare(scene, settings).lighting.backdrop
+    tones = None if backdrop is None else backdrop.tones
+    found = Glance(scene, settings).drawn.background
+    np.testing.assert_allclose(found, (BACKGROUND,) * 3 if tones is None else np.mean(tones, axis=0))
 
 
 def test_materials_vertex_colours_and_textures_are_seen(device: Any) -> None:

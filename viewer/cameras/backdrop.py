@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.cameras.blur import blurred
+from viewer.cameras.floor_light import floor_light
+from viewer.lighting.lights import LightList
 from viewer.options.background import blur_of
 from viewer.scene.environment import ConstantEnvironment, Environment
 from viewer.stream.declare.kernel import Module, Table
@@ -18,9 +20,12 @@ from viewer.stream.declare.record import Field, Record
 Tone = tuple[float, float, float]
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
-# Of the gradient, linear sRGB: a light floor, on which shadows are seen, and a darker wall, before which white is.
-LOW, HIGH = (0.42, 0.42, 0.43), (0.11, 0.115, 0.125)
-POINTS = 16  # of lights, one of which a sample's shadow ray from the floor goes to
+# Of the gradient, linear sRGB: a light floor, on which shadows are seen, and a wall that darkens upwards, as behind a
+# photographer's table, before which white is white.
+LOW, HIGH = (0.75, 0.76, 0.78), (0.12, 0.13, 0.15)
+# Of lights that a sample's shadow ray from the floor may go to, beside the environment: of lamps, and of textures alone
+# that shine, whose light is little.
+POINTS = {True: 16, False: 4}
 REACH = 0.6  # of the model's height: what the floor mirrors fades up to here
 GAP = 1e-4  # of the model's largest edge, between its lowest point and the floor
 
@@ -75,13 +80,14 @@ def floor_under(bounds: NDArray[np.float64]) -> Floor | None:
     return Floor(float(bounds[0, 1]) - GAP * largest, REACH * height)
 
 
-def backdrop_of(background: Any, floor: Floor | None) -> Backdrop | None:
+def backdrop_of(background: Any, floor: Floor | None, tone: float = 1.0) -> Backdrop | None:
     """The backdrop by a checked value of the option ``background``; None where the environment itself is seen, and
-    nothing before it."""
+    nothing before it. tone : factor on the gradient."""
     if background == "transparent":
         return Backdrop("transparent", (BLACK, BLACK), transparent=True, floor=floor)
     if background == "gradient":
-        return Backdrop("gradient", (LOW, HIGH), floor=floor)
+        name = "gradient" if tone == 1 else f"gradient times {tone:g}"
+        return Backdrop(name, (_scaled(LOW, tone), _scaled(HIGH, tone)), floor=floor)
     if isinstance(background, tuple):
         return Backdrop(",".join(f"{each:g}" for each in background), (background, background), floor=floor)
     if degrees := blur_of(background):
@@ -89,11 +95,18 @@ def backdrop_of(background: Any, floor: Floor | None) -> Backdrop | None:
     return None if floor is None else Backdrop("environment", floor=floor)
 
 
-def backdrop_modules(backdrop: Backdrop, environment: Environment) -> list[Module]:
-    """``background_radiance``, and where there is a floor ``floor_meets``, before an environment."""
+def _scaled(tone: Tone, factor: float) -> Tone:
+    red, green, blue = tone
+    return factor * red, factor * green, factor * blue
+
+
+def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: LightList) -> list[Module]:
+    """``background_radiance``, and where there is a floor ``floor_meets`` and ``floor_light``, before an environment
+    and lights."""
     found = [_background(backdrop, environment)]
     if backdrop.floor is not None:
-        found.append(
+        found += [
+            floor_light(environment),
             Module(
                 "shadow floor",
                 provides=("floor_meets", "floor_mirrors"),
@@ -103,10 +116,10 @@ def backdrop_modules(backdrop: Backdrop, environment: Environment) -> list[Modul
                     "floor_reach": ("float", backdrop.floor.reach),
                     "floor_solid": ("int", 1),
                 },
-                constants={"FLOOR_POINTS": POINTS},
-                features=frozenset({"FLOOR"}),
-            )
-        )
+                constants={"FLOOR_POINTS": POINTS[lights.lit]},
+                features=frozenset({"FLOOR", "FLOOR_LIGHTS"} if lights.count else {"FLOOR"}),
+            ),
+        ]
     return found
 
 

@@ -170,7 +170,7 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
 
 
 def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
-    """As `fill_darkness`, for a picture of ``size`` (width, height)."""
+    """As `fill_darkness`, for a picture of ``size`` (width, height). The model counts, whatever is behind it."""
     lighting = renderer.prepared.lighting
     if not lighting.listed.lit or lighting.environment.flux or not renderer.progressive:
         return []
@@ -178,7 +178,13 @@ def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
 
     scale = min(1.0, GLANCE / max(size))
     width, height = (max(1, round(side * scale)) for side in size)
-    if not black(renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear):
+    background = renderer.settings.background
+    if lighting.backdrop is not None:
+        renderer.update(background="transparent")
+    found = black(renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear)
+    if lighting.backdrop is not None:
+        renderer.update(background=background)
+    if not found:
         return []
     renderer.update(environment="sky")
     return [FILLED]

@@ -22,7 +22,15 @@ SEE_FLOOR = Kernel(
         OUT("pending", RADIANCE),
     ),
     exits=("surface", "shadow", "mirror", "end"),
-    needs=("path_settings", "background_radiance", "floor_meets", "light_sample", "sample_2d", "surface_dimension"),
+    needs=(
+        "path_settings",
+        "background_radiance",
+        "floor_meets",
+        "floor_light",
+        "light_sample",
+        "sample_2d",
+        "surface_dimension",
+    ),
 )
 MIRROR_FLOOR = Kernel(
     "mirror_floor",

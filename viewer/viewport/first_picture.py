@@ -7,6 +7,7 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.cameras.backdrop import backdrop_of
 from viewer.renderer.inputs.camera import view as camera_of
+from viewer.renderer.inputs.lighting import background_of
 from viewer.renderer.inputs.prepared import Prepared, arranged
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.headlight import Headlight, HeadlightScene, headlight_scene
@@ -23,7 +24,7 @@ class Glance:
 
     def __init__(self, scene: Scene, settings: Settings, before: Prepared | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
-        self.drawn: HeadlightScene = headlight_scene(self.scene, backdrop_of(settings.background, None))
+        self.drawn: HeadlightScene = headlight_scene(self.scene, backdrop_of(background_of(self.scene, settings), None))
         self.scene.camera()  # which a framing takes a while to find
 
     def camera(self, settings: Settings, aspect: float) -> Camera:

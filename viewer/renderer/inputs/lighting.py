@@ -28,6 +28,7 @@ from viewer.scene.scene import Scene
 from viewer.scene.sky import SUN, sky, studio
 from viewer.stream.declare.kernel import Module
 
+GRADIENT = "gradient"  # behind what stands in the studio, by default
 UNLIT = ("sky", "studio")  # that a scene without lights stands under, or in, where it is a single object
 
 BESIDE = {
@@ -133,16 +134,28 @@ def scene_lighting(
     floor: Floor | None = None
     in_studio = made.environment.name == "studio" and scene.ground is None
     ground = SHADOW if settings.ground is None and in_studio else settings.ground
-    background = "gradient" if settings.background is None and in_studio else settings.background
+    background = GRADIENT if settings.background is None and in_studio else settings.background
     if ground == SHADOW and scene.ground is None:
         held = before.backdrop if before is not None and changes is not None and not changes.geometry else None
         floor = held.floor if held is not None else None  # it stays where it is while the model moves
         floor = floor or floor_under(scene.motion_bounds())
-    backdrop = backdrop_of(background, floor)
+    meant = made.requested[4]
+    backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, Beside) else 1.0)
     if backdrop == made.backdrop and (made is before or backdrop is None):
         return made
-    behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment)
+    behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment, made.listed)
     return replace(made, backdrop=backdrop, _behind=behind)
+
+
+def background_of(scene: Scene, settings: Settings) -> Any:
+    """The value of the option ``background`` that a scene will have, at a glance: by its lights' number, not by what
+    arrives from them, and without any work on meshes that shine."""
+    asked = settings.environment
+    if settings.background is not None or settings.sun is not None or asked not in (None, "studio"):
+        return settings.background
+    lit = bool(scene.lights) or any(any(each.emission) and each.emission_texture is None for each in scene.materials)
+    alone = asked == "studio" or (not lit and is_single_object(scene))
+    return GRADIENT if alone and scene.ground is None else None
 
 
 def _scene_lighting(

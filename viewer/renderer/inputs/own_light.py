@@ -19,7 +19,7 @@ from viewer.scene.edits.alone import is_single_object
 from viewer.scene.geometry.surface import SurfacePoints, surface_points
 from viewer.scene.light import Light, luminance
 from viewer.scene.scene import Scene
-from viewer.scene.sky import SCALE, sunlight
+from viewer.scene.sky import IRRADIANCE, SCALE, sunlight
 
 Float = NDArray[np.float64]
 
@@ -42,11 +42,13 @@ RISE = math.sin(math.radians(10.0))
 
 class Beside(NamedTuple):
     """An environment beside a scene's own lights: the ``studio``, or the ``sky`` of a sun at elevation and azimuth,
-    degrees, which is one of these lights; with a factor on its light."""
+    degrees, which is one of these lights; with a factor on its light. tone : factor on the studio's gradient, which is
+    as bright beside what both of these lights show as it is in the studio alone."""
 
     name: str
     level: float
     sun: tuple[float, float] | None = None
+    tone: float = 1.0
 
 
 def environment_beside(scene: Scene) -> Beside | None:
@@ -105,8 +107,11 @@ def _faint(light: Float) -> bool:
 def _studio_beside(light: Float) -> Beside:
     """The studio as the fill to the key of irradiances (N,), of which those of unlit points are 0; of faint ones as it
     is without them."""
-    level = 1.0 if _faint(light) else FILL * float(np.quantile(light[light > 0], KEY)) / math.pi
-    return Beside("studio", min(2.0 ** (round(4 * math.log2(level)) / 4), MOST_LEVEL))
+    if _faint(light):
+        return Beside("studio", 1.0)
+    level = FILL * float(np.quantile(light[light > 0], KEY)) / math.pi
+    level = min(2.0 ** (round(4 * math.log2(level)) / 4), MOST_LEVEL)
+    return Beside("studio", level, tone=level * (1 + math.pi / (FILL * IRRADIANCE)))
 
 
 def _diffuse(scene: Scene) -> Float:

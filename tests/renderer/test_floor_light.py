@@ -1,0 +1,98 @@
+"""Light that arrives on the floor of the backdrop: its table, and shadows against float64 sums over all directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer import Renderer, Scene
+from viewer.cameras.floor_light import floor_light, floor_shares
+from viewer.scene.camera import Camera
+from viewer.scene.environment import ConstantEnvironment, ImageEnvironment
+from viewer.scene.light import LUMINANCE, Light
+from viewer.scene.sky import IRRADIANCE, studio
+
+RADIUS, HEIGHT = 1.0, 2.0  # of a disc over the floor
+LAMPS = (
+    Light("point", "lamp", (2.5, 4.0, 1.0), intensity=(9.0, 12.0, 4.0)),
+    Light("point", "cellar", (0.0, -3.0, 1.0), intensity=(50.0, 50.0, 50.0)),
+)
+
+
+def spotted(rotation: float = 0.0) -> ImageEnvironment:
+    """A dim picture, bright to one side, with a square of light high up, and one below that a floor does not see."""
+    pixels = np.linspace(0.4, 0.1, 24, dtype=np.float32)[:, None, None] * np.ones((1, 48, 3), np.float32)
+    pixels[:, :12] *= 3
+    pixels[3:6, 30:36] = (6.0, 5.0, 4.0)
+    pixels[16:20, 4:9] = 20.0
+    return ImageEnvironment(pixels).rotated(rotation)
+
+
+def directions(across: int = 1200, down: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Of the upper half, evenly by their cosine: (N, 3), and the weight of each."""
+    u, v = np.meshgrid((np.arange(across) + 0.5) / across * 2 * np.pi, (np.arange(down) + 0.5) / down)
+    radius = np.sqrt(v)
+    found = np.stack([radius * np.cos(u), np.sqrt(1 - v), radius * np.sin(u)], axis=-1).reshape(-1, 3)
+    return found, np.full(len(found), np.pi / len(found))
+
+
+def passes(at: np.ndarray, towards: np.ndarray, length: Any = np.inf) -> np.ndarray:
+    """Which ways (N, 3) from a point miss the disc."""
+    t = (HEIGHT - at[1]) / towards[..., 1]
+    return (np.hypot(*(at[axis] + t * towards[..., axis] for axis in (0, 2))) > RADIUS) | (t > length)
+
+
+def expected(at: np.ndarray, environment: ImageEnvironment, lights: tuple[Light, ...]) -> float:
+    """The share of the light on the floor that comes through."""
+    ways, weights = directions()
+    light = environment.radiance(ways) @ LUMINANCE * weights
+    all_of, through = light.sum(), light[passes(at, ways)].sum()
+    for lamp in lights:
+        way = np.array(lamp.position) - at
+        far = np.linalg.norm(way)
+        arriving = max(way[1] / far, 0.0) / far**2 * float(np.array(lamp.intensity) @ LUMINANCE)
+        all_of, through = all_of + arriving, through + arriving * bool(passes(at, way / far, far))
+    return float(through / all_of)
+
+
+def under_a_disc(lights: tuple[Light, ...]) -> Scene:
+    """And far away a speck on the floor."""
+    turn = np.linspace(0, 2 * np.pi, 257)[:-1]
+    rim = np.stack([RADIUS * np.cos(turn), np.full(256, HEIGHT), RADIUS * np.sin(turn)], axis=1)
+    positions = np.concatenate([[[0, HEIGHT, 0]], rim, [[30.0, 0, 0], [30.01, 0, 0], [30.0, 0.01, 0]]])
+    k = np.arange(256)
+    triangles = np.concatenate([np.stack([0 * k, 1 + k, 1 + (k + 1) % 256], axis=1), [[257, 258, 259]]])
+    scene = Scene.from_triangles(positions.astype(np.float32), triangles.astype(np.int32))
+    scene.lights.extend(lights)
+    return scene
+
+
+@pytest.mark.parametrize("lights", [(), LAMPS], ids=["environment alone", "beside lamps"])
+def test_shadows_are_those_of_all_directions(device: Any, lights: tuple[Light, ...]) -> None:
+    environment = spotted(40.0)
+    made = Renderer(under_a_disc(lights), device=device, machine="singlepass", environment=environment)
+    made.update(ground="shadow", background=(1.0, 1.0, 1.0))
+    floor, shares = made.prepared.lighting.backdrop.floor.height, []
+    for x, z in ((0.0, 0.0), (-1.6, 0.3), (1.1, 1.2), (-0.6, -1.8)):
+        made.update(camera=Camera((x, 1.0, z), (x, 0.0, z + 0.001), fov=1.0))
+        found = made.render(size=(8, 8), spp=256).linear.mean(dtype=np.float64)
+        wanted = expected(np.array([x, floor, z]), environment, lights)
+        shares.append(wanted)
+        assert found == pytest.approx(wanted, abs=0.008)
+    assert np.ptp(shares) > 0.12
+    made.release()
+
+
+def test_the_table_is_the_light_from_above() -> None:
+    """Its sum by the studio's own, and by hand under an even sky; nothing of what is below, or of a dark one."""
+    assert floor_shares(studio()).irradiance == pytest.approx(IRRADIANCE, rel=2e-3)
+    even = ImageEnvironment(np.full((5, 8, 3), 2.0, np.float32))
+    assert floor_shares(even).irradiance == pytest.approx(2 * np.pi, rel=1e-6)
+    assert floor_light(ConstantEnvironment((2.0, 2.0, 2.0))).uniforms["floor_irradiance"][1] == pytest.approx(2 * np.pi)
+    below = np.zeros((6, 8, 3), np.float32)
+    below[4:] = 3.0
+    dark = floor_shares(ImageEnvironment(below))
+    assert dark.irradiance == 0 and np.isfinite(dark.table.data["up_to"]).all()
+    assert floor_shares(ImageEnvironment(below[::-1].copy())).irradiance > 0
