@@ -45,3 +45,11 @@ def test_the_application_is_loaded_beside() -> None:
     script = "import viewer.window.opening as opening\nimport threading\n"
     script += "opening._load()\nimport sys\nprint('viewer.window.app' in sys.modules)"
     assert told(script) == ["True"]
+
+
+def test_a_first_picture_loads_no_image_library() -> None:
+    """Nor any other part that its samples do without."""
+    script = "import sys\nfrom viewer.viewport.scene_loader import work\n"
+    script += "from viewer.formats import named\nfrom viewer.renderer.inputs.settings import Settings\n"
+    script += "work(named.load('cornell'), lambda *_: None, Settings(), pixels=1 << 16)\n"
+    assert told(script + "print(*(name for name in ('PIL', 'numba', 'llvmlite') if name in sys.modules))") == []
