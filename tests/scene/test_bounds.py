@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.scene.geometry.bounds import bounds_of
-from viewer.scene.hierarchy import compose
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene import scene as scenes
+from viewer.scene.geometry.bounds import bounds_of
+from viewer.scene.hierarchy import compose
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.viewport.first_picture import Glance
@@ -69,7 +69,8 @@ def test_what_has_changed_has_other_bounds(looks: list[int]) -> None:
     scene = Scene([TRIANGLE], [Instance(0)])
     box = scene.bounds()
     box += 1.0  # a copy
-    assert scene.bounds().tolist() == scene.bounds(ground=False).tolist() == [[0, 0, 0], [1, 1, 0]] and looks == [1]
+    assert scene.bounds().tolist() == scene.bounds(ground=False).tolist() == [[0, 0, 0], [1, 1, 0]]
+    assert scene.with_parts(lights=[]).bounds().tolist() == [[0, 0, 0], [1, 1, 0]] and looks == [1]
     grounded = scene.on_ground((4.0, 4.0))
     assert grounded.bounds(ground=False).tolist() == [[0, 0, 0], [1, 1, 0]] != grounded.bounds().tolist()
     there = np.eye(4)
