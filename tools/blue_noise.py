@@ -1,4 +1,4 @@
-"""Makes assets/blue_noise.png: two 64 x 64 blue-noise tiles by void and cluster, side by side, 16 bit.
+"""Makes assets/blue_noise.npy: two 64 x 64 blue-noise tiles by void and cluster, side by side, 16 bit.
 
 Ulichney, "The void-and-cluster method for dither array generation", SPIE 1913 (1993). Run `python tools/blue_noise.py`;
 the same seeds give the same file. A pixel of rank r (0 .. 4095) holds 16 r + 8: the tile's values are evenly spread.
@@ -16,7 +16,7 @@ SIZE = 64  # texels along a side of a tile
 SIGMA = 1.9  # texels, of the Gaussian that measures clusters and voids; Ulichney found 1.5 for 1-bit patterns
 TILES = 2
 FIRST = 0.1  # share of the texels in the pattern that is first made even
-ASSET = Path(__file__).resolve().parents[1] / "assets" / "blue_noise.png"
+ASSET = Path(__file__).resolve().parents[1] / "assets" / "blue_noise.npy"
 
 
 def kernel(size: int, sigma: float = SIGMA) -> NDArray[np.float64]:
@@ -87,16 +87,13 @@ def tiles() -> NDArray[np.uint16]:
 
 def main() -> None:
     """Write the file, or say whether it is what this script makes."""
-    from PIL import Image
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
     made = tiles()
     if parser.parse_args().check:
-        with Image.open(ASSET) as file:
-            print("the same" if np.array_equal(np.asarray(file), made) else "different")
+        print("the same" if np.array_equal(np.load(ASSET), made) else "different")
         return
-    Image.fromarray(made).save(ASSET, optimize=True)
+    np.save(ASSET, made)
     print(f"{ASSET}: {ASSET.stat().st_size} bytes")
 
 

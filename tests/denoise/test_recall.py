@@ -135,3 +135,20 @@ def test_the_history_keeps_its_own_light_and_forgets_what_has_changed(device: De
         assert history.cache.empty
         for each in (history, lit, features):
             each.release()
+
+
+def test_a_first_picture_makes_no_cells(device: Device) -> None:
+    """32 MiB that no picture before has filled: those of the next film are made."""
+    with device.current():
+        history = History(device)
+        lit, features = Stream(device, LIT, SIZE), Stream(device, FEATURES, SIZE)
+        lit.clear()
+        features.clear()
+        for samples in (1, 2):
+            assert history.blend(lit, features, CAMERA, samples) is history._now.streams["past"]
+            assert history.cache.cells is None
+        history.turn()
+        history.blend(lit, features, CAMERA, 1)
+        assert history.cache.cells is not None and not history.cache.empty
+        for each in (history, lit, features):
+            each.release()

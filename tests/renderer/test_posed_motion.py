@@ -15,6 +15,7 @@ from viewer.denoise.records import LIT
 from viewer.denoise.view import view_uniforms
 from viewer.film.device_film import FilmBuffer
 from viewer.kernels.records import FEATURES
+from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.posed_motion import PosedMotion
@@ -22,6 +23,8 @@ from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import Frame, Scheduler
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
+from viewer.stream.gl.arena import Arena
+from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
 SIZE = 60, 44
@@ -178,3 +181,21 @@ def test_a_limb_that_moves_takes_its_light_along(renderer: Renderer, monkeypatch
     lost, other = ages(scenes)
     assert (lost[other == 1] == 1).all(), "without the pose before there is no past"
     assert followed > 0.4 and (age[instance == 0] > 1.5).mean() > 0.6
+
+
+def test_an_upload_brings_what_passes_read_of_what_deforms(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the first picture packs it, all at once; a scene that is not shown leaves none of it."""
+    shown = Renderer(Scene.from_triangles(np.eye(3), [[0, 1, 2]]), device=device, program="cast")
+    coming = prepare(deforming.scene(deforming.skinned_tube(morphs=1), deforming.faceted_ball()), shown.settings)
+    with device.current():
+        held = len(shown.resources.arena.tables())
+        for _ in shown.upload(coming):
+            pass
+        shown.discard(coming)
+        assert len(shown.resources.arena.tables()) == held
+        for _ in shown.upload(coming):
+            pass
+        shown.update(coming)
+        monkeypatch.setattr(Arena, "add", lambda _, table: pytest.fail(f"{table.name} is packed by a picture"))
+        shown.render((16, 16), spp=1)
+    shown.release()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from viewer.renderer.inputs.settings import Settings
+from viewer.scene import scene as scenes
 from viewer.scene.geometry.bounds import bounds_of
 from viewer.scene.hierarchy import compose
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
+from viewer.viewport.first_picture import Glance
+from viewer.viewport.scene_loader import work
 
 
 @settings(max_examples=50, deadline=None)
@@ -38,3 +43,39 @@ def test_vertices_that_are_not_finite_or_in_no_triangle_do_not_count() -> None:
     beyond[0, 3] = 1.7e308
     assert Scene([mesh], [Instance(0), Instance(0, beyond)]).bounds()[1].max() == 1.7e308
     assert Scene().bounds().tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+TRIANGLE = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many meshes each look at vertices was at."""
+    found: list[int] = []
+    used = scenes.used_points
+    monkeypatch.setattr(scenes, "used_points", lambda meshes: (found.append(len(meshes)), used(meshes))[1])
+    return found
+
+
+def test_vertices_are_looked_at_once_while_a_scene_is_opened(looks: list[int]) -> None:
+    """By the camera that frames it, the picture under the headlight, its lights, the pivot."""
+    scene, settings = Scene([TRIANGLE], [Instance(0)]), Settings()
+    Glance(scene, settings)
+    work(scene, lambda *_: None, settings, pixels=1 << 16)
+    assert looks == [1]
+
+
+def test_what_has_changed_has_other_bounds(looks: list[int]) -> None:
+    scene = Scene([TRIANGLE], [Instance(0)])
+    box = scene.bounds()
+    box += 1.0  # a copy
+    assert scene.bounds().tolist() == scene.bounds(ground=False).tolist() == [[0, 0, 0], [1, 1, 0]]
+    assert scene.with_parts(lights=[]).bounds().tolist() == [[0, 0, 0], [1, 1, 0]] and looks == [1]
+    grounded = scene.on_ground((4.0, 4.0))
+    assert grounded.bounds(ground=False).tolist() == [[0, 0, 0], [1, 1, 0]] != grounded.bounds().tolist()
+    there = np.eye(4)
+    there[0, 3] = 5.0
+    moved = scene.moved(np.array([0]), there[None])
+    assert moved.bounds()[0].tolist() == [5, 0, 0] and scene.bounds()[0].tolist() == [0, 0, 0]
+    scene.instances.append(Instance(0, np.diag([2.0, 2.0, 2.0, 1.0])))
+    assert scene.bounds()[1].tolist() == [2, 2, 0]

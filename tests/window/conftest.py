@@ -192,6 +192,7 @@ def opened(place: Path) -> Iterator[Callable[..., Hands]]:
     def open_(scene: str = "cornell", size: tuple[int, int] = (320, 240), **choices: Any) -> Hands:
         made.append(App(scene, size=size, **{"program": "cast", **choices}))
         note_events(made[-1])
+        _ = made[-1].gui  # from the first draw on
         hands = Hands(made[-1])
         hands.rest()
         return hands
@@ -218,6 +219,7 @@ def application(screen: str, scene: str, size: tuple[int, int], *more: Any, **se
         patch.delenv("WAYLAND_DISPLAY", raising=False)
         app = App(scene, size, *more, program="cast", machine="singlepass", **settings)
         note_events(app)
+        _ = app.gui  # from the first draw on
         yield Hands(app)
         glfw.make_context_current(app.window.handle)
         app.release()
@@ -266,7 +268,7 @@ def _reset(window: Hands) -> None:
     app.scene_loader.set(**{name: app.start[name] for name in asked})
     view.drag, view.exposure, view.tonemap = None, 0.0, "none"
     view.panels_visible = view.stats_visible = view.help_visible = view.wires = view.paused = False
-    app.file_list.visible = False
+    app.gui.file_list.visible = False
     app.debug_views.heat = app.debug_views.probe = app.debug_views.probing = None
     if app.debug_views.inspector is not None:
         app.debug_views.toggle_inspector()

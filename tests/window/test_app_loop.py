@@ -15,7 +15,9 @@ from tests.window.test_events import Noted
 from viewer.base.errors import ViewerError
 from viewer.viewport.viewport import Viewport
 from viewer.window import app as app_module
+from viewer.window import gui as gui_module
 from viewer.window.app import App
+from viewer.window.gui import Gui
 
 
 @pytest.fixture
@@ -44,16 +46,20 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     made.draw_schedule = part("draw_schedule", tracing=0.01)
     made.canvas = part("canvas", blank=False, texture="texture")
     made.display, made.auto_exposure = part("display"), part("auto_exposure")
-    made.space, made.file_list, made.input = part("space"), part("file_list"), part("input")
-    made.draw_imgui, made.imgui, made.context, made.device = part("draw_imgui"), "context", "desk", Noted(files=["f"])
+    made.context, made.device = "desk", Noted(files=["f"])
+    made._gui = gui = Gui.__new__(Gui)
+    made._gui_loading, made._began = None, 0.0
+    gui.context, gui.window, gui.output, gui.imgui = made.context, made.window, part("output"), "context"
+    gui.space, gui.file_list, gui.input = part("space"), part("file_list"), part("input")
     made._watch, made._broken, made._photons = SimpleNamespace(changed=lambda files: False), "", None
     made._pictures, made.draws, made._switching = 4, 10, sys.getswitchinterval()
     made.preferences = SimpleNamespace(save="save", size=(1, 1), speed=1.0, samples=1, noise=0.5)
-    monkeypatch.setattr(app_module, "draw_panels", lambda *given: order.append(("panels", *given)))
-    monkeypatch.setattr(app_module.theme, "free", lambda left, right, wide: (100 * left, wide - 50 * right))
-    monkeypatch.setattr(app_module, "panels_fit", lambda size: min(size) >= 200)
+    monkeypatch.setattr(gui_module, "draw_panels", lambda *given: order.append(("panels", *given)))
+    free = lambda left, right, wide, scale: (100 * scale * left, wide - 50 * scale * right)  # noqa: E731
+    monkeypatch.setattr(app_module.layout, "free", free)
+    monkeypatch.setattr(app_module.layout, "panels_fit", lambda size, scale: min(size) >= 200 * scale)
     imgui = part("imgui", get_draw_data=lambda: "drawn")
-    monkeypatch.setattr(app_module, "imgui", imgui)
+    monkeypatch.setattr(gui_module, "imgui", imgui)
     return made
 
 
@@ -137,7 +143,7 @@ def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app_module.time, "monotonic", iter((100.0, 100.5)).__next__)
     app.session.under_way = "half"
     app._draw(0.125)
-    ground = (*app_module.theme.GROUND, 1.0)
+    ground = (*app_module.layout.GROUND, 1.0)
     screen = app.window.context.screen
     assert app.order == [
         ("canvas.grow", "half"),
@@ -148,10 +154,10 @@ def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         ("input.begin", (400, 300), (800, 600), 0.125),
         ("imgui.new_frame",),
         ("space.draw", "desk"),
-        ("panels", "desk", app.draw_imgui),
+        ("panels", "desk", app._gui.output),
         ("file_list.draw",),
         ("imgui.render",),
-        ("draw_imgui.render", "drawn"),
+        ("output.render", "drawn"),
         ("view.take_shots",),
         ("window.swap",),
         ("canvas.settle",),
@@ -258,7 +264,7 @@ def test_what_is_saved(app: Any, full: bool, size: Any, error: Any, kept_size: A
         ("loader.cancel",),
         ("view.attempt", "save"),
         ("debug_views.drop", "renderer"),
-        ("draw_imgui.release",),
+        ("output.release",),
         ("imgui.destroy_context", "context"),
         ("window.release",),
     ]
@@ -293,3 +299,49 @@ def test_a_scene_s_name_is_the_window_s(app: Any) -> None:
     app.view.scene = SimpleNamespace(name="ring")
     app._on_show(True)
     assert app.order == [("window.set_title", "ring - Raystream"), ("frame_loop.shown", True)]
+
+
+# -- panels ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "loads"),
+    [
+        ({}, False),
+        ({"pictures": 1}, True),
+        ({"error": True}, True),
+        ({"idle": True}, False),  # no renderer yet
+        ({"idle": True, "loading": None}, True),  # nothing comes
+        ({"loading": None}, False),
+        ({"now": 1.001}, True),
+        ({"now": 0.999}, False),
+    ],
+)
+def test_when_panels_are_loaded(app: Any, monkeypatch: pytest.MonkeyPatch, changes: dict, loads: bool) -> None:
+    """Behind the first picture; before it where that takes long, or fails."""
+    app._gui, app.session.pictures, app.session.idle = None, changes.get("pictures", 0), changes.get("idle", False)
+    app.scene_loader.loading, app.view.message_is_error = changes.get("loading", "cornell"), changes.get("error", False)
+    monkeypatch.setattr(app_module.time, "monotonic", lambda: changes.get("now", 0.5))
+    started: list[str] = []
+    alive = SimpleNamespace(is_alive=lambda: True)
+    monkeypatch.setattr(app_module, "load_beside", lambda name: (started.append(name), alive)[1])
+    for _ in range(2):
+        app._load_gui()
+    assert started == (["viewer.window.gui"] if loads else []) and app._gui is None
+    if loads:
+        made: list[Any] = []
+        monkeypatch.setattr(gui_module, "Gui", lambda *given: (made.append(given), "gui")[1])
+        app.events = SimpleNamespace(gui=None)
+        alive.is_alive = lambda: False
+        app._load_gui()
+        assert app._gui == app.events.gui == app.gui == "gui" and made == [(app.context, app.window)]
+        assert app.view.take() == [("wake",)]
+
+
+def test_what_is_drawn_before_there_are_panels(app: Any) -> None:
+    app._gui = None
+    app._draw(0.125)
+    names = [each[0] for each in app.order]
+    assert "display.draw" in names and "window.swap" in names and not {"imgui.new_frame", "panels"} & set(names)
+    app.release()
+    assert app.order[-1] == ("window.release",)

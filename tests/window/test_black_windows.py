@@ -41,7 +41,7 @@ def test_a_window_whose_file_is_not_read_yet_shows_its_ground(
     opened: Any, place: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from viewer.window.app import App
-    from viewer.window.panels import theme
+    from viewer.window.panels import layout
 
     read, load, shots = threading.Event(), viewer.load, list[bytes]()
 
@@ -59,6 +59,6 @@ def test_a_window_whose_file_is_not_read_yet_shows_its_ground(
     finally:
         read.set()
         app.release()
-    ground = np.round(np.array(theme.GROUND) * 255)
+    ground = np.round(np.array(layout.GROUND) * 255)
     corner = np.frombuffer(shots[-1], np.uint8).reshape(90, 120, 3)[2, 2]
     np.testing.assert_allclose(corner, ground, atol=1)  # the driver's rounding

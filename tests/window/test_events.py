@@ -111,9 +111,22 @@ def events() -> Any:
     loader = Noted()
     context: Any = SimpleNamespace(view=view, scene_loader=loader, editing=Noted())
     input = Noted(wants_keyboard=False, wants_mouse=False)
-    made = Events(context, input, SimpleNamespace(visible=False))
+    made = Events(context)
+    made.gui = SimpleNamespace(input=input, file_list=SimpleNamespace(visible=False))
     made.pointer = Noted(clicked=lambda button: button == 1)
     return made
+
+
+def test_before_there_are_panels_all_is_for_the_picture(events: Any) -> None:
+    events.gui = None
+    events.on_key(glfw.KEY_F1, 0, glfw.PRESS, 0)
+    events.on_button(0, glfw.PRESS, 5)
+    events.on_wheel(1.0, 2.0)
+    events.on_move(150.0, 20.0)
+    events.on_character(65)
+    events.on_focus(True)
+    expected = [("key", "F1", True, False), ("press", 0, 5), ("wheel", 2.0), ("move", 50.0, 20.0)]
+    assert events.pointer.take() == expected
 
 
 @pytest.mark.parametrize("action", [glfw.PRESS, glfw.REPEAT, glfw.RELEASE])
@@ -122,9 +135,9 @@ def events() -> Any:
 @pytest.mark.parametrize("key", [glfw.KEY_F1, glfw.KEY_ESCAPE])
 def test_hotkeys_yield_to_text(events: Any, action: int, listed: bool, field: bool, key: int) -> None:
     """But a key that goes up is always told, and Escape leaves a field."""
-    events.file_list.visible, events.input.wants_keyboard = listed, field
+    events.gui.file_list.visible, events.gui.input.wants_keyboard = listed, field
     events.on_key(key, 0, action, 0)
-    assert events.view.take() == [("wake",)] and events.input.take() == [("key", key, action, 0)]
+    assert events.view.take() == [("wake",)] and events.gui.input.take() == [("key", key, action, 0)]
     yields = action != glfw.RELEASE and (listed or (field and key != glfw.KEY_ESCAPE))
     text = "F1" if key == glfw.KEY_F1 else "Esc"
     told = [("key", text, action != glfw.RELEASE, action == glfw.REPEAT)]
@@ -139,19 +152,19 @@ def test_buttons_and_the_wheel_are_for_panels_or_the_picture(events: Any) -> Non
         (0, glfw.RELEASE, False, [("release", 0)]),
         (1, glfw.PRESS, False, []),  # it was for what follows the mouse
     ):
-        events.input.wants_mouse = over
+        events.gui.input.wants_mouse = over
         events.on_button(button, action, 5)
-        assert events.input.take() == [("button", button, action == glfw.PRESS)]
+        assert events.gui.input.take() == [("button", button, action == glfw.PRESS)]
         assert events.pointer.take() == expected
     for over in (True, False):
-        events.input.wants_mouse = over
+        events.gui.input.wants_mouse = over
         events.on_wheel(1.0, 2.0)
-        assert events.input.take() == [("wheel", 1.0, 2.0)]
+        assert events.gui.input.take() == [("wheel", 1.0, 2.0)]
         assert events.pointer.take() == ([] if over else [("wheel", 2.0)])
     events.on_move(130.0, 7.0)  # the picture begins beside the panels
-    assert events.input.take() == [("move", 130.0, 7.0)] and events.pointer.take() == [("move", 30.0, 7.0)]
+    assert events.gui.input.take() == [("move", 130.0, 7.0)] and events.pointer.take() == [("move", 30.0, 7.0)]
     events.on_character(65)
-    assert events.input.take() == [("character", 65)]
+    assert events.gui.input.take() == [("character", 65)]
     assert events.view.take() == [("wake",)] * 9
 
 
@@ -172,7 +185,7 @@ def test_sizes_focus_and_files(events: Any) -> None:
         assert view.minimised == expected and view.take() == [("wake",)]
     for focused in (True, False):
         events.on_focus(focused)
-        assert events.input.take() == [("focus", focused)] and view.take() == [("wake",)]
+        assert events.gui.input.take() == [("focus", focused)] and view.take() == [("wake",)]
         assert events.pointer.take() == ([] if focused else [("leave",)])
     for paths in ([], ["a.ply", "b.ply"]):
         events.on_drop(paths)
@@ -295,7 +308,7 @@ def desk(panel_stage: Any) -> Any:
     window = Noted(full_screen=False, pixels=(3, 2), read=lambda: bytes(range(18)))
     window.toggle_full_screen = lambda: setattr(window, "full_screen", not window.full_screen)
     listing = Noted()
-    made = commands.handlers(panel_stage.context, window, listing)
+    made = commands.handlers(panel_stage.context, window, lambda: listing.show())
     return SimpleNamespace(stage=panel_stage, window=window, list=listing, do=lambda name: made[name](), made=made)
 
 

@@ -38,7 +38,7 @@ def scenes(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def opened(hands: Hands, folder: Path) -> FileList:
     """The list, opened by its key in a folder."""
-    found = hands.app.file_list
+    found = hands.app.gui.file_list
     hands.app.view.say("")
     hands.app.preferences.recent = [str(folder / "any.ply")]
     hands.key("ctrl+o")
@@ -57,7 +57,7 @@ def rows(found: FileList) -> list[str]:
 def typed(hands: Hands, text: str, expected: list[str]) -> None:
     """Type a text; the list comes to have these rows."""
     xdotool("type", text)
-    hands.until(lambda: rows(hands.app.file_list) == expected, f"{text}: {expected}")
+    hands.until(lambda: rows(hands.app.gui.file_list) == expected, f"{text}: {expected}")
 
 
 def test_keys_open_a_file(hands: Hands, scenes: Path) -> None:

@@ -115,7 +115,7 @@ def test_the_file_dialog(hands: Hands, place: Path, monkeypatch: pytest.MonkeyPa
     hands.key("ctrl+o")
     hands.until(lambda: app.view.scene is not scene)
     assert app.view.path == str(good) and app.preferences.recent[0] == str(good.resolve())
-    assert not app.file_list.visible
+    assert not app.gui.file_list.visible
 
 
 def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,21 @@ def test_the_window_opens_before_what_it_shows_is_loaded() -> None:
 
 
 def test_the_application_is_loaded_beside() -> None:
-    script = "import viewer.window.opening as opening\nimport threading\n"
-    script += "opening._load()\nimport sys\nprint('viewer.window.app' in sys.modules)"
-    assert told(script) == ["True"]
+    """Without the panels, which a first picture does not wait for."""
+    script = "import sys\nfrom viewer.base.start.modules import load_beside\nload_beside('viewer.window.app').join()\n"
+    script += "assert 'viewer.window.app' in sys.modules\n"
+    assert told(script + "print(*(name for name in sys.modules if 'imgui' in name or 'bundle' in name))") == []
+
+
+def test_a_first_picture_loads_no_libraries_but_for_its_loops() -> None:
+    """Each takes a twentieth of the time until a picture is there: image files, masked arrays, a compiler."""
+    script = "import sys\nimport numpy as np\nfrom viewer.formats import named\n"
+    script += "from viewer.renderer.inputs.settings import Settings\nfrom viewer.scene.scene import Scene\n"
+    script += "from viewer.viewport.first_picture import Glance\nfrom viewer.viewport.scene_loader import work\n"
+    script += "corners = np.random.default_rng(1).random((3000, 3))\n"
+    script += "of_file = Scene.from_triangles(corners, np.arange(3000).reshape(-1, 3))\n"
+    script += "names = ('PIL', 'numba', 'numpy.ma')\n"
+    script += "for scene, settings in ((named.load('cornell'), {}), (of_file, {'environment': 'sky'})):\n"
+    script += "    Glance(scene, Settings(**settings))\n"
+    script += "    work(scene, lambda *_: None, Settings(**settings), pixels=1 << 16)\n"
+    assert told(script + "print(*(name for name in names if name in sys.modules))") == []

@@ -3,8 +3,9 @@
     python first_picture.py STARTED SCENE
 
 It begins as the command ``raystream view SCENE`` does. STARTED: when, by the monotonic clock, the process was asked
-for. The parts: ``python``; ``arguments`` read; ``window``, on the screen; ``application``, with all modules; ``scene``,
-drawn under a headlight; ``program``, whose shaders are compiled; ``picture``, the first that was traced, on the screen.
+for. The parts: ``python``; ``arguments`` read; ``window``, on the screen; ``application``, with its modules; ``scene``,
+drawn under a headlight; ``program``, whose shaders are compiled; ``picture``, the first that was traced, on the screen;
+``panels`` over it.
 """
 
 from __future__ import annotations
@@ -54,11 +55,13 @@ def main(started: str, scene: str) -> None:
             mark("scene")
         if app.session.pictures:
             mark("picture")
+        if app.events.gui is not None:
+            mark("panels")
 
     app.window.swap = swapped  # type: ignore[method-assign]
-    while "picture" not in marks:
+    while not {"picture", "panels"} <= marks.keys():
         app.turn()
-        if app.session.running:
+        if app.session.running and not app.session.pictures:
             mark("program")
         if time.monotonic() - float(started) > LONGEST:
             raise RuntimeError(f"no picture: {app.view.message}")

@@ -80,9 +80,9 @@ class IrradianceCache:
 
     @contextmanager
     def rehearsing(self) -> Iterator[None]:
-        """Within, light is kept in a single cell, and goes afterwards: to clear all cells of it takes longer than what
-        else is rehearsed. They are made."""
-        cells, empty = self._made(), self.empty
+        """Within, light is kept in a single cell, and goes afterwards: to make all cells, or to clear them, takes
+        longer than what else is rehearsed."""
+        cells, empty = self.cells, self.empty
         self.cells = single = Stream(self.device, CELL, (1, 1))
         try:
             yield

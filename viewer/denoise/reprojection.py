@@ -168,6 +168,8 @@ class History:
         if self.changes.shadows or camera.kind:  # all the time, maybe
             self.cache.forget()
             return None
+        if self.cache.cells is None and not self.there:  # the first picture takes less time than to make them
+            return None
         if samples <= self._kept:
             return None
         self.cache.add(lit, camera, samples - self._kept)

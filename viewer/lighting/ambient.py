@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.ordered import quantile
 from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
 from viewer.scene.light import luminance
 
@@ -173,7 +174,7 @@ def _excess(
         cosine = cells.directions @ towards
         cap = cosine > math.cos(SUN_RADIUS)
         ring = ~cap & (cosine > math.cos(RING_RADIUS))
-        level = float(np.percentile(light[ring], RING_LEVEL))
+        level = quantile(np.sort(light[ring]), RING_LEVEL / 100)
         excess = np.where(cap, np.maximum(light - level, 0.0), 0.0)
         mean = (excess * cells.angles) @ cells.directions
         length = float(np.linalg.norm(mean))

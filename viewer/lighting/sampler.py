@@ -94,17 +94,14 @@ SAMPLERS: dict[str, Callable[[], Module]] = {
 
 @cache
 def blue_noise() -> NDArray:
-    """(4096,) BLUE_NOISE: the tiles of ``assets/blue_noise.png``, which ``tools/blue_noise.py`` makes; row by row.
+    """(4096,) BLUE_NOISE: the tiles of ``assets/blue_noise.npy``, which ``tools/blue_noise.py`` makes; row by row.
 
     Raises ViewerError where the file is missing or is not that one.
     """
-    from PIL import Image
-
-    side, path = 1 << TILE_BITS, paths.assets() / "blue_noise.png"
+    side, path = 1 << TILE_BITS, paths.assets() / "blue_noise.npy"
     try:
-        with Image.open(path) as file:
-            pixels = np.asarray(file)
-    except OSError:
+        pixels = np.load(path)
+    except (OSError, ValueError, EOFError):
         pixels = np.zeros((0, 0))
     if pixels.shape != (side, 2 * side):
         raise ViewerError(str(path), "missing or damaged", "the installation is incomplete; install again")

@@ -35,6 +35,7 @@ from viewer.scene.texture import Texture
 GLANCES = 16
 ROUNDING = 1e-3  # by which colours in floats may pass 1
 ALL = -1  # number of all animations at once
+_Found = tuple[list[Mesh], list[Instance], NDArray[np.float64]]
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # of a box: those at its high ends
 
 
@@ -69,9 +70,9 @@ class Scene:
     fills: bool = field(default=False, metadata={"added": True})
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
     _all: tuple[list[Animation], Animation] | None = field(default=None, init=False, repr=False, compare=False)
-    _outline: tuple[list[Mesh], list[Instance], NDArray[np.float64]] | None = field(
-        default=None, init=False, repr=False, compare=False
-    )
+    # What takes a look at every vertex, and of which meshes and instances it is.
+    _outline: _Found | None = field(default=None, init=False, repr=False, compare=False)
+    _bounds: dict[bool, _Found] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_triangles(
@@ -154,6 +155,16 @@ class Scene:
 
         ground : whether to include the ground added by `on_ground`.
         """
+        ground = ground or all(mesh is not SQUARE for mesh in self.meshes)
+        known = self._bounds.get(ground)
+        if known is None or not self._is_of(known):
+            self._bounds[ground] = known = list(self.meshes), list(self.instances), self._box(ground)
+        return known[2].copy()
+
+    def _is_of(self, known: _Found) -> bool:
+        return same_items(known[0], self.meshes) and same_items(known[1], self.instances)
+
+    def _box(self, ground: bool) -> NDArray[np.float64]:
         drawn = {instance.mesh for instance in self.instances}
         if not ground:
             drawn -= {number for number, mesh in enumerate(self.meshes) if mesh is SQUARE}
@@ -269,7 +280,7 @@ class Scene:
         """(K, 3), world space: the outermost vertices, without the ground; of very many instances the corners of their
         box. (0, 3) for an empty scene."""
         known = self._outline
-        if known is None or not (same_items(known[0], self.meshes) and same_items(known[1], self.instances)):
+        if known is None or not self._is_of(known):
             found = silhouette(self.meshes, self.instances)
             if found is None:
                 low, high = self.bounds(ground=False)
@@ -329,6 +340,7 @@ class Scene:
         shared."""
         scene = replace(self, **parts)
         scene._poser, scene._all, scene._outline = self._poser, self._all, self._outline
+        scene._bounds = dict(self._bounds)
         return scene
 
     def motion_bounds(self) -> NDArray[np.float64]:

@@ -32,6 +32,7 @@ class FrameLoop:
         self._unseen = False  # no complete picture of the scene has been looked at
         self._metered: int | None = 0  # pictures of the session while none is there of a new scene
         self._rests = False  # nothing is left to trace, and free memory is given back
+        self._gives = False  # the next draw gives it back
 
     def shown(self, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there."""
@@ -135,12 +136,13 @@ class FrameLoop:
             self._metered = None
             self.auto_exposure.begin()
         if self._unseen and session.complete:
-            self._unseen = False
+            self._unseen, self._gives = False, True
             self._fill()
-            give_back()  # what reading and building took, and the scene before
-        if session.idle and not self._rests:
-            give_back()  # what compiling took
-        self._rests = session.idle
+            self.view.wake()  # another draw is to give back: both take long
+        elif self._gives or (session.idle and not self._rests):
+            give_back()  # what reading and building took, and the scene before; at rest what compiling took
+            self._gives, self._rests = False, session.idle
+        self._rests &= session.idle
         if isinstance(view.exposure, str):
             shown = session.pictures, session.steps
             now = time.monotonic()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import raise_dropped
+from viewer.base.start.modules import load_beside
 from viewer.film.error.stop import Stop
 from viewer.formats import named
 from viewer.options.table import check
 from viewer.renderer.device.tuning import in_buffers
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.scheduler import PANELS
 from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
@@ -29,18 +32,16 @@ from viewer.viewport.reload import Watch
 from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport, configured
-from viewer.window.bundle import imgui
 from viewer.window.commands import handlers
 from viewer.window.draw_schedule import DrawSchedule
 from viewer.window.events import Events
-from viewer.window.imgui_input import ImguiInput
-from viewer.window.panels import theme
-from viewer.window.panels.file_list import FileList
-from viewer.window.panels.imgui_draw import ImguiDraw
-from viewer.window.panels.panels import draw_panels, panels_fit
-from viewer.window.panels.space import Space
+from viewer.window.panels import layout
 from viewer.window.window import TITLE, Window
 
+if TYPE_CHECKING:
+    from viewer.window.gui import Gui
+
+_GUI = "viewer.window.gui"
 SWITCHING = 0.001  # seconds that a thread which loads keeps the interpreter, where the window's waits for it
 PHOTON_DIAMETER = 3.0  # of a photon's point, pixels at a scale of 1
 PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
@@ -74,9 +75,6 @@ class App:
         self.device = Device(self.window.context, settings.barrier == "auto", settings.memory != "texture")
         if not in_buffers(settings, self.device):
             self.device.max_buffer = 0
-        self.imgui = imgui.create_context()
-        imgui.get_io().set_ini_filename("")
-        self.draw_imgui = ImguiDraw(self.window.context)
         self.display, self.canvas, self.auto_exposure = (
             Display(self.device),
             PictureTexture(self.device),
@@ -102,13 +100,13 @@ class App:
         self.editing.show_at(moment, animation)
         self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
         self.frame_loop = FrameLoop(self.context, self.canvas, self.auto_exposure)
-        self.input = ImguiInput(self.window)
-        self.file_list = FileList(self.context, self.window.wake)
-        self.events = Events(self.context, self.input, self.file_list)
+        self.events = Events(self.context)
         self.window.listen(self.events)
-        self.space = Space(self.draw_imgui)
-        self.view.handlers |= handlers(self.context, self.window, self.file_list)
+        self.view.handlers |= handlers(self.context, self.window, lambda: self.gui.file_list.show())
         self.scene_loader.on_show = self._on_show
+        self._gui: Gui | None = None
+        self._gui_loading: threading.Thread | None = None
+        self._began = time.monotonic()
         self._watch, self._broken = Watch(), ""  # of shaders, and why they could not be reloaded
         self.draw_schedule = DrawSchedule()
         self._pictures = 0  # of the session, drawn
@@ -133,6 +131,27 @@ class App:
         self.window.set_title(f"{scene.name} - Raystream")
         self.frame_loop.shown(same)
 
+    @property
+    def gui(self) -> Gui:
+        """The panels, loaded at once where they are not there yet."""
+        if self._gui is None:
+            from viewer.window.gui import Gui
+
+            self._gui = self.events.gui = Gui(self.context, self.window)
+            self.view.wake()
+        return self._gui
+
+    def _load_gui(self) -> None:
+        """Have the panels loaded, in a thread, behind the first picture; before, where that takes long, or does not
+        come."""
+        if self._gui_loading is not None:
+            if not self._gui_loading.is_alive():
+                _ = self.gui
+            return
+        waits = self.session.idle and self.scene_loader.loading is None
+        if self.session.pictures or waits or self.view.message_is_error or time.monotonic() - self._began > PANELS:
+            self._gui_loading = load_beside(_GUI)
+
     def _measure(self) -> None:
         """The window's sizes, for the view."""
         window, view = self.window, self.view
@@ -140,8 +159,9 @@ class App:
         width, height = window.size
         if min(width, height) == 0:
             return
-        panels = view.panels_visible and panels_fit((width, height))
-        left, right = theme.free(panels, panels and self.debug_views.inspector is not None, width)
+        scale = layout.scale_of(view.scale, window.pixels[0] / width)
+        panels = view.panels_visible and layout.panels_fit((width, height), scale)
+        left, right = layout.free(panels, panels and self.debug_views.inspector is not None, width, scale)
         span = (left / width, right / width)
         # Of a change of the framebuffer alone `Events.on_resize` has told.
         view.lay_out((width, height), window.pixels if span != view.span else view.frame, span)
@@ -161,6 +181,8 @@ class App:
         """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
         view, session, turn = self.view, self.session, self.frame_loop
         self.window.events(min(turn.patience, turn.spare))
+        if self._gui is None:
+            self._load_gui()
         self._measure()
         began = time.monotonic()
         turn.begin()
@@ -190,17 +212,12 @@ class App:
         place, screen = (last - first, pixels[1]), self.window.context.screen
         if place != pixels or self.canvas.blank:
             screen.use()
-            screen.clear(*theme.GROUND, 1.0)
+            screen.clear(*layout.GROUND, 1.0)
         if not self.canvas.blank:
             self.display.draw(self.canvas.texture, screen, place, view.stops - dim, view.tonemap, first)
         self._draw_photons(place, first)
-        self.input.begin(self.window.size, pixels, dt)
-        imgui.new_frame()
-        self.space.draw(self.context)
-        draw_panels(self.context, self.draw_imgui)
-        self.file_list.draw()
-        imgui.render()
-        self.draw_imgui.render(imgui.get_draw_data())
+        if self._gui is not None:
+            self._gui.draw(dt)
         view.take_shots()
         self.window.swap()
         self.canvas.settle()
@@ -258,6 +275,6 @@ class App:
         kept.panels, kept.statistics = view.panels_visible, view.stats_visible
         view.attempt(kept.save)
         self.debug_views.drop(view.renderer)
-        self.draw_imgui.release()
-        imgui.destroy_context(self.imgui)
+        if self._gui is not None:
+            self._gui.release()
         self.window.release()

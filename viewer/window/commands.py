@@ -12,12 +12,11 @@ from viewer.film.files import image
 from viewer.viewport.commands import numbered_file, picture_handlers
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.folder import OPENED, start_folder
-from viewer.window.panels.file_list import FileList
 from viewer.window.window import Window
 
 
-def handlers(context: ViewportContext, window: Window, file_list: FileList) -> dict[str, Callable[[], None]]:
-    """Action name -> what it does. An action without a handler is greyed."""
+def handlers(context: ViewportContext, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
+    """Action name -> what it does. An action without a handler is greyed. list_files : shows our own list of files."""
     view, debug_views, picture = context.view, context.debug_views, picture_handlers(context, window)
     return picture | {
         "lights.show": lambda: _show_lights(context),
@@ -32,7 +31,7 @@ def handlers(context: ViewportContext, window: Window, file_list: FileList) -> d
         "photons.cells": debug_views.photons.toggle_cells,
         "wires.toggle": lambda: _toggle(context, "wires", "boxes"),
         "screenshot.window": lambda: view.after_draw(lambda: _shoot(context, window)),
-        "scene.open": lambda: _ask(context, file_list),
+        "scene.open": lambda: _ask(context, list_files),
         "help": lambda: _toggle(context, "help_visible", "help"),
         "statistics": lambda: _toggle(context, "stats_visible", "statistics"),
         "panels": lambda: _toggle(context, "panels_visible", "panels"),
@@ -78,12 +77,12 @@ def _next_light(context: ViewportContext) -> None:
     context.view.say(f"light: {light.name}" if light is not None else "no lights but the environment")
 
 
-def _ask(context: ViewportContext, file_list: FileList) -> None:
+def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
     """A file dialog of the desktop, which answers later: the window goes on meanwhile. Without one, our own list."""
     from imgui_bundle import portable_file_dialogs as dialogs
 
     if sys.platform.startswith("linux") and not any(shutil.which(tool) for tool in ("zenity", "kdialog", "qarma")):
-        file_list.show()
+        list_files()
         return
     folder = str(start_folder(context.view.path, context.view.preferences.recent))
     context.scene_loader.dialog = dialogs.open_file(

@@ -2,56 +2,69 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 import glfw
 
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import key_text
 from viewer.viewport.pointer import PointerInput
-from viewer.window.imgui_input import ImguiInput
-from viewer.window.panels.file_list import FileList
+
+if TYPE_CHECKING:
+    from viewer.window.gui import Gui
 
 
 class Events:
-    """A listener (`viewer.window.window.Listener`) that acts on the desk."""
+    """A listener (`viewer.window.window.Listener`) that acts on the desk. gui : once it is loaded."""
 
-    def __init__(self, context: ViewportContext, input: ImguiInput, file_list: FileList) -> None:
-        self.context, self.view, self.input, self.file_list = context, context.view, input, file_list
+    def __init__(self, context: ViewportContext) -> None:
+        self.context, self.view, self.gui = context, context.view, cast("Gui | None", None)
         self.pointer = PointerInput(context)
+
+    @property
+    def _over_panel(self) -> bool:
+        return self.gui is not None and self.gui.input.wants_mouse
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field or the list of files has the keyboard."""
         self.view.wake()
-        self.input.key(key, action, mods)
-        typed = self.file_list.visible or (self.input.wants_keyboard and key != glfw.KEY_ESCAPE)
+        typed = False
+        if (gui := self.gui) is not None:
+            gui.input.key(key, action, mods)
+            typed = gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)
         if typed and action != glfw.RELEASE:
             return
         self.pointer.key(key_text(key, mods, scancode), action != glfw.RELEASE, action == glfw.REPEAT)
 
     def on_character(self, code: int) -> None:
         """Text for a field."""
-        self.input.character(code)
+        if self.gui is not None:
+            self.gui.input.character(code)
         self.view.wake()
 
     def on_button(self, button: int, action: int, mods: int) -> None:
         """A drag begins or ends."""
         self.view.wake()
-        self.input.button(button, action == glfw.PRESS)
+        if self.gui is not None:
+            self.gui.input.button(button, action == glfw.PRESS)
         if action == glfw.RELEASE:
             self.pointer.release(button)
-        elif not self.pointer.clicked(button) and not self.input.wants_mouse:
+        elif not self.pointer.clicked(button) and not self._over_panel:
             self.pointer.press(button, mods)
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
-        self.input.move(x, y)
+        if self.gui is not None:
+            self.gui.input.move(x, y)
         self.view.wake()
         self.pointer.move(x - self.view.left, y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
         self.view.wake()
-        self.input.wheel(x, y)
-        if not self.input.wants_mouse:
+        if self.gui is not None:
+            self.gui.input.wheel(x, y)
+        if not self._over_panel:
             self.pointer.wheel(y)
 
     def on_resize(self, width: int, height: int) -> None:
@@ -71,7 +84,8 @@ class Events:
 
     def on_focus(self, focused: bool) -> None:
         """Keys held when the focus goes are let go."""
-        self.input.focus(focused)
+        if self.gui is not None:
+            self.gui.input.focus(focused)
         if not focused:
             self.pointer.leave()
         self.view.wake()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
-from viewer.base.interrupts import UNWAITED
-from viewer.base.start.modules import loaded
+from viewer.base.start.modules import load_beside, loaded
 from viewer.viewport.preferences import Preferences
 from viewer.window.window import TITLE, Window
 
@@ -21,8 +18,7 @@ _APP = "viewer.window.app"
 def opened(scene: str, **chosen: Any) -> App:
     """The application on a scene, see `App`. To open a window is to wait for the display and the driver's libraries,
     which leaves Python free to load the modules of the application in another thread. Raises what `App` raises."""
-    loading = threading.Thread(target=_load, name=UNWAITED, daemon=True)
-    loading.start()
+    loading = load_beside(_APP)
     try:
         preferences = Preferences.load()
     except ViewerError:
@@ -33,10 +29,3 @@ def opened(scene: str, **chosen: Any) -> App:
 
     loaded()
     return App(scene, preferences=preferences, window=window, **chosen)
-
-
-def _load() -> None:
-    try:
-        import_module(_APP)
-    except Exception:  # raised once more where it is imported
-        return

@@ -5,8 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
+from viewer.base.interrupts import UNWAITED
 from viewer.base.start import methods
 
 # Threads of NumPy's linear algebra, which is of three by three here: each is started with NumPy and spins for as long
@@ -38,3 +42,15 @@ def loaded() -> None:
         _Start.methods.keep()
     gc.freeze()
     gc.enable()
+
+
+def load_beside(module: str) -> threading.Thread:
+    """A thread that loads a module. What that raises is raised once more where it is imported."""
+
+    def load() -> None:
+        with suppress(Exception):
+            import_module(module)
+
+    loading = threading.Thread(target=load, name=UNWAITED, daemon=True)
+    loading.start()
+    return loading

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from viewer.accel.bvh.tree import NODE, PAIR
@@ -114,6 +114,16 @@ def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
     if poses.looks:
         tables, features = [*tables, poses.look, *([poses.look_deltas] if poses.morphs else [])], features | {"LOOKS"}
     return tables, features
+
+
+def read_tables(deforming: Deforming, written: Collection[str]) -> list[Table]:
+    """What the passes read that write tables of these names, beside those themselves."""
+    poses, trees = deforming.poses, deforming.trees
+    found = [*_read(deforming)[0], *([poses.facets] if poses.faceted else [])]
+    if "triangles" in written:
+        found += [trees.corners, trees.leaves, trees.inner]
+    of_boxes = {"bvh_pairs": trees.pairs, "bvh_nodes": trees.nodes}
+    return found + [table for name, table in of_boxes.items() if name in written]
 
 
 def _module(

@@ -21,6 +21,7 @@ from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES, light_layers
+from viewer.renderer.device.deform_passes import read_tables
 from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.grid_build import GridBuild
@@ -361,13 +362,19 @@ class GpuScene:
         coming = prepared or self.prepared
         program = PICTURES[settings.program](LEVELS[coming.structure.levels], **_form(coming, settings))
         modules = self._linked(coming, program, settings).modules
-        return self.resources.upload(memory for module in modules for memory in module.memories)
+        memories = [memory for module in modules for memory in module.memories]
+        if (deforming := coming.structure.deforming) is not None:
+            memories += read_tables(deforming, tables_of(modules))
+        return self.resources.upload(memories)
 
     def discard(self, prepared: Prepared) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""
         kept = {id(memory) for module in self.prepared.made() for memory in module.memories}
         with self.device.current():
             gone = [m for module in prepared.made() for m in module.memories if id(m) not in kept]
+            deforming = prepared.structure.deforming
+            if deforming is not None and deforming is not self.structure.deforming:
+                gone += [*deforming.poses.tables, *deforming.trees.tables]
             self.resources.drop(gone)
 
     def release(self) -> None:

@@ -85,6 +85,9 @@ DRAWN_LOADING = 0.1  # seconds between two draws of the progress of loading
 DRAWN_HEAT = 0.2  # seconds between two pictures of a heat map that is being made: each is uploaded as a whole
 METERED = 0.25  # seconds between two looks of the light meter at a picture that goes on: each is read back
 UPLOADING = 0.008  # seconds of uploading a scene in a turn
+# Seconds that panels wait for a first picture, which would come a tenth of its time later behind them: a longer one is
+# felt as a wait (J. Nielsen, "Usability Engineering", 1993, 5.5), and panels tell how far it is.
+PANELS = 1.0
 HANDOVER = 0.25  # seconds that a loading thread waits until what it has found is shown: both would run half as fast
 POLL = 0.001  # seconds until the loop looks again whether the device is done
 ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do: it looks for changed shader files

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.ordered import distinct
 from viewer.scene.geometry.batches import alike
 from viewer.scene.geometry.bounds import finite_rows, used_points
 from viewer.scene.geometry.ground import SQUARE
@@ -62,7 +63,7 @@ def outermost(points: NDArray) -> NDArray:
         height = heights[np.arange(DIRECTIONS), own]
         higher = height > best
         best[higher], which[higher] = height[higher], first + own[higher]
-    return points[np.unique(which)]
+    return points[distinct(which)]
 
 
 def _of_quadric(quadric: Quadric) -> NDArray:

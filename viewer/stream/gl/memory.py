@@ -19,13 +19,14 @@ from viewer.base.errors import DeviceError
 from viewer.stream.compile.addresses import IN_BUFFER, Layout, layout
 from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.objects import RawObject
+from viewer.stream.gl.objects import PinnedBuffer, RawObject
 from viewer.stream.gl.stream import Stream, float_texture
 
 CHUNK = 1 << 16  # records or voxels packed and uploaded at once: a few milliseconds
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
 _FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: OpenGL 3.3's formats for buffer textures
 _RGBA8 = 0x8058
+PINNED = 1 << 20  # bytes from which on a software driver is given pages of the process
 UPLOADS = itertools.count(1)  # numbers of uploads
 
 
@@ -210,12 +211,19 @@ class BufferTexture:
         self._active = device.require("glActiveTexture", unsigned)
         self._bind = device.require("glBindTexture", unsigned, unsigned)
         self._object = RawObject(device, "Texture")
-        self.buffer = self._attached(texels)
+        self._pinned: PinnedBuffer | None = None
+        self.buffer = self._made(texels)
 
-    def _attached(self, texels: int) -> moderngl.Buffer:
-        unsigned = ctypes.c_uint
+    def _made(self, texels: int) -> moderngl.Buffer:
+        """A buffer of so many texels, which is the texture's from now on."""
         self.texels, self.bytes = texels, self._texel_bytes * texels
-        buffer = self.device.context.buffer(reserve=max(self.bytes, 16))
+        if self.bytes >= PINNED and PinnedBuffer.serves(self.device):
+            self._pinned = PinnedBuffer(self.device, self.bytes)
+            return self._attached(self._pinned.buffer)
+        return self._attached(self.device.context.buffer(reserve=max(self.bytes, 16)))
+
+    def _attached(self, buffer: moderngl.Buffer) -> moderngl.Buffer:
+        unsigned = ctypes.c_uint
         self.use(0)
         attach = self.device.require("glTexBuffer", unsigned, unsigned, unsigned)
         attach(_TEXTURE_BUFFER, self._format, buffer.glo)
@@ -223,8 +231,13 @@ class BufferTexture:
 
     def grow(self, texels: int) -> None:
         """Grow to more texels, with the same content and texture name."""
+        if self._pinned is not None:
+            self.texels, self.bytes = texels, self._texel_bytes * texels
+            self._pinned.grow(self.bytes)
+            self.buffer = self._attached(self._pinned.buffer)
+            return
         old, size = self.buffer, self.bytes
-        self.buffer = self._attached(texels)
+        self.buffer = self._made(texels)
         self.device.context.copy_buffer(self.buffer, old, size)
         old.release()
 
@@ -241,6 +254,8 @@ class BufferTexture:
         """Free the texture and its buffer."""
         self._object.release()
         self.buffer.release()
+        if self._pinned is not None:
+            self._pinned.release()
 
 
 def _picture(device: Device, source: Texels, layout: Layout) -> tuple[moderngl.Texture | moderngl.TextureArray, int]:

@@ -1,8 +1,10 @@
-"""OpenGL objects that moderngl does not wrap (buffer textures, renderbuffers), or not all of (queries), by name."""
+"""OpenGL objects that moderngl does not wrap (buffer textures, renderbuffers), or not all of (buffers, queries), by
+name."""
 
 from __future__ import annotations
 
 import ctypes
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.memory import Pages
 from viewer.stream.gl.device import Device
 
 
@@ -43,6 +46,71 @@ class _Held:
 
     def release(self) -> None:
         self._delete(1, ctypes.byref(ctypes.c_uint(self._name)))
+
+
+_PINNED_MEMORY, _DYNAMIC_DRAW = 0x9160, 0x88E8  # GL_EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD
+
+
+class PinnedBuffer:
+    """A buffer over pages of this process (AMD_pinned_memory), zeros at first; the context must be current in every
+    call.
+
+    A software driver writes zeros to a buffer that it makes, at 0.8 ms for each MiB, and another one is made where it
+    grows. These take pages as they are written, piece by piece, and grow without a copy.
+
+    buffer : moderngl's, another one once it has grown. Raises MemoryError, and moderngl.Error where the driver refuses.
+    """
+
+    def __init__(self, device: Device, size: int) -> None:
+        self.device, self._pages = device, Pages(size)
+        name = ctypes.c_uint(0)
+        device.require("glGenBuffers", ctypes.c_int, ctypes.POINTER(ctypes.c_uint))(1, ctypes.byref(name))
+        self._name = name.value
+        self._held = _HeldPages(device, self._name, self._pages)
+        self._dropped = weakref.finalize(self, device.context.objects.append, self._held)
+        self._dropped.atexit = False
+        self.buffer = self._made()
+
+    @staticmethod
+    def serves(device: Device) -> bool:
+        """Whether the driver is one that it is made for: on a GPU fetches would go through the bus."""
+        return device.software and "GL_AMD_pinned_memory" in device.extensions and sys.platform.startswith("linux")
+
+    def _made(self) -> moderngl.Buffer:
+        unsigned, pages, context = ctypes.c_uint, self._pages, self.device.context
+        bind = self.device.require("glBindBuffer", unsigned, unsigned)
+        fill = self.device.require("glBufferData", unsigned, ctypes.c_ssize_t, ctypes.c_void_p, unsigned)
+        bind(_PINNED_MEMORY, self._name)
+        fill(_PINNED_MEMORY, pages.size, pages.address, _DYNAMIC_DRAW)
+        bind(_PINNED_MEMORY, 0)
+        if (error := context.error) != "GL_NO_ERROR":
+            self.release()
+            raise moderngl.Error(error)
+        return context.external_buffer(self._name, pages.size)
+
+    def grow(self, size: int) -> None:
+        """To more bytes, with the same content and name; waits for what reads it."""
+        self.device.wait()
+        self._pages.grow(size)
+        self.buffer = self._made()
+
+    def release(self) -> None:
+        """Free it; a second time nothing happens."""
+        if self._dropped.detach() is not None:
+            self._held.release()
+
+
+class _HeldPages(_Held):
+    """A buffer's name, and its pages, which nothing may read any more once they are freed."""
+
+    def __init__(self, device: Device, name: int, pages: Pages) -> None:
+        super().__init__(device.require("glDeleteBuffers", ctypes.c_int, ctypes.POINTER(ctypes.c_uint)), name)
+        self._finish, self._pages = device.context.finish, pages
+
+    def release(self) -> None:
+        super().release()
+        self._finish()
+        self._pages.release()
 
 
 _SAMPLES, _PRIMITIVES, _TIME = 0x8914, 0x8C87, 0x88BF  # GL_SAMPLES_PASSED, GL_PRIMITIVES_GENERATED, GL_TIME_ELAPSED

@@ -13,7 +13,7 @@ from viewer.base.interrupts import UNWAITED
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.folder import Entry, Folder, read_folder, start_folder
 from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import theme
+from viewer.window.panels import layout, theme
 from viewer.window.panels.overlay import said_below, said_height
 from viewer.window.panels.theme import color, units
 from viewer.window.panels.widgets import button, grouped, memory, tip
@@ -125,7 +125,7 @@ class FileList:
 
     def _window(self, size: ImVec2) -> None:
         """In the middle, clear of what is said."""
-        room, said = units(theme.ROOM), said_height(self._context)
+        room, said = units(layout.ROOM), said_height(self._context)
         top, bottom = room, size.y - room
         if said_below(self._context):
             bottom -= said + units(theme.STATUS)
@@ -169,7 +169,7 @@ class FileList:
         room, first = imgui.get_content_region_avail().x, len(parts)
         while first > 0 and (room := room - imgui.calc_text_size(texts[first - 1]).x - gap) > 0:
             first -= 1
-        imgui.push_style_color(imgui.Col_.button, color(theme.GROUND, 0.0))
+        imgui.push_style_color(imgui.Col_.button, color(layout.GROUND, 0.0))
         for k in range(min(first, len(parts) - 1), len(parts)):
             if k > 1:
                 imgui.text_disabled("/")

@@ -13,7 +13,7 @@ from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.false_color import Color, Label, Legend, Ramp
 from viewer.viewport.studies.inspector import Inspector
 from viewer.window.bundle import ImVec2, imgui, implot
-from viewer.window.panels import theme
+from viewer.window.panels import layout, theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.overlay import below
 from viewer.window.panels.theme import units
@@ -47,8 +47,8 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
     if inspector is None:
         return
     view = _view_of(draw, inspector)
-    size, room = imgui.get_io().display_size, units(theme.ROOM)
-    width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
+    size, room = imgui.get_io().display_size, units(layout.ROOM)
+    width = min(units(layout.INSPECTOR_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
     when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
     imgui.set_next_window_pos(ImVec2(size.x - room, room), when, ImVec2(1, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.viewport.animation_player import SPEEDS
 from viewer.viewport.context import ViewportContext
 from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import theme
+from viewer.window.panels import layout, theme
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import label, press, shares
 
@@ -60,8 +60,8 @@ def draw_timeline(context: ViewportContext) -> None:
         return
     size = imgui.get_io().display_size
     begin, end = _between(context)
-    width = min(units(TIMELINE_WIDTH), end - begin - 2 * units(theme.ROOM))
-    bottom = size.y - units(theme.STATUS) - units(theme.ROOM)
+    width = min(units(TIMELINE_WIDTH), end - begin - 2 * units(layout.ROOM))
+    bottom = size.y - units(theme.STATUS) - units(layout.ROOM)
     imgui.set_next_window_pos(ImVec2((begin + end) / 2, bottom), imgui.Cond_.always, ImVec2(0.5, 1))
     imgui.set_next_window_size(ImVec2(width, _height()))
     imgui.set_next_window_bg_alpha(0.82)
@@ -77,7 +77,7 @@ def timeline_room(context: ViewportContext) -> float:
     """The height that the timeline takes above the status line; 0 where it is not shown."""
     wide = imgui.get_io().display_size.x
     shown = context.view.panels_visible and _animated(context) and not context.view.help_visible
-    return _height() + units(theme.ROOM) if shown and not theme.narrow(wide) else 0.0
+    return _height() + units(layout.ROOM) if shown and not theme.narrow(wide) else 0.0
 
 
 def _height() -> float:

@@ -8,7 +8,7 @@ from viewer.renderer.device.tuning import tuning
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import theme
+from viewer.window.panels import layout, theme
 from viewer.window.panels.motion import timeline_room
 from viewer.window.panels.theme import color, units
 from viewer.window.panels.widgets import duration, fact, grouped, memory, noise, rate
@@ -142,7 +142,7 @@ def _status(context: ViewportContext, size: ImVec2) -> None:
 
 def _statistics(context: ViewportContext, size: ImVec2) -> float:
     """Their height."""
-    room = units(theme.ROOM)
+    room = units(layout.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
     _, right = theme.free(False, context.view.panels_visible and context.debug_views.inspector is not None)
     if _corner("##statistics", ImVec2(right - room, room), ImVec2(1, 0)):
@@ -185,14 +185,14 @@ def _messages(context: ViewportContext, statistics: float) -> None:
 
     statistics : height of the figures at the upper right.
     """
-    room = units(theme.ROOM)
+    room = units(layout.ROOM)
     left, right = theme.free(
         context.view.panels_visible, context.view.panels_visible and context.debug_views.inspector is not None
     )
     top = room
     if statistics:
         beside = right - units(STATISTICS_WIDTH) - room
-        if beside - left >= units(theme.LEAST_FREE):
+        if beside - left >= units(layout.LEAST_FREE):
             right = beside
         else:
             top += statistics + units(6)
@@ -266,7 +266,7 @@ def _fitting(text: str) -> None:
 
 
 def _help(context: ViewportContext, size: ImVec2) -> None:
-    room = units(2 * theme.ROOM)
+    room = units(2 * layout.ROOM)
     width, height = size.x - 2 * room, size.y - 2 * room
     groups = context.view.keymap.help_lines()
     columns = max(1, min(int(width / units(HELP_COLUMN)), 4, len(groups)))

@@ -14,9 +14,10 @@ from viewer.programs import PICTURES
 from viewer.scene.scene import Scene
 from viewer.viewport.context import ViewportContext
 from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import theme
+from viewer.window.panels import layout, theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
+from viewer.window.panels.layout import panels_fit, scale_of
 from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_sampling
 from viewer.window.panels.motion import draw_motion, draw_timeline
 from viewer.window.panels.options import choose, combo, draw_option, draw_part, slider
@@ -26,7 +27,6 @@ from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
 
-LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
 HANDLE = 90.0  # width of the button that opens the panels, and its room
 AUTO_WIDTH = 48.0  # of the exposure's button
 MOST_NOTES = 12
@@ -46,12 +46,12 @@ _shown = _Shown()
 def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
     """All panels and overlays; between `imgui.new_frame` and `imgui.render`."""
     io = imgui.get_io()
-    theme.apply(max(0.5, context.view.scale / max(1.0, io.display_framebuffer_scale.x)))
+    theme.apply(scale_of(context.view.scale, io.display_framebuffer_scale.x))
     size = io.display_size
     with theme.font("text"):
         if not context.view.panels_visible:
             _draw_handle(context, size)
-        elif panels_fit((size.x, size.y)):
+        elif panels_fit((size.x, size.y), units(1.0)):
             # A narrow window has room for one of them.
             alone = theme.narrow(size.x)
             if not alone or (context.debug_views.inspector is None and context.debug_views.probe is None):
@@ -63,17 +63,12 @@ def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
         draw_overlays(context)
 
 
-def panels_fit(size: tuple[float, float]) -> bool:
-    """Whether a window of that size, in its own coordinates, has room for panels."""
-    return size[0] >= units(LEAST_WINDOW[0]) and size[1] >= units(LEAST_WINDOW[1])
-
-
 def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
     beside = size.x >= units(LONGEST_LINE + 2 * HANDLE)
-    if not panels_fit((size.x, size.y)) or context.view.help_visible or (talking(context) and not beside):
+    if not panels_fit((size.x, size.y), units(1.0)) or context.view.help_visible or (talking(context) and not beside):
         return
-    room = units(theme.ROOM)
+    room = units(layout.ROOM)
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_bg_alpha(0.0)
     imgui.push_style_var(imgui.StyleVar_.window_padding, ImVec2(0, 0))
@@ -86,8 +81,8 @@ def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
 
 
 def _draw_side(context: ViewportContext, size: ImVec2) -> None:
-    room = units(theme.ROOM)
-    width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
+    room = units(layout.ROOM)
+    width = min(units(layout.SIDE_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))

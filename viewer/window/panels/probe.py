@@ -8,7 +8,7 @@ from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.false_color import Color, state_colors
 from viewer.viewport.studies.history import COLUMNS, Probe
 from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import theme
+from viewer.window.panels import layout, theme
 from viewer.window.panels.overlay import below
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import grouped
@@ -47,7 +47,7 @@ def draw_probe(context: ViewportContext) -> None:
     more = probe.table(len(_view.rows))  # the history grows
     _view.rows += more
     _view.longest = tuple(max(n, *(len(row[k]) for row in more), 0) for k, n in enumerate(_view.longest))
-    size, room = imgui.get_io().display_size, units(theme.ROOM)
+    size, room = imgui.get_io().display_size, units(layout.ROOM)
     left, right = theme.free(True, context.debug_views.inspector is not None)
     bottom = size.y - room - units(theme.STATUS) - below(context)
     width, height = min(units(SIZE[0]), right - left - 2 * room), max(1.0, min(units(SIZE[1]), bottom - room))

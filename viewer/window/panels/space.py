@@ -12,7 +12,7 @@ from viewer.renderer.preview.scheduler import DRAWN_HEAT
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.wires import box_edges, project, structure_lines
 from viewer.window.bundle import imgui
-from viewer.window.panels import theme
+from viewer.window.panels import layout, theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_legend
 from viewer.window.panels.light import draw_markers
@@ -95,7 +95,7 @@ class Space:
 
     def _draw_legend(self, context: ViewportContext) -> None:
         """At the bottom of what the panels leave free; above the probe's where that is in the way."""
-        size, room = imgui.get_io().display_size, units(theme.ROOM)
+        size, room = imgui.get_io().display_size, units(layout.ROOM)
         shown = context.view.panels_visible
         if shown and theme.narrow(size.x):
             return  # panels cover the picture

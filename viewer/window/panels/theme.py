@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from viewer.window.bundle import FOLDER, ImVec2, ImVec4, imgui, implot
+from viewer.window.panels import layout
+from viewer.window.panels.layout import GROUND
 
 Color = tuple[float, float, float, float]  # sRGB, straight alpha
 
@@ -13,14 +15,9 @@ TEXT = (0.86, 0.88, 0.90)
 DIM = (0.54, 0.58, 0.63)
 WARNING = (0.93, 0.73, 0.38)
 ERROR = (0.97, 0.45, 0.42)
-GROUND = (0.085, 0.094, 0.110)
 RAISED = (0.150, 0.165, 0.190)
 
 SIZES = {"text": 15.0, "strong": 18.0, "numbers": 14.0}  # of the fonts, in units of the window on a plain screen
-ROOM = 10.0  # between panels and the window's edge
-SIDE_WIDTH = 300.0  # of the panel at the left
-INSPECTOR_WIDTH = 340.0  # of the one at the right, at first
-LEAST_FREE = 220.0  # a narrower gap between panels is none
 STATUS = 24.0  # height of the line at the bottom
 
 # Shipped with imgui-bundle: Roboto (Apache License 2.0) and Inconsolata (SIL Open Font License 1.1).
@@ -150,9 +147,7 @@ class font:
 def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, float]:
     """Where a window, ``wide`` or as drawn, is free of panels: the left and right end, for those that are open."""
     wide = imgui.get_io().display_size.x if wide is None else wide
-    begin = units(ROOM + SIDE_WIDTH) if left else 0.0
-    end = wide - (units(ROOM + INSPECTOR_WIDTH) if right else 0.0)
-    return (begin, end) if end - begin >= units(LEAST_FREE) else (0.0, wide)
+    return layout.free(left, right, wide, imgui.get_style().font_scale_dpi)
 
 
 def narrow(wide: float) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import BY_NAME
 from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels.theme import ACCENT, GROUND, color, font, units
+from viewer.window.panels.layout import GROUND
+from viewer.window.panels.theme import ACCENT, color, font, units
 
 LABELS = 92.0  # width of the column of labels
 

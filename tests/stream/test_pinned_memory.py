@@ -1,0 +1,149 @@
+"""Large buffer textures of a software driver: pages of the process, which take no time until they are written."""
+
+from __future__ import annotations
+
+import gc
+
+import moderngl
+import numpy as np
+import pytest
+
+from viewer.base.memory import Pages
+from viewer.stream.declare.kernel import Texels
+from viewer.stream.gl.arena import Arena
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.memory import CHUNK, PINNED, BufferTexture, Memory
+from viewer.stream.gl.objects import PinnedBuffer
+
+LARGE = PINNED // 16  # texels of four floats
+
+
+@pytest.fixture
+def made(device: Device, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Bytes of the buffers that the driver makes of memory of its own, from now on."""
+    if not PinnedBuffer.serves(device):
+        pytest.fail("llvmpipe of Linux has AMD_pinned_memory: this is another driver")
+    found: list[int] = []
+    buffer = moderngl.Context.buffer
+
+    def noted(*given: object, **named: int) -> moderngl.Buffer:
+        found.append(named["reserve"])
+        return buffer(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(moderngl.Context, "buffer", noted)
+    return found
+
+
+def numbers(texels: int) -> np.ndarray:
+    return np.random.default_rng(texels).random((texels, 4), np.float32)
+
+
+def test_a_large_buffer_is_not_filled_by_the_driver(device: Device, made: list[int]) -> None:
+    with device.current():
+        texture = BufferTexture(device, 4 * LARGE, 4)
+        assert made == []
+        written = numbers(LARGE)
+        texture.write(written, 16 * LARGE)
+        held = np.frombuffer(texture.buffer.read(), np.float32).reshape(-1, 4)
+        np.testing.assert_array_equal(held[LARGE : 2 * LARGE], written)
+        assert not held[:LARGE].any() and not held[2 * LARGE :].any()
+        texture.release()
+        BufferTexture(device, LARGE - 1, 4).release()
+        assert made == [PINNED - 16]
+
+
+def test_it_grows_without_a_copy(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    with device.current():
+        texture, written = BufferTexture(device, LARGE, 4), numbers(LARGE)
+        texture.write(written)
+        monkeypatch.setattr(moderngl.Context, "copy_buffer", lambda *_: pytest.fail("copied"))
+        for size in (2 * LARGE, 64 * LARGE):
+            texture.grow(size)
+            assert texture.buffer.size == texture.bytes == 16 * size
+            held = np.frombuffer(texture.buffer.read(PINNED), np.float32).reshape(-1, 4)
+            np.testing.assert_array_equal(held, written)
+        texture.write(written, 16 * 63 * LARGE)
+        texture.release()
+        assert made == [] and device.context.error == "GL_NO_ERROR"
+
+
+def test_a_small_one_grows_into_it(device: Device, made: list[int]) -> None:
+    with device.current():
+        texture, written = BufferTexture(device, 100, 4), numbers(100)
+        texture.write(written)
+        texture.grow(LARGE)
+        assert made == [1600]
+        np.testing.assert_array_equal(np.frombuffer(texture.buffer.read(1600), np.float32).reshape(-1, 4), written)
+        texture.release()
+
+
+def test_an_upload_is_cut_into_portions(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of as many records each, however large the memory is; the first one is not the whole."""
+    sizes: list[int] = []
+    write = BufferTexture.write
+    monkeypatch.setattr(
+        BufferTexture, "write", lambda own, values, *at: (sizes.append(values.nbytes), write(own, values, *at))[1]
+    )
+    data = np.random.default_rng(3).integers(0, 256, (10 * CHUNK + 5, 4), np.uint8)
+    with device.current():
+        memory = Memory(device, Texels("texels", data), filled=False)
+        for number, _ in enumerate(memory.fill(), 1):
+            assert len(sizes) == number
+        assert max(sizes) == 4 * CHUNK and len(sizes) == 11 and made == []
+        assert isinstance(memory.texture, BufferTexture)
+        np.testing.assert_array_equal(np.frombuffer(memory.texture.buffer.read(), np.uint8), data.ravel())
+        memory.release()
+
+
+def test_other_drivers_make_their_own(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU would read pages of the process through the bus."""
+    with device.current():
+        for name, value in (("software", False), ("extensions", frozenset[str]())):
+            with monkeypatch.context() as patch:
+                patch.setattr(Device, name, value, raising=False)
+                if name == "extensions":
+                    patch.setattr(device, name, value)
+                BufferTexture(device, LARGE, 4).release()
+        assert made == [PINNED, PINNED]
+
+
+def test_pages_are_freed_once_nothing_reads_them(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name, or where Python has dropped the texture, at the next use of the context."""
+    freed: list[int] = []
+    release = Pages.release
+    monkeypatch.setattr(Pages, "release", lambda pages: (freed.append(pages.size), release(pages))[1])
+    with device.current():
+        texture = BufferTexture(device, LARGE, 4)
+        texture.release()
+        texture.release()
+        assert freed == [PINNED]
+        texture = BufferTexture(device, 2 * LARGE, 4)
+        del texture
+        gc.collect()
+    with device.current():
+        assert freed == [PINNED, 2 * PINNED] and device.context.error == "GL_NO_ERROR"
+
+
+def test_an_arena_that_grows_keeps_its_tables(device: Device, made: list[int]) -> None:
+    with device.current():
+        arena = Arena(device)
+        arena.reserve(LARGE)
+        assert made == []
+        arena.reserve(8 * LARGE)
+        assert made == [] and arena.bytes == 8 * PINNED
+        arena.release()
+
+
+def test_pages_are_zeros_and_keep_what_is_written() -> None:
+    import ctypes
+
+    pages = Pages(3 << 20)
+    whole = (ctypes.c_char * pages.size).from_address(pages.address)
+    assert not any(whole[:: 1 << 16])
+    whole[5] = b"x"
+    del whole
+    pages.grow(300 << 20)
+    assert (ctypes.c_char * pages.size).from_address(pages.address)[5] == b"x"
+    pages.release()
+    with pytest.raises(MemoryError):
+        Pages(1 << 62)
