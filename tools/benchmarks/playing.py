@@ -20,7 +20,7 @@ from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import POLL, TURN
+from viewer.renderer.preview.scheduler import POLL, QUICK, TURN
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.sampler import Sampler
 from viewer.scene.edits.animated import AnimatedParts
@@ -117,6 +117,7 @@ def played(source: Scene | Path, seconds: float, size: tuple[int, int] = SIZE) -
             began = time.perf_counter()
             while not view.idle and time.perf_counter() - began < LONGEST:
                 view.advance(TURN)
+            _compiled(view)
             view.perform("animation.play")
             _turns(view, WARM_UP)
             made = _turns(view, seconds)
@@ -128,6 +129,16 @@ def played(source: Scene | Path, seconds: float, size: tuple[int, int] = SIZE) -
             return made
         finally:
             view.release()
+
+
+def _compiled(view: CanvasView) -> None:
+    """Compile what a picture at rest leaves time for, unless the machine is so busy that it takes too long."""
+    runner, renderer = view.session.runner, view.view.renderer
+    assert runner is not None and runner._warmup is not None and renderer is not None
+    quick = runner._warmup.quick
+    if quick is not None:
+        for _ in renderer.warm(QUICK, settings=quick):
+            pass
 
 
 def _turns(view: CanvasView, seconds: float) -> dict[str, Any]:

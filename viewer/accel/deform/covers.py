@@ -58,7 +58,14 @@ class Cover:
         mesh, deformation = self._mesh, self._mesh.deformation
         if self._held is not None and self._held[0] is pose.positions and len(self._held[1]) >= 1:
             return self._held[1]
-        positions = (mesh.rest.positions if pose.positions is None else pose.positions).astype(np.float64) * self.scale
+        given = mesh.rest.positions if pose.positions is None else pose.positions
+        if not deformation.skinned and len(given):
+            columns = given.T  # reductions along so short an axis are slow
+            ends = np.array([[each.min() for each in columns], [each.max() for each in columns]], np.float64)
+            if np.isfinite(ends).all():
+                self._held = pose.positions, ends[None] * self.scale
+                return self._held[1]
+        positions = given.astype(np.float64) * self.scale
         sound = np.isfinite(positions).all(axis=1)
         count = len(pose.joints) if deformation.skinned else 1
         boxes = np.empty((count, 2, 3))
@@ -101,7 +108,8 @@ def boxes_of(covers: Sequence[Cover], poses: Sequence[MeshPose]) -> Box:
     low, high = np.minimum.reduceat(boxes[:, 0], starts), np.maximum.reduceat(boxes[:, 1], starts)
     lost = skinned & (least == 0.0)  # vertices that follow no joint go to the origin
     low[lost], high[lost] = np.minimum(low[lost], 0.0), np.maximum(high[lost], 0.0)
-    low[nothing := low[:, 0] > high[:, 0]] = high[nothing] = 0.0
+    nothing = low[:, 0] > high[:, 0]
+    low[nothing] = high[nothing] = 0.0
     margin = ROUNDING * np.maximum(np.abs(low), np.abs(high)).max(axis=1, keepdims=True)
     return np.clip(np.stack([low - margin, high + margin], axis=1), -LARGEST_COORDINATE, LARGEST_COORDINATE)
 
