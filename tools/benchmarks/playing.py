@@ -6,10 +6,11 @@ filter, and the bitmap that is sent.
 
 from __future__ import annotations
 
+import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
@@ -29,6 +30,8 @@ from viewer.viewport.canvas.bitmaps import Bitmaps
 from viewer.viewport.canvas.canvas_view import CanvasView
 from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.preferences import Preferences
+
+from .common import Table
 
 SIZE = (480, 270)
 SAMPLES = 6  # of a pixel at rest, before: a view then has compiled what serves pictures in motion
@@ -108,19 +111,26 @@ def parted(clock: Clock) -> Iterator[None]:
         yield
 
 
-def played(source: Scene | Path, seconds: float, size: tuple[int, int] = SIZE) -> dict[str, Any]:
-    """A scene's animation, played for so many seconds: rates, and CPU milliseconds of a picture and of its parts."""
+def played(source: Scene | Path, seconds: float, size: tuple[int, int] = SIZE, rests: bool = True) -> dict[str, Any]:
+    """A scene's animation, played for so many seconds: rates, and CPU milliseconds of a picture and of its parts.
+
+    rests : the view has been at rest before, as for `SAMPLES`.
+    """
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
         view = CanvasView(source, size, preferences=Preferences(path=Path(folder) / "settings.toml"), spp=SAMPLES)
         try:
             view.wait()
             began = time.perf_counter()
-            while not view.idle and time.perf_counter() - began < LONGEST:
+            while not view.session.complete or (rests and not view.idle):
                 view.advance(TURN)
-            _compiled(view)
+                if time.perf_counter() - began > LONGEST:
+                    break
+            if rests:
+                _compiled(view)
             view.perform("animation.play")
-            _turns(view, WARM_UP)
-            made = _turns(view, seconds)
+            _turns(view, WARM_UP if rests else 0.0)
+            load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+            made = {"load": load, **_turns(view, seconds)}
             clock = Clock(view.device)
             with parted(clock):
                 pictures = _turns(view, seconds)["pictures"]
@@ -142,10 +152,10 @@ def _compiled(view: CanvasView) -> None:
 
 
 def _turns(view: CanvasView, seconds: float) -> dict[str, Any]:
-    """What a page would do meanwhile."""
+    """What a page would do meanwhile, and at least until there is a picture."""
     began, used, first = time.perf_counter(), time.process_time(), view.session.pictures
     seen, shown, scales = first, 0, []
-    while time.perf_counter() - began < seconds:
+    while time.perf_counter() - began < seconds or not shown:
         bitmap = view.advance(TURN)
         if view.session.pictures > seen and bitmap is not None:  # the others differ in exposure alone
             shown, seen = shown + 1, view.session.pictures
@@ -157,8 +167,28 @@ def _turns(view: CanvasView, seconds: float) -> dict[str, Any]:
     return {
         "seconds": passed,
         "pictures": pictures,
-        "pictures_per_second": shown / passed,
-        "cpu_ms_per_picture": 1e3 * took / max(pictures, 1),
+        "shown_per_second": shown / passed,
+        "per_cpu_second": pictures / took,
+        "cpu_ms": 1e3 * took / pictures,
         "cores": took / passed,
-        "light": statistics.median(scales) if scales else None,
+        "light": statistics.median(scales),
     }
+
+
+def table(scenes: Mapping[str, Mapping[str, Any]]) -> Table:
+    """What `played` has found, by scene."""
+    columns = ("scene", "shown a second", "load", "cores", "CPU ms a picture", "width of light", *PARTS, OTHER)
+    rows = [
+        (
+            name,
+            *(each[key] for key in ("shown_per_second", "load", "cores", "cpu_ms", "light")),
+            *each["cpu_ms_of_parts"].values(),
+        )
+        for name, each in scenes.items()
+    ]
+    note = (
+        "A view without a window of {} x {}, at its own pace. Shown: bitmaps of other poses, by the clock, beside as "
+        "many processes as the load says; cores: that it had on average. CPU milliseconds of all threads, the parts' "
+        "in a second run that waits for the device after each. Width of light: that of the picture's."
+    ).format(*SIZE)
+    return Table("animations that play", columns, rows, note)

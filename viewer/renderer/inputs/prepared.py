@@ -334,7 +334,7 @@ def adapted(
         flat=before.flat if flat is None and not len(changes.moved) else flat,
     )
     vars(made)["look"] = look  # as of a cached property
-    if shading is before.shading and lighting is before.lighting and not (changes.materials or changes.culling):
+    if shading is before.shading and lighting is before.lighting:
         vars(made)[SHARED] = before.shared
     return made
 
