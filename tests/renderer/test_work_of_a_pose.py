@@ -24,6 +24,7 @@ from viewer.renderer.preview import gbuffer_raster
 from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.session.frame_runner import FrameRunner
 from viewer.renderer.session.session import Session
+from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.deform.deformation import Deformation, MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.material import Material
@@ -178,6 +179,19 @@ def test_boxes_of_many_are_those_of_each() -> None:
         points = points[np.isfinite(points).all(axis=1)]
         assert (points >= box[0]).all() and (points <= box[1]).all()
     assert (found[2][0] <= 0.0).all() and (found[2][1] >= 0.0).all()
+
+
+def test_given_vertices_that_are_nowhere() -> None:
+    """A vertex that is not finite is left out of the boxes, a normal without a direction is that at rest."""
+    tube = deforming.tube()
+    points, normals = tube.positions + 1.0, np.array(tube.normals) * 3.0
+    points[3], normals[3:6] = (np.nan, np.inf, 0.0), ((0.0, 0.0, 0.0), (np.nan, 0.0, 1.0), (np.inf, 0.0, 0.0))
+    given = with_vertices(tube, points, normals)
+    whole = np.delete(points, 3, axis=0).astype(np.float64)
+    low, high = Cover(given, 0.5).of(given.pose)
+    assert np.abs(low - 0.5 * whole.min(axis=0)).max() < 1e-5 and (low <= 0.5 * whole.min(axis=0)).all()
+    assert np.abs(high - 0.5 * whole.max(axis=0)).max() < 1e-5 and (high >= 0.5 * whole.max(axis=0)).all()
+    assert given.pose.normals is not None and np.abs(given.pose.normals - tube.normals).max() < 1e-6
 
 
 def test_a_frame_begins_in_its_pose(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,8 +106,6 @@ def boxes_of(covers: Sequence[Cover], poses: Sequence[MeshPose]) -> Box:
     boxes[~(boxes[:, 0] <= boxes[:, 1]).all(axis=1)] = _EMPTY  # those that are not finite, too
     starts = np.cumsum(counts) - counts
     low, high = np.minimum.reduceat(boxes[:, 0], starts), np.maximum.reduceat(boxes[:, 1], starts)
-    lost = skinned & (least == 0.0)  # vertices that follow no joint go to the origin
-    low[lost], high[lost] = np.minimum(low[lost], 0.0), np.maximum(high[lost], 0.0)
     nothing = low[:, 0] > high[:, 0]
     low[nothing] = high[nothing] = 0.0
     margin = ROUNDING * np.maximum(np.abs(low), np.abs(high)).max(axis=1, keepdims=True)
@@ -116,7 +114,7 @@ def boxes_of(covers: Sequence[Cover], poses: Sequence[MeshPose]) -> Box:
 
 def _moved(boxes: Box, joints: Box, scales: Box, least: Box, most: Box) -> Box:
     """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by the ``least`` and the ``most``
-    sums of weights."""
+    sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
     linear, place = joints[:, :3, :3], joints[:, :3, 3] * scales
     middle, half = boxes.mean(axis=1), (boxes[:, 1] - boxes[:, 0]) / 2
     center = np.einsum("jrc,jc->jr", linear, middle) + place
