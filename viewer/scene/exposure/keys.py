@@ -50,7 +50,7 @@ def _deviation(scene: Scene, poses: Sequence[Pose]) -> float:
     largest = 0.0
     for number in np.flatnonzero(np.abs(off).max(axis=(0, 2, 3), initial=0.0)).tolist():
         box = _corners(scene.meshes[scene.instances[number].mesh])
-        largest = max(largest, _relative(placed[:, number], off[:, number], box))
+        largest = max(largest, _relative(placed[:, number, None], off[:, number, None], box))
     for number in poses[0].meshes:
         mesh, own = scene.meshes[number], [pose.meshes[number] for pose in poses]
         if isinstance(mesh, DeformedMesh):
