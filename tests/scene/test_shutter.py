@@ -18,7 +18,7 @@ from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.movable import with_light_at
 from viewer.scene.exposure.exposure import at_keys, bounds_in_motion, exposed, key_count, moving_camera
-from viewer.scene.exposure.keys import DEVIATION, enough_cameras
+from viewer.scene.exposure.keys import DEVIATION, _deviation, enough_cameras
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.instance import Instance, transforms_of
 from viewer.scene.light import Light
@@ -69,6 +69,28 @@ def test_turns_have_as_many_keys_as_arcs_need(turns: float, keys: int):
         assert off <= DEVIATION
         coarser = (1 - np.cos(np.pi * turns / max((keys - 1) / 2, 0.5))) / np.sqrt(2)
         assert keys == 2 or coarser > DEVIATION
+
+
+def test_each_key_is_posed_once(monkeypatch: pytest.MonkeyPatch):
+    """Of twice as many keys half are known."""
+    scene, asked, pose = moved("rotation", [turn(0.0), turn(0.25), turn(0.5)]), [], Scene.pose
+    monkeypatch.setattr(Scene, "pose", lambda self, seconds: (asked.append(seconds), pose(self, seconds))[1])
+    found = exposed(scene, 0.1, 0.9)
+    assert key_count(found) > 9 and len(asked) == 1 + len(set(asked))  # and the still at its beginning
+
+
+def test_the_joint_that_bends_most_counts():
+    """In the sizes that it gives its mesh, not in those of others: an arc of a joint beside large ones that stand."""
+    own = Deformation(np.zeros((3, 1), np.int32), np.ones((3, 1), np.float32))
+    joints = [np.stack([np.diag([50.0, 50.0, 50.0, 1.0]), np.eye(4)]) for _ in range(3)]
+    for number, each in enumerate(joints):
+        angle = 0.1 * number
+        each[1, :2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    mesh = DeformedMesh(triangle(), own, MeshPose(joints[0]))
+    scene = Scene([mesh], [Instance(0)])
+    poses = [scene.pose(0.0)._replace(meshes={0: MeshPose(each)}) for each in joints]
+    # Of the corner (1, 1) of the triangle's box, in the box's diagonal: what a chord of 0.2 is off its arc.
+    assert _deviation(scene, poses) == pytest.approx(1 - np.cos(0.1), rel=1e-9)
 
 
 def test_straight_ways_need_their_ends_alone():

@@ -76,7 +76,7 @@ from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
 from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.rows import rows_source
+from viewer.stream.gl.rows import interleaved_source, rows_source
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import census_sources
@@ -267,6 +267,7 @@ def _deforming(device: Device) -> Iterator[tuple[str, Source]]:
         yield f"posed motion: {name}", source
     for texels in (1, MOST_ATTACHMENTS):
         yield f"rows of {texels} texels", rows_source(texels)
+        yield f"interleaved rows of {texels} texels", interleaved_source(texels)
 
 
 def _self_test(device: Device) -> Iterator[tuple[str, Source]]:

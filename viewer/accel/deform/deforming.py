@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.bvh.build import Bvh
-from viewer.accel.deform.covers import Box, Cover
+from viewer.accel.deform.covers import Box, Cover, boxes_of
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.deform.refit import RefitTables
-from viewer.accel.deform.tables import PoseTables, Rows
+from viewer.accel.deform.tables import PoseTables, Rows, joined
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.mesh import Mesh
 
@@ -60,20 +60,22 @@ class Deforming:
 
     def boxes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> dict[int, Box]:
         """Conservative boxes (2, 3) of objects, by number, in the poses of the scene's meshes."""
-        found = {}
-        for number in posed:
-            mesh = meshes[number]
-            if number in self.numbers and isinstance(mesh, DeformedMesh):
-                place = self.numbers.index(number)
-                found[place] = self.covers[place].of(mesh.pose)
-        return found
+        held = self._held(meshes, posed)
+        if not held:
+            return {}
+        found = boxes_of([self.covers[place] for place, _ in held], [mesh.pose for _, mesh in held])
+        return {place: box for (place, _), box in zip(held, found, strict=True)}
 
     def pose(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> Rows:
         """Have the poses of the scene's meshes, which `fits`; the changed rows."""
         changed: Rows = []
-        for number in posed:
-            mesh = meshes[number]
-            if number in self.numbers and isinstance(mesh, DeformedMesh):
-                changed += self.poses.pose(self.numbers.index(number), mesh)
+        for place, mesh in self._held(meshes, posed):
+            changed += self.poses.pose(place, mesh)
         self.version += bool(changed)
-        return changed
+        return joined(changed)
+
+    def _held(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> list[tuple[int, DeformedMesh]]:
+        """Those of the meshes that are deforming objects, with their places."""
+        places = {number: place for place, number in enumerate(self.numbers)}
+        found = ((places.get(number), meshes[number]) for number in posed)
+        return [(place, mesh) for place, mesh in found if place is not None and isinstance(mesh, DeformedMesh)]

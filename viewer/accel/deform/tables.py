@@ -60,6 +60,17 @@ FACET = Record("Facet", Field("corners", "ivec3", about="vertices of the face th
 Rows = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
 
 
+def joined(rows: Sequence[tuple[Table, int, int]]) -> Rows:
+    """The same rows in as few ranges as they make, table by table: each is an upload."""
+    found: Rows = []
+    order = {id(table): number for number, (table, _, _) in reversed([*enumerate(rows)])}
+    for table, first, last in sorted(rows, key=lambda each: (order[id(each[0])], each[1])):
+        if found and found[-1][0] is table and first <= found[-1][2]:
+            first, last = found[-1][1], max(found.pop()[2], last)
+        found.append((table, first, last))
+    return found
+
+
 class PoseTables:
     """The tables of deforming meshes (D), with `scales` (D,) to the spaces of their objects, in the meshes' poses.
 

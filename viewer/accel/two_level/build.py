@@ -15,6 +15,7 @@ from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
 from viewer.accel.bvh.keyed import keyed
+from viewer.accel.deform.covers import boxes_of
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.deform.refit import RefitTables
@@ -122,8 +123,7 @@ def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deform
     found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
     if found is not None:
         two.top.often = True
-        boxes = (cover.of(mesh.pose) for cover, mesh in zip(found.covers, meshes, strict=True))
-        two.cover(dict(enumerate(boxes)))
+        two.cover(dict(enumerate(boxes_of(found.covers, [mesh.pose for mesh in meshes]))))
     return found
 
 

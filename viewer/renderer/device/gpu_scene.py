@@ -48,7 +48,7 @@ class GpuScene:
     Where a context ends (see `Device.ended`), another one is made.
 
     version : of what is on the device: a number that no other scene has, and none before a change of scene or shaders.
-    deformer : of the structure's deforming objects, where it has some.
+    deformer : of the structure's deforming objects, where it has some. reloads : of the shaders' files, so far.
     """
 
     def __init__(self, device: Device, prepared: Prepared) -> None:
@@ -59,6 +59,7 @@ class GpuScene:
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
         self.deformer: Deformer | None = None
+        self.reloads = 0
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._instances: TwoLevel | None = None
         self._settles()
@@ -277,6 +278,7 @@ class GpuScene:
         self.raster.release()
         with self.device.current():
             self._release_build()
+        self.reloads += 1
         self._changed()
 
     def _changed(self) -> None:

@@ -48,6 +48,7 @@ from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
+SHARED = "shared"  # see `Prepared`
 OCCLUSION = 0.1  # of the scene's diagonal, without the ground: a few of a room's objects
 
 Report = Callable[[float, str], None]
@@ -118,6 +119,12 @@ class Prepared:
     def look(self) -> Look:
         """What the source of its surfaces depends on."""
         return scene_look(self.scene)
+
+    @cached_property
+    def shared(self) -> dict[str, Any]:
+        """What others have made of it once for all its poses and places, by name: the scenes that differ in these alone
+        have one."""
+        return {}
 
     def light_candidates(self, settings: Settings) -> int:
         """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
@@ -299,8 +306,8 @@ def adapted(
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
     materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
-    looks = _looks(scene, materials, lighting, before, changes)
-    look = scene_look(scene)
+    look = before.look if _keeps_look(before, changes) else scene_look(scene)
+    looks = _looks(scene, materials, lighting, look, before, changes)
     details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
     if look.detailed and before.structure.levels == 2:
         objects = before.structure.built.objects
@@ -316,7 +323,7 @@ def adapted(
     shading = [before.shading[0], geometry, *looks, *details]
     if len(shading) == len(before.shading) and all(map(operator.is_, shading, before.shading)):
         shading = before.shading
-    return replace(
+    made = replace(
         before,
         given=given,
         scene=scene,
@@ -326,6 +333,17 @@ def adapted(
         materials=materials,
         flat=before.flat if flat is None and not len(changes.moved) else flat,
     )
+    vars(made)["look"] = look  # as of a cached property
+    if shading is before.shading and lighting is before.lighting:
+        vars(made)[SHARED] = before.shared
+    return made
+
+
+def _keeps_look(before: Prepared, changes: SceneChanges) -> bool:
+    """Whether the look is that of before: it follows shapes where they hold volumes alone."""
+    if changes.geometry or changes.attributes or changes.materials or changes.textures:
+        return False
+    return not (before.absorbing and (changes.posed or len(changes.moved)))
 
 
 def _prepared(
@@ -357,9 +375,8 @@ def _prepared(
         structure = over_instances(scene, recipe, progress)
         geometry = object_geometry(structure.built.objects)
         details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
-    materials = decided_materials(scene)
-    looks = _looks(scene, materials, lighting, before, changes)
-    look = scene_look(scene)
+    materials, look = decided_materials(scene), scene_look(scene)
+    looks = _looks(scene, materials, lighting, look, before, changes)
     shading = [thin_lens(scene.camera()), geometry, *looks, *([details()] if look.detailed else [])]
     if look.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
@@ -398,14 +415,18 @@ def _slides(scene: Scene, changes: SceneChanges) -> bool:
 
 
 def _looks(
-    scene: Scene, materials: list[Material], lighting: Lighting, before: Prepared | None, changes: SceneChanges | None
+    scene: Scene,
+    materials: list[Material],
+    lighting: Lighting,
+    look: Look,
+    before: Prepared | None,
+    changes: SceneChanges | None,
 ) -> list[Module]:
     """The modules of materials and textures; those of before that serve on."""
     density, count = lighting.listed.density, len(scene.textures)
     if before is None or changes is None or changes.textures:
-        return appearance(materials, scene.textures, density, look=scene_look(scene))
+        return appearance(materials, scene.textures, density, look=look)
     old = [module for module in before.shading[2:] if module.name not in (DETAILS, SHINING)]
-    look = scene_look(scene)
     if look != before.look:
         return appearance(materials, scene.textures, density, old[0], look)
     if materials == before.materials and lighting.listed is before.lighting.listed:

@@ -29,6 +29,7 @@ class GBuffer:
         self._made: GBufferRaster | None = None
         self._batch = Batch()  # of programs still to compile
         self._seen: Prepared | None = None  # the scene of the last picture
+        self._reloads = 0  # of the shaders' files, when its programs were made
 
     def fit(self, pixels: int) -> None:
         """The window has so many pixels."""
@@ -77,6 +78,10 @@ class GBuffer:
             return False
         if made is not None and made.prepared is prepared:
             return True
+        scene = self.renderer.gpu_scene
+        if made is not None and made.serves(prepared) and self._reloads == scene.reloads:
+            made.follow(prepared, scene.resources, scene.deformer)
+            return True
         moved = made is not None and made.draws(raster_scene(prepared).meshes)
         if not (moved or prepared is seen):
             return False
@@ -106,6 +111,7 @@ class GBuffer:
         renderer = self.renderer
         scene = renderer.gpu_scene
         self._made = GBufferRaster(renderer.device, renderer.prepared, scene.resources, self._made, scene.deformer)
+        self._reloads = scene.reloads
         return self._made
 
     def release(self) -> None:

@@ -7,6 +7,7 @@ tested fragment by fragment as rays test them: what passes at random, in its sha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 from weakref import ref
@@ -50,10 +51,17 @@ _KEPT = "raster scene"
 
 
 class RasterScene:
-    """A scene's meshes for drawing, made without OpenGL. of : (I,) which of the ``meshes`` an instance is drawn as."""
+    """A scene's meshes for drawing, made without OpenGL; the same in all its poses. of : (I,) which of the ``meshes``
+    an instance is drawn as."""
 
     def __init__(self, prepared: Prepared) -> None:
         self.meshes, self.of = raster_meshes(prepared)
+        self._modules: dict[str, list[Module]] = {}
+
+    def modules(self, prepared: Prepared) -> dict[str, list[Module]]:
+        """Modules of the programs by name. prepared : the scene in any of its poses."""
+        self._modules = self._modules or _modules(prepared)
+        return self._modules
 
     @cached_property
     def groups(self) -> MeshGroups:
@@ -63,7 +71,7 @@ class RasterScene:
 
 def raster_scene(prepared: Prepared) -> RasterScene:
     """A scene for drawing, made once, by a worker thread where that comes first; it is kept with the scene."""
-    kept = vars(prepared)  # as of a cached property
+    kept = prepared.shared
     if (made := kept.get(_KEPT)) is None:
         made = kept[_KEPT] = RasterScene(prepared)
     assert isinstance(made, RasterScene)
@@ -173,9 +181,10 @@ class GBufferRaster:
         before: GBufferRaster | None = None,
         deformer: Deformer | None = None,
     ) -> None:
-        self.device, self._prepared = device, ref(prepared)
+        self.device, drawn = device, raster_scene(prepared)
+        self._drawn = ref(drawn)
         self.programs: dict[str, _Bound]
-        modules = _modules(prepared)
+        modules = drawn.modules(prepared)
         sources = {name: _source(name, own, resources) for name, own in modules.items()}
         made = {} if before is None else {name: bound.shader for name, bound in before.programs.items()}
         shaders = {
@@ -184,21 +193,29 @@ class GBufferRaster:
         for name in sources.keys() - shaders.keys():
             vertex = raster_source("visible_vertex") if name == "tested" else None
             shaders[name] = Shader(device, sources[name], vertex, listed=vertex is not None)
-        self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         same = before is not None and before.drawing.shader is shaders["gbuffer"]
         self.drawing: Drawing = before.drawing if before is not None and same else square(device, shaders["gbuffer"])
-        drawn = raster_scene(prepared)
-        meshes, of = drawn.meshes, drawn.of
         self.meshes: InstancedMeshes
         self.visibility: VisibilityBuffer
-        if before is not None and before.draws(meshes):
+        if before is not None and before.draws(drawn.meshes):
             self.meshes, self.visibility = before.meshes, before.visibility
         else:
             if before is not None:
                 before.release()
             self.meshes = InstancedMeshes(device, drawn.groups)
             self.visibility = VisibilityBuffer(device, self.meshes)
-        scene = prepared.scene
+        self._stand(prepared, resources, deformer, shaders)
+
+    def follow(self, prepared: Prepared, resources: Resources, deformer: Deformer | None) -> None:
+        """Draw the same scene in another pose and at other places, as `serves` tells."""
+        self._stand(prepared, resources, deformer, {name: bound.shader for name, bound in self.programs.items()})
+
+    def _stand(
+        self, prepared: Prepared, resources: Resources, deformer: Deformer | None, shaders: Mapping[str, Shader]
+    ) -> None:
+        self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
+        modules, of = drawn.modules(prepared), drawn.of
+        self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         extra = np.zeros((len(of), 1, 4), np.float32)
         if prepared.structure.levels == 2:
             extra[:, 0, 0] = np.arange(len(of))
@@ -212,22 +229,27 @@ class GBufferRaster:
 
     def _pose(self, prepared: Prepared, of: NDArray, transforms: NDArray[np.float64], deformer: Deformer) -> None:
         """Draw posed vertices, in their objects' spaces; transforms (I, 4, 4), changed: from there."""
-        objects, poses, known = prepared.structure.built.objects, deformer.deforming.poses, set[int]()
-        for place, (number, instance) in enumerate(zip(of.tolist(), prepared.scene.instances, strict=True)):
-            if instance.mesh not in deformer.deforming.numbers or deformer.posed is None:
-                continue
-            own = deformer.deforming.numbers.index(instance.mesh)
-            transforms[place, :3, :3] /= objects.scales[own]
-            if number not in known:
-                known.add(number)
-                middle, half = objects.parts[own, 0, :3], objects.parts[own, 0, 3:6]
-                self.meshes.groups.enclose(number, middle - half, middle + half)
-                self.meshes.write_positions(number, deformer.posed, int(poses.firsts[own]))
+        if deformer.posed is None:
+            return
+        objects, poses = prepared.structure.built.objects, deformer.deforming.poses
+        places = {mesh: own for own, mesh in enumerate(deformer.deforming.numbers)}
+        owners = np.array([places.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
+        held = np.flatnonzero(owners >= 0)
+        transforms[held, :3, :3] /= objects.scales[owners[held], None, None]
+        numbers, first = np.unique(of[held], return_index=True)
+        own = owners[held[first]]
+        middle, half = objects.parts[own, 0, :3], objects.parts[own, 0, 3:6]
+        self.meshes.groups.enclose(numbers, middle - half, middle + half)
+        self.meshes.write_positions(numbers, deformer.posed, poses.firsts[own])
 
     @property
     def prepared(self) -> Prepared | None:
         """The scene; None once nobody else has it."""
         return self._prepared()
+
+    def serves(self, prepared: Prepared) -> bool:
+        """Whether this is the scene that it was made of, in any pose."""
+        return self._drawn() is raster_scene(prepared)
 
     def draws(self, meshes: list[RasterMesh]) -> bool:
         """Whether its buffers hold these very meshes."""

@@ -122,6 +122,7 @@ class FrameRunner:
         renderer, preview = self.renderer, self.preview
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
         first = preview.numbers(frame.samples) if preview is not None and frame.in_motion else 0
+        self._pose(frame)
         job = FrameJob(frame, renderer.camera.measured_in(whole), film, first)
         if self.shown is not None:
             self.shown.begin(job, whole, anew)
@@ -132,6 +133,15 @@ class FrameRunner:
             job.denoised = True
             job.steps = self._reconstructed(job, preview, tiles, whole, stop.spp)
         self.job, self._last, self._share = job, None, 0.0
+
+    def _pose(self, frame: Frame) -> None:
+        """What deforms is brought into its pose before the frame's time is taken: that costs the same for a picture of
+        any size."""
+        device = self.renderer.device
+        with device.current():
+            self.renderer.gpu_scene.resources.settle()
+            if self.renderer.gpu_scene.deformer is not None and not (frame.queued or self.scheduler.concurrent):
+                device.wait()
 
     def _tiles(self, job: FrameJob, stop: Stop) -> Steps:
         """The tiles of a frame, as its sampler traces them."""

@@ -42,10 +42,7 @@ def with_vertices(mesh: Mesh, positions: ArrayLike, normals: ArrayLike | None = 
     places = _split(mesh.name, "positions", positions, own, len(rest.positions))
     directions = None if normals is None else _split(mesh.name, "normals", normals, own, len(rest.positions))
     if directions is not None:
-        with np.errstate(all="ignore"):
-            unit = directions / np.linalg.norm(directions.astype(np.float64), axis=1, keepdims=True)
-        sound = np.asarray(np.isfinite(unit).all(axis=1, keepdims=True))
-        directions = np.asarray(np.where(sound, unit, rest.normals), np.float32)  # type: ignore[arg-type]
+        directions = _unit(directions, rest.normals)  # type: ignore[arg-type]
     elif not own.faceted:
         directions = _smooth(places, rest, own)
     return DeformedMesh(rest, own, MeshPose(positions=places, normals=directions))
@@ -66,6 +63,17 @@ def _split(name: str, what: str, values: ArrayLike, own: Deformation, count: int
     return array
 
 
+def _unit(vectors: Float, otherwise: Float) -> Float:
+    """(V, 3) unit vectors; those without a finite direction as in ``otherwise``."""
+    x, y, z = vectors.T.astype(np.float64)  # reductions along so short an axis are slow
+    with np.errstate(all="ignore"):
+        length = np.sqrt(x * x + y * y + z * z)
+        made = np.stack([x / length, y / length, z / length], axis=1, dtype=np.float32, casting="same_kind")
+        lost = np.flatnonzero(~(np.isfinite(length) & (length > 0.0)))
+    made[lost] = otherwise[lost]
+    return made
+
+
 def _smooth(positions: Float, rest: Mesh, own: Deformation) -> Float:
     """(V, 3) unit normals: of vertices that lie at one point at rest with one normal, together."""
     if own not in _groups:
@@ -83,21 +91,28 @@ def mean_normals(positions, triangles, group, sums, normals):
     """Sums of the faces' unit normals times their angles at each group of vertices (G, 3) float64, and the vertices'
     normals (V, 3) float32 by them, which stay where there is none."""
     for t in range(len(triangles)):
-        for k in range(3):
-            p, q, r = triangles[t, k], triangles[t, (k + 1) % 3], triangles[t, (k + 2) % 3]
-            ax = np.float64(positions[q, 0]) - np.float64(positions[p, 0])
-            ay = np.float64(positions[q, 1]) - np.float64(positions[p, 1])
-            az = np.float64(positions[q, 2]) - np.float64(positions[p, 2])
-            bx = np.float64(positions[r, 0]) - np.float64(positions[p, 0])
-            by = np.float64(positions[r, 1]) - np.float64(positions[p, 1])
-            bz = np.float64(positions[r, 2]) - np.float64(positions[p, 2])
-            x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-            across = math.sqrt(x * x + y * y + z * z)
-            if not (across > 0.0 and across < 1e300):
-                continue
-            size = math.sqrt(ax * ax + ay * ay + az * az) * math.sqrt(bx * bx + by * by + bz * bz)
-            angle = math.acos(min(1.0, max(-1.0, (ax * bx + ay * by + az * bz) / size))) / across
-            g = group[p]
+        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ax = np.float64(positions[j, 0]) - np.float64(positions[i, 0])
+        ay = np.float64(positions[j, 1]) - np.float64(positions[i, 1])
+        az = np.float64(positions[j, 2]) - np.float64(positions[i, 2])
+        bx = np.float64(positions[k, 0]) - np.float64(positions[i, 0])
+        by = np.float64(positions[k, 1]) - np.float64(positions[i, 1])
+        bz = np.float64(positions[k, 2]) - np.float64(positions[i, 2])
+        cx = np.float64(positions[k, 0]) - np.float64(positions[j, 0])
+        cy = np.float64(positions[k, 1]) - np.float64(positions[j, 1])
+        cz = np.float64(positions[k, 2]) - np.float64(positions[j, 2])
+        x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        across = math.sqrt(x * x + y * y + z * z)
+        if not (across > 0.0 and across < 1e300):
+            continue
+        x, y, z = x / across, y / across, z / across
+        a, b = math.sqrt(ax * ax + ay * ay + az * az), math.sqrt(bx * bx + by * by + bz * bz)
+        c = math.sqrt(cx * cx + cy * cy + cz * cz)
+        one = math.acos(min(1.0, max(-1.0, (ax * bx + ay * by + az * bz) / (a * b))))
+        two = math.acos(min(1.0, max(-1.0, -(ax * cx + ay * cy + az * cz) / (a * c))))
+        for corner in range(3):  # an arc cosine takes as long as all the rest of a corner
+            angle = one if corner == 0 else two if corner == 1 else math.pi - one - two
+            g = group[triangles[t, corner]]
             sums[g, 0] += angle * x
             sums[g, 1] += angle * y
             sums[g, 2] += angle * z

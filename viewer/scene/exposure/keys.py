@@ -50,7 +50,7 @@ def _deviation(scene: Scene, poses: Sequence[Pose]) -> float:
     largest = 0.0
     for number in np.flatnonzero(np.abs(off).max(axis=(0, 2, 3), initial=0.0)).tolist():
         box = _corners(scene.meshes[scene.instances[number].mesh])
-        largest = max(largest, _relative(placed[:, number], off[:, number], box))
+        largest = max(largest, _relative(placed[:, number, None], off[:, number, None], box))
     for number in poses[0].meshes:
         mesh, own = scene.meshes[number], [pose.meshes[number] for pose in poses]
         if isinstance(mesh, DeformedMesh):
@@ -65,8 +65,7 @@ def _deforming(mesh: DeformedMesh, poses: Sequence[MeshPose]) -> float:
     if not len(poses[0].joints):
         return weights
     joints = np.stack([pose.joints for pose in poses])
-    off, box = _bent(joints), _corners(mesh.rest)
-    return max(weights, *(_relative(joints[:, k], off[:, k], box) for k in range(joints.shape[1])))
+    return max(weights, _relative(joints, _bent(joints), _corners(mesh.rest)))
 
 
 def camera_deviation(cameras: Sequence[Camera]) -> float:
@@ -87,11 +86,13 @@ def _bent(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _relative(placed: NDArray[np.float64], off: NDArray[np.float64], box: NDArray[np.float64]) -> float:
-    """Of maps (2 K + 1, 4, 4), ``off`` by (K, 4, 4): the largest way of a corner of the box (8, 4), in its sizes."""
+    """Of maps (2 K + 1, J, 4, 4), ``off`` by (K, J, 4, 4): the largest way of a corner of the box (8, 4), in the sizes
+    that the same of the J maps gives it."""
     with np.errstate(all="ignore"):
-        moved = np.linalg.norm((box @ off.transpose(0, 2, 1))[..., :3], axis=-1).max()
-        edges = np.linalg.norm(((box[0] - box[7]) @ placed.transpose(0, 2, 1))[..., :3], axis=-1).max()
-    return float(moved / edges) if edges > 0 and np.isfinite(moved) else 0.0
+        moved = np.linalg.norm((box @ off.swapaxes(2, 3))[..., :3], axis=-1).max(axis=(0, 2))
+        edges = np.linalg.norm(((box[0] - box[7]) @ placed.swapaxes(2, 3))[..., :3], axis=-1).max(axis=0)
+        found = moved / edges
+    return float(found[(edges > 0) & np.isfinite(moved)].max(initial=0.0))
 
 
 def _corners(mesh: Mesh) -> NDArray[np.float64]:

@@ -142,12 +142,14 @@ class MeshGroups:
         np.minimum.at(self.mesh_low, self.mesh, self.low)
         np.maximum.at(self.mesh_high, self.mesh, self.high)
 
-    def enclose(self, mesh: int, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
-        """Have a mesh, and each group of it, within a box of its space: its positions are written on the device."""
-        own = self.mesh == mesh
-        if own.any():
-            self.low[own], self.high[own] = low, high
-            self.mesh_low[mesh], self.mesh_high[mesh] = low, high
+    def enclose(self, meshes: NDArray[np.int64], low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+        """Have meshes (N,), ascending, and each group of them, within boxes (N, 3) of their spaces: their positions are
+        written on the device."""
+        box = np.searchsorted(meshes, self.mesh)
+        own = np.append(meshes, -1)[box] == self.mesh
+        self.low[own], self.high[own] = low[box[own]], high[box[own]]
+        drawn = self.mesh_low[meshes, 0] <= self.mesh_high[meshes, 0]  # it has groups
+        self.mesh_low[meshes[drawn]], self.mesh_high[meshes[drawn]] = low[drawn], high[drawn]
 
 
 class InstancedMeshes:
@@ -179,9 +181,17 @@ class InstancedMeshes:
         self._batches: NDArray[np.int64] | None = None  # of the groups that the index buffer holds
         self.place(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros((0, extra, 4)))
 
-    def write_positions(self, mesh: int, source: Stream, first: int) -> None:
-        """Take a mesh's positions from the first three components of a stream's elements, from number ``first`` on."""
-        at, left = int(self.groups.first_vertices[mesh]), len(self.groups.meshes[mesh].positions)
+    def write_positions(self, meshes: NDArray[np.int64], source: Stream, firsts: NDArray[np.int64]) -> None:
+        """Take the positions of meshes (N,), ascending, from the first three components of a stream's elements, from
+        the numbers (N,) ``firsts`` on; those that follow each other there and here at once."""
+        begin, end = self.groups.first_vertices[meshes], self.groups.first_vertices[meshes + 1]
+        apart = np.flatnonzero((begin[1:] != end[:-1]) | (firsts[1:] - firsts[:-1] != begin[1:] - begin[:-1])) + 1
+        for a, b in zip(np.r_[0, apart].tolist(), np.r_[apart, len(meshes)].tolist(), strict=True):
+            if a < b:
+                self._take(source, int(firsts[a]), int(begin[a]), int(end[b - 1] - begin[a]))
+
+    def _take(self, source: Stream, first: int, at: int, left: int) -> None:
+        """Positions of ``left`` vertices from number ``at`` on, as of `write_positions`."""
         buffer, wide = self._buffers["position"][0], source.size[0]
         while left:  # the rest of a row, whole rows, the beginning of one
             row, column = divmod(first, wide)
