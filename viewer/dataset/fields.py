@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 from viewer.base.errors import ViewerError
@@ -28,9 +28,9 @@ class Refused(Exception):
         self.expected, self.hint = expected, hint
 
 
-def entry(read: Reader, default: Any = MISSING) -> Any:
-    """A field of a table, by the reader of its value; without a default it must be there."""
-    return field(metadata={"read": read}) if default is MISSING else field(default=default, metadata={"read": read})
+def by(read: Reader) -> dict[str, Reader]:
+    """The metadata of a field that has a key in the file, by the reader of its value."""
+    return {"read": read}
 
 
 def table(kind: type[T], where: str, given: Any) -> T:
@@ -46,7 +46,7 @@ def table(kind: type[T], where: str, given: Any) -> T:
             hint = suggestion(key[:LONGEST_ECHO], known) or f"known: {', '.join(known)}"
             raise ViewerError(where, f"unknown key {echo(key)}", hint)
     for name, each in known.items():
-        if name not in given and each.default is MISSING:
+        if name not in given and each.default is each.default_factory is MISSING:
             raise ViewerError(where, f"the key '{name}' is missing")
     values = {name: _read(known[name].metadata["read"], f"{where}: {name}", value) for name, value in given.items()}
     return kind(**values)

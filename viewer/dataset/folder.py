@@ -43,20 +43,17 @@ class Folder:
     def read(self) -> None:
         """Take what is done from the manifest, and cut off a line that was not finished. Raises ViewerError for another
         recipe's."""
-        self._manifest.seek(0)
         end = 0
-        for number, line in enumerate(self._manifest):
-            try:
-                record = json.loads(line) if line.endswith(b"\n") else None
-            except ValueError:
-                record = None
-            if not isinstance(record, dict):
-                break
-            if number == 0:
-                self._check(record)
-            elif self._whole(record):
-                self.done[record["number"]] = record
-            end += len(line)
+        with open(self.path / MANIFEST, "rb") as file:
+            for number, line in enumerate(file):
+                record = _record(line)
+                if record is None:
+                    break
+                if number == 0:
+                    self._check(record)
+                elif self._whole(record):
+                    self.done[record["number"]] = record
+                end += len(line)
         self._manifest.truncate(end)
         if end == 0:
             self._append(self._head)
@@ -145,6 +142,15 @@ def opened(path: str, stage: Stage) -> Iterator[Folder]:
 def _fill(part: Path, data: bytes) -> None:
     with open(part, "wb") as file:
         file.write(data)
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """Of a line; None for one that is not whole."""
+    try:
+        found = json.loads(line) if line.endswith(b"\n") else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

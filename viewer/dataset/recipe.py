@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.dataset import fields as f
-from viewer.dataset.fields import Span, Vector, entry
+from viewer.dataset.fields import Span, Vector, by
 from viewer.options.declare import suggestion
 from viewer.options.table import check, keywords, part
 from viewer.renderer.inputs.settings import NAMES, Settings
@@ -37,13 +37,13 @@ class Model:
     one of the dataset. annotate : whether it is one at all.
     """
 
-    file: str = entry(f.text())
-    name: str = entry(f.text(f.LONGEST_NAME), "")
-    category: str = entry(f.text(f.LONGEST_NAME), "")
-    size: Span | None = entry(f.span(f.number(0, LARGEST, above=True)), None)
-    count: tuple[int, int] = entry(f.span(f.whole(0, MOST_THINGS)), (1, 1))
-    split: bool = entry(f.flag, False)
-    annotate: bool = entry(f.flag, True)
+    file: str = field(metadata=by(f.text()))
+    name: str = field(default="", metadata=by(f.text(f.LONGEST_NAME)))
+    category: str = field(default="", metadata=by(f.text(f.LONGEST_NAME)))
+    size: Span | None = field(default=None, metadata=by(f.span(f.number(0, LARGEST, above=True))))
+    count: tuple[int, int] = field(default=(1, 1), metadata=by(f.span(f.whole(0, MOST_THINGS))))
+    split: bool = field(default=False, metadata=by(f.flag))
+    annotate: bool = field(default=True, metadata=by(f.flag))
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Poses:
     alone, any rotation, or none. apart : of several positions that of most room to the others.
     """
 
-    area: tuple[Vector, Vector] = entry(f.box, ((-0.5, 0.0, -0.5), (0.5, 0.0, 0.5)))
-    turn: str = entry(f.word("upright", "any", "none"), "upright")
-    rest: bool = entry(f.flag, True)
-    apart: bool = entry(f.flag, True)
+    area: tuple[Vector, Vector] = field(default=((-0.5, 0.0, -0.5), (0.5, 0.0, 0.5)), metadata=by(f.box))
+    turn: str = field(default="upright", metadata=by(f.word("upright", "any", "none")))
+    rest: bool = field(default=True, metadata=by(f.flag))
+    apart: bool = field(default=True, metadata=by(f.flag))
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,23 @@ class Cameras:
     the centre of the upper left one, in place of fov. distortion : OpenCV's coefficients of it.
     """
 
-    distance: Span = entry(f.span(f.number(0, LARGEST, above=True)))
-    elevation: Span = entry(f.span(f.number(-90, 90)), (10.0, 60.0))
-    azimuth: Span = entry(f.span(f.number(-360, 360)), (0.0, 360.0))
-    roll: Span = entry(f.span(f.number(-180, 180)), (0.0, 0.0))
-    aside: float = entry(f.number(0, LARGEST), 0.0)
-    path: str = entry(f.word("random", "orbit"), "random")
-    fov: float = entry(f.number(1, 170), 45.0)
-    intrinsics: tuple[float, ...] | None = entry(f.items(f.number(), 4, 4), None)
-    distortion: tuple[float, ...] = entry(f.items(f.number(), 4, 8), ())
+    distance: Span = field(metadata=by(f.span(f.number(0, LARGEST, above=True))))
+    elevation: Span = field(default=(10.0, 60.0), metadata=by(f.span(f.number(-90, 90))))
+    azimuth: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
+    roll: Span = field(default=(0.0, 0.0), metadata=by(f.span(f.number(-180, 180))))
+    aside: float = field(default=0.0, metadata=by(f.number(0, LARGEST)))
+    path: str = field(default="random", metadata=by(f.word("random", "orbit")))
+    fov: float = field(default=45.0, metadata=by(f.number(1, 170)))
+    intrinsics: tuple[float, ...] | None = field(default=None, metadata=by(f.items(f.number(), 4, 4)))
+    distortion: tuple[float, ...] = field(default=(), metadata=by(f.items(f.number(), 4, 8)))
+
+    def measured(self, size: tuple[int, int]) -> Intrinsics | None:
+        """The projection by ``intrinsics``, of pictures of ``size`` (width, height). Raises ViewerError for wrong
+        numbers."""
+        if self.intrinsics is None:
+            return None
+        fx, fy, cx, cy = self.intrinsics
+        return Intrinsics(fx, fy, cx, cy, size, self.distortion)
 
 
 @dataclass(frozen=True)
@@ -88,12 +96,12 @@ class Lights:
     irradiance : at the middle, W/m^2, across the direction. colors : linear sRGB, one of which each has.
     """
 
-    count: tuple[int, int] = entry(f.span(f.whole(0, 64)), (0, 0))
-    distance: Span | None = entry(f.span(f.number(0, LARGEST, above=True)), None)
-    elevation: Span = entry(f.span(f.number(-90, 90)), (30.0, 80.0))
-    azimuth: Span = entry(f.span(f.number(-360, 360)), (0.0, 360.0))
-    irradiance: Span = entry(f.span(f.number(0, 1e6)), (1.0, 4.0))
-    colors: tuple[Vector, ...] = entry(f.items(f.vector(f.number(0, 1)), 1), ((1.0, 1.0, 1.0),))
+    count: tuple[int, int] = field(default=(0, 0), metadata=by(f.span(f.whole(0, 64))))
+    distance: Span | None = field(default=None, metadata=by(f.span(f.number(0, LARGEST, above=True))))
+    elevation: Span = field(default=(30.0, 80.0), metadata=by(f.span(f.number(-90, 90))))
+    azimuth: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
+    irradiance: Span = field(default=(1.0, 4.0), metadata=by(f.span(f.number(0, 1e6))))
+    colors: tuple[Vector, ...] = field(default=((1.0, 1.0, 1.0),), metadata=by(f.items(f.vector(f.number(0, 1)), 1)))
 
 
 def _choice(value: Any) -> str | Vector:
@@ -110,9 +118,9 @@ class Environments:
     """The environment of a scene: one of ``choices`` (none, sky, studio, a picture's file from the recipe's folder, or
     a radiance), turned about +Y by ``rotation``, degrees; the sky's sun is at an elevation of ``sun``, degrees."""
 
-    choices: tuple[str | Vector, ...] = entry(f.items(_choice, 1), ("studio",))
-    rotation: Span = entry(f.span(f.number(-360, 360)), (0.0, 360.0))
-    sun: Span = entry(f.span(f.number(0, 90)), (20.0, 70.0))
+    choices: tuple[str | Vector, ...] = field(default=("studio",), metadata=by(f.items(_choice, 1)))
+    rotation: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
+    sun: Span = field(default=(20.0, 70.0), metadata=by(f.span(f.number(0, 90))))
 
 
 def _format(value: Any) -> str:
@@ -134,19 +142,19 @@ class Recipe:
     cameras' distance. render : options of `viewer.Renderer` and of its pictures.
     """
 
-    models: tuple[Model, ...] = entry(_table)
-    cameras: Cameras = entry(_table)
-    seed: int = entry(f.whole(0, (1 << 63) - 1), 0)
-    scenes: int = entry(f.whole(1, MOST), 1)
-    views: int = entry(f.whole(1, MOST), 1)
-    size: tuple[int, int] = entry(f.items(f.whole(1, 16384), 2, 2), (640, 480))
-    formats: tuple[str, ...] = entry(f.distinct(_format, 1), FORMATS)
-    layers: tuple[str, ...] = entry(f.distinct(f.word(*LAYERS)), ("depth", "normal", "flow"))
-    depth_scale: float | None = entry(f.number(0, 1000, above=True), None)
-    poses: Poses = entry(_table, Poses())
-    lights: Lights = entry(_table, Lights())
-    environment: Environments = entry(_table, Environments())
-    render: Mapping[str, Any] = entry(_table, None)
+    models: tuple[Model, ...] = field(metadata=by(_table))
+    cameras: Cameras = field(metadata=by(_table))
+    seed: int = field(default=0, metadata=by(f.whole(0, (1 << 63) - 1)))
+    scenes: int = field(default=1, metadata=by(f.whole(1, MOST)))
+    views: int = field(default=1, metadata=by(f.whole(1, MOST)))
+    size: tuple[int, int] = field(default=(640, 480), metadata=by(f.items(f.whole(1, 16384), 2, 2)))
+    formats: tuple[str, ...] = field(default=FORMATS, metadata=by(f.distinct(_format, 1)))
+    layers: tuple[str, ...] = field(default=("depth", "normal", "flow"), metadata=by(f.distinct(f.word(*LAYERS))))
+    depth_scale: float | None = field(default=None, metadata=by(f.number(0, 1000, above=True)))
+    poses: Poses = field(default_factory=Poses, metadata=by(_table))
+    lights: Lights = field(default_factory=Lights, metadata=by(_table))
+    environment: Environments = field(default_factory=Environments, metadata=by(_table))
+    render: Mapping[str, Any] = field(default_factory=dict, metadata=by(_table))
     name: str = "recipe"  # of its file, for messages
     folder: str = "."  # which files are named from
 
@@ -227,7 +235,7 @@ def _check(recipe: Recipe) -> None:
         raise ViewerError(f"{name}: cameras: distortion", "needs intrinsics", "intrinsics = [fx, fy, cx, cy]")
     if cameras.intrinsics is not None:
         try:
-            Intrinsics(*cameras.intrinsics, recipe.size, cameras.distortion)
+            cameras.measured(recipe.size)
         except ViewerError as error:
             raise ViewerError(f"{name}: cameras: intrinsics", error.what, error.hint) from None
     if "bop" in recipe.formats:

@@ -18,7 +18,6 @@ from viewer.dataset.fields import Span
 from viewer.dataset.recipe import Cameras, Lights, Recipe
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
-from viewer.scene.projections.models import Intrinsics
 
 Array = NDArray[np.float64]
 
@@ -140,9 +139,7 @@ def camera(recipe: Recipe, middle: Array, scene: int, view: int) -> Camera:
     plain = Camera(tuple(origin.tolist()), tuple(target.tolist()), fov=cameras.fov)
     right, up, _ = plain.basis()
     upward = math.cos(roll) * up + math.sin(roll) * right
-    projection = None
-    if cameras.intrinsics is not None:
-        projection = Intrinsics(*cameras.intrinsics, recipe.size, cameras.distortion)
+    projection = cameras.measured(recipe.size)
     return Camera(plain.origin, plain.target, tuple(upward.tolist()), cameras.fov, projection=projection)
 
 

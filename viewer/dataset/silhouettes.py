@@ -59,13 +59,11 @@ def silhouettes(
     size = seen.shape[1], seen.shape[0]
     frames = [_frame(camera, ball, size) for ball in balls]
     canvases = [np.zeros((height, width), bool) for _, _, width, height in frames]
-    rays = [_rays(camera, ball, frame, size, seen == number) for number, (ball, frame) in enumerate(zip(balls, frames))]
-    owner = np.concatenate(
-        [np.full(len(each.places), number) for number, each in enumerate(rays)] or [np.zeros(0, int)]
-    )
-    places, directions, near, far = (
-        np.concatenate([np.asarray(each[k]) for each in rays]) if rays else np.zeros(0) for k in range(4)
-    )
+    parts = [_rays(camera, balls[k], frames[k], size, seen == k) for k in range(len(balls))]
+    if not parts:
+        return []
+    owner = np.repeat(np.arange(len(balls)), [len(each.places) for each in parts])
+    places, directions, near, far = (np.concatenate(each) for each in zip(*parts, strict=True))
     step = STEP * np.array([ball.radius for ball in balls])
     origin, left = np.asarray(camera.origin), np.arange(len(owner))
     known = np.append(owners, np.int32(-1))
