@@ -165,7 +165,7 @@ class Recipe:
 
 
 TABLES = {"cameras": Cameras, "poses": Poses, "lights": Lights, "environment": Environments}
-RENDERING = {"spp": 16, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "ground": "none"}  # unless given
+RENDERING = {"spp": 8, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "ground": "none"}  # unless given
 
 
 def read(path: str) -> Recipe:
