@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def dataset(arguments: Namespace) -> bool:
-    """``raystream dataset``: make what is missing of the recipe's pictures; whether all are there."""
+    """``raystream dataset``: make what is missing of the recipe's pictures, and the lists of all."""
     if arguments.recipe is None:
         raise ViewerError("dataset", "the recipe is missing", "such as raystream dataset shoes.toml")
     if arguments.cluster is not None:
@@ -32,7 +32,7 @@ def dataset(arguments: Namespace) -> bool:
     from viewer.dataset.recipe import read
     from viewer.dataset.stage import Stage
 
-    recipe, begin, failed = read(arguments.recipe), perf_counter(), list[str]()
+    recipe, begin = read(arguments.recipe), perf_counter()
     output = arguments.output or os.fspath(Path(arguments.recipe).with_suffix(""))
     if output == arguments.recipe:
         raise ViewerError(output, "is the recipe itself", "give a folder with -o")
@@ -47,10 +47,7 @@ def dataset(arguments: Namespace) -> bool:
             if before and left and not arguments.quiet:
                 progress.note(f"raystream: note: goes on after {before:,} of {recipe.pictures:,} pictures")
             try:
-                for made, fault in pictures(stage, left, arguments, progress):
-                    if made is None:
-                        failed.append(fault)
-                        continue
+                for made in pictures(stage, left, arguments, progress):
                     folder.add(made)
                     share = len(folder.done) / recipe.pictures
                     progress(share, f"{len(folder.done):,} of {recipe.pictures:,} pictures")
@@ -58,19 +55,14 @@ def dataset(arguments: Namespace) -> bool:
                 done = f"{len(folder.done):,} of {recipe.pictures:,} pictures"
                 stop.args = (f"stopped after {done}; the same command goes on",)
                 raise
-            if not failed:
-                progress(1.0, "writing annotations")
-                folder.finish()
+            progress(1.0, "writing annotations")
+            folder.finish()
             drivers = {str(record["driver"]) for record in folder.done.values()}
-    for fault in failed:
-        print(f"raystream: error: {printable(fault)}", file=sys.stderr)
     if not arguments.quiet:
         if len(drivers) > 1:
             print("raystream: note: pictures by several drivers, each with bits of its own", file=sys.stderr)
-        made_now, seconds, (width, height) = len(left) - len(failed), perf_counter() - begin, recipe.size
-        each = f", {seconds / made_now:.2f} s a picture" if made_now else ""
-        told = (
-            f"{len(folder.done):,} of {recipe.pictures:,} pictures of {width} x {height}, {len(stage.kinds):,} objects"
-        )
-        print(printable(f"{output}: {told}; {made_now:,} made in {seconds:.2f} s{each}"))
-    return not failed
+        seconds, (width, height) = perf_counter() - begin, recipe.size
+        each = f", {seconds / len(left):.2f} s a picture" if left else ""
+        told = f"{recipe.pictures:,} pictures of {width} x {height}, {len(stage.kinds):,} objects"
+        print(printable(f"{output}: {told}; {len(left):,} made in {seconds:.2f} s{each}"))
+    return True
