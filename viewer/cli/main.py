@@ -29,14 +29,12 @@ from viewer.cli.devices import devices
 from viewer.cli.faults import FAULT, explained
 from viewer.cli.presets import preset
 from viewer.cli.thumbnail import thumbnail
+from viewer.options.commands import DATASET, DOCTOR, THUMBNAIL
 from viewer.options.compare import COMPARE
-from viewer.options.dataset import DATASET
 from viewer.options.declare import Option, suggestion
-from viewer.options.doctor import DOCTOR
 from viewer.options.processor import MEASURE
 from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
-from viewer.options.thumbnail import THUMBNAIL
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, STOPPED, BROKEN_PIPE = 0, 130, 141

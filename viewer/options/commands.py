@@ -1,4 +1,4 @@
-"""The options of ``raystream dataset`` that are no options of a picture."""
+"""The options of ``raystream dataset``, ``doctor`` and ``thumbnail`` that are no options of a picture."""
 
 from __future__ import annotations
 
@@ -27,5 +27,28 @@ DATASET = of_command(
         "processes",
         1,
         256,
+    ),
+)
+
+DOCTOR = of_command(
+    Option(
+        "output",
+        values.read_file,
+        "raystream-doctor.json",
+        "the report, with all figures",
+        Affects.NOTHING,
+        "REPORT.json",
+        values="a file name such as report.json; - is standard output",
+        short="-o",
+    ),
+)
+
+THUMBNAIL = of_command(
+    Option(
+        "entry",
+        values.read_switch,
+        False,
+        "print the entry that file managers look for, in place of a picture",
+        Affects.NOTHING,
     ),
 )
