@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = (
     *((name, 9) for name in ("cli", "__main__", "launch")),
     *((name, 8) for name in ("window", "notebook", "remote", "farm", "pyrender")),
-    ("viewport", 7),
+    *((name, 7) for name in ("viewport", "dataset")),
     ("renderer", 6),
     *((name, 5) for name in ("denoise", "film", "photons")),
     ("programs", 4),

@@ -22,7 +22,7 @@ README = ROOT / "README.md"
 FOLDERS = ("viewer", "shaders", "tests", "tools", "assets", ".github")
 PAGES = [README, *sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))]
 CONCEPTS = ("accel", "cli", "denoise", "farm", "film", "formats", "lighting", "materials", "notebook", "options")
-CONCEPTS += ("photons", "programs", "pyrender", "remote", "renderer", "stream", "viewport", "window")
+CONCEPTS += ("dataset", "photons", "programs", "pyrender", "remote", "renderer", "stream", "viewport", "window")
 
 LONGEST, LONGEST_README, WORDS_OF_README = 200, 150, 2500  # lines, lines, words
 MEAN = 20  # words of a sentence, on average of a page

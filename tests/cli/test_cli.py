@@ -255,8 +255,8 @@ USAGE = [
     (("frobnicate",), "raystream render frobnicate -o picture.png"),
     (
         ("x.y.z",),
-        "command 'x.y.z': unknown (commands: render, view, info, thumbnail, diff, devices, doctor, graph, check-shaders"
-        ")",
+        "command 'x.y.z': unknown (commands: render, view, info, thumbnail, dataset, diff, devices, doctor, graph, "
+        "check-shaders)",
     ),
     (("--quiet",), "option '--quiet': expected a command before any option"),
     (("render",), "render: the scene is missing"),

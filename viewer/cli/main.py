@@ -24,17 +24,17 @@ from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.base.start.modules import loaded
 from viewer.cli import batch, commands
+from viewer.cli.dataset.command import dataset
 from viewer.cli.devices import devices
 from viewer.cli.faults import FAULT, explained
 from viewer.cli.presets import preset
 from viewer.cli.thumbnail import thumbnail
+from viewer.options.commands import DATASET, DOCTOR, THUMBNAIL
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
-from viewer.options.doctor import DOCTOR
 from viewer.options.processor import MEASURE
 from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
-from viewer.options.thumbnail import THUMBNAIL
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
@@ -387,6 +387,14 @@ COMMANDS = {
             ("output", "a PNG, whatever its name"),
             ("size", "width and height, pixels"),
         ),
+    ),
+    "dataset": Command(
+        "render annotated pictures of models by a recipe: COCO, BOP, NeRF",
+        "RECIPE.toml [-o FOLDER] [options]",
+        dataset,
+        (*DATASET, "cluster", "mix_builds", "quiet", "debug"),
+        own=DATASET,
+        words=(("recipe", "a TOML file of models, poses, cameras, lights and formats"),),
     ),
     "diff": Command(
         "tell how far two pictures, or what two renders give, are apart",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import pkgutil
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ import traceback
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from viewer.base import paths
 from viewer.base.errors import ViewerError
@@ -31,17 +32,21 @@ sys.path.insert(0, sys.argv[1])
 from viewer.cli.workers import work
 work()
 """
-Answer = tuple[list[str], str, str]  # notes, line, fault
+RENDERINGS = "viewer.cli.workers:Renderings"
+Answer = tuple[list[str], Any, str]  # notes, what is made, fault
 
 
-def answers(tasks: Sequence[Namespace], count: int) -> Iterator[Answer]:
+def answers(tasks: Sequence[Namespace], count: int, maker: str = RENDERINGS) -> Iterator[Answer]:
     """What ``count`` processes answer to the tasks, in the order in which they are done. One that dies is the fault of
-    its task, and another one takes its place."""
+    its task, and another one takes its place.
+
+    maker : of each process, a class by its module and name, that has a method ``render`` as `Renderings` has.
+    """
     left: SimpleQueue[Namespace] = SimpleQueue()
     done: SimpleQueue[Answer] = SimpleQueue()
     for task in tasks:
         left.put(task)
-    serving = [_Server(left, done, count) for _ in range(count)]
+    serving = [_Server(left, done, count, maker) for _ in range(count)]
     try:
         for server in serving:
             server.start()
@@ -76,9 +81,9 @@ class Renderings:
 class _Server(threading.Thread):
     """Gives a process of its own one task after the other."""
 
-    def __init__(self, left: SimpleQueue[Namespace], done: SimpleQueue[Answer], count: int) -> None:
+    def __init__(self, left: SimpleQueue[Namespace], done: SimpleQueue[Answer], count: int, maker: str) -> None:
         super().__init__(daemon=True)
-        self._left, self._done, self._stopped = left, done, False
+        self._left, self._done, self._maker, self._stopped = left, done, maker, False
         self._process: subprocess.Popen[bytes] | None = None
         threads = str(max(1, (os.cpu_count() or 1) // count))  # of the software driver and of compiled loops
         self._environment = {"LP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads, **os.environ}
@@ -94,7 +99,7 @@ class _Server(threading.Thread):
 
     def _serve(self, task: Namespace) -> None:
         """A task by a new process, and those that follow while it lives."""
-        command = [sys.executable, "-c", CODE, str(paths.PACKAGE.parent)]
+        command = [sys.executable, "-c", CODE, str(paths.PACKAGE.parent), self._maker]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with child_process(command, env=self._environment, **pipes) as self._process:
             to, back = self._process.stdin, self._process.stdout
@@ -128,13 +133,13 @@ def work() -> None:
 
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # drivers print to standard output, too
-    renderings = Renderings()
+    maker = pkgutil.resolve_name(sys.argv[2])()
     while True:
         try:
             task = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         notes: list[str] = []
-        line, fault = renderings.render(task, Progress(quiet=True, told=notes.append))
-        pickle.dump((notes, line, fault), replies)
+        made, fault = maker.render(task, Progress(quiet=True, told=notes.append))
+        pickle.dump((notes, made, fault), replies)
         replies.flush()

@@ -30,6 +30,8 @@ from viewer.scene.scene import Scene
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+    from viewer.dataset.stage import Stage
+
 LOOK = 0.5  # seconds between checks of the workers
 ALONE = 60.0  # seconds without any worker before it is an error
 MOST_ATTEMPTS = 20  # of a unit, before it is blamed for its workers' ends
@@ -101,9 +103,9 @@ class Work:
         self._looked = -LOOK
         self._alone_since: float | None = None
 
-    def hold(self, scene: Scene, environment: ImageEnvironment | None = None) -> str:
-        """Prepare a scene for the workers, with its environment's picture, if from a file; returns the digest of their
-        content."""
+    def hold(self, scene: Scene | Stage, environment: ImageEnvironment | None = None) -> str:
+        """Prepare a scene for the workers, with its environment's picture, if from a file, or a dataset's stage;
+        returns the digest of their content."""
         data = pickle.dumps((scene, environment), pickle.HIGHEST_PROTOCOL)
         digest = hashlib.blake2b(data, digest_size=16).hexdigest()
         self._payloads.setdefault(digest, (np.frombuffer(data, np.uint8), None))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.version import __version__
+from viewer.dataset.picture import Made, Maker
 from viewer.farm.build import Build, sources
 from viewer.farm.units import Unit
 from viewer.film.film import Film
@@ -56,10 +57,11 @@ class Traced:
 class _Process:
     """State of the process between units."""
 
-    scenes: OrderedDict[str, tuple[Scene, ImageEnvironment | None]] = field(default_factory=OrderedDict)
+    scenes: OrderedDict[str, tuple[Any, ImageEnvironment | None]] = field(default_factory=OrderedDict)
     renderer: Renderer | None = None
     recipe: Recipe | None = None
     staged: Scene | None = None  # scene of the current frames
+    maker: tuple[str, Maker] | None = None  # of a dataset's pictures, by the digest of its stage
 
 
 _PROCESS = _Process()
@@ -71,7 +73,7 @@ def build() -> Build:
 
 
 def hold(digest: str, payload: NDArray[np.uint8]) -> None:
-    """Store a pickled scene with its environment under the digest of their content."""
+    """Store a pickled scene with its environment, or a dataset's stage, under the digest of their content."""
     held = _PROCESS.scenes
     if digest not in held:
         held[digest] = pickle.loads(payload.tobytes())
@@ -102,6 +104,18 @@ def frame(recipe: Recipe, motion: FrameSequence, render: dict[str, Any], k: int,
     return made
 
 
+def dataset_picture(digest: str, number: int) -> Made:
+    """A picture of a dataset whose stage is held. Raises SceneMissing, and errors of `Renderer`."""
+    process = _PROCESS
+    if process.maker is None or process.maker[0] != digest:
+        _forget()
+        try:
+            process.maker = digest, Maker(process.scenes[digest][0])
+        except KeyError:
+            raise SceneMissing(digest) from None
+    return process.maker[1].make(number)
+
+
 def _given(recipe: Recipe) -> tuple[Scene, Settings]:
     """The scene of a recipe, and the settings with its environment."""
     try:
@@ -125,6 +139,7 @@ def _renderer(recipe: Recipe) -> Renderer:
 
 
 def _forget() -> None:
-    if _PROCESS.renderer is not None:
-        _PROCESS.renderer.release()
-    _PROCESS.renderer = _PROCESS.recipe = _PROCESS.staged = None
+    for each in (_PROCESS.renderer, _PROCESS.maker[1] if _PROCESS.maker is not None else None):
+        if each is not None:
+            each.release()
+    _PROCESS.renderer = _PROCESS.recipe = _PROCESS.staged = _PROCESS.maker = None

@@ -113,6 +113,16 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
     return picture
 
 
+def centre_layers(renderer: RendererParts, size: tuple[int, int], names: Sequence[str]) -> dict[str, NDArray]:
+    """Layers of ``size`` (width, height) at pixels' centres, by the ray caster, whatever the program: those of hits and
+    of surfaces by their names in `viewer.film.layers.LAYERS`."""
+    made: dict[str, NDArray] = {name: LAYERS[name].empty(*size[::-1]) for name in names}
+    placed = HitLayers(renderer.prepared, made, size, False)
+    cast_layers(renderer, size, placed.traced(made), False)
+    placed.fill(renderer.camera, np.ones(size[::-1], np.int32))
+    return made
+
+
 def resumed_film(
     renderer: RendererParts, path: str, size: tuple[int, int], state: Checkpoint | None
 ) -> tuple[Film | None, str]:

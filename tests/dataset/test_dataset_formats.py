@@ -1,0 +1,152 @@
+"""What the writers make of arrays and records, against what COCO's and BOP's own tools give."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from recipes import cube, marks, stage
+
+from viewer.dataset import bop, coco
+from viewer.dataset.picture import png16
+from viewer.dataset.silhouettes import box_of
+from viewer.dataset.stage import Stage
+
+
+def decoded(text: str, height: int, width: int) -> np.ndarray:
+    """A mask (H, W) of COCO's text, digit by digit."""
+    lengths, value, shift = list[int](), 0, 0
+    for character in text:
+        digit = ord(character) - 48
+        value |= (digit & 31) << shift
+        shift += 5
+        if not digit & 32:
+            if digit & 16:
+                value -= 1 << shift
+            lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
+            value = shift = 0
+    flat = np.concatenate([np.full(length, number % 2 == 1) for number, length in enumerate(lengths)])
+    return flat.reshape(width, height).T
+
+
+RANDOM = np.random.default_rng(3).random((4, 5)) < 0.5
+KNOWN = [  # by pycocotools 2.0.11
+    (np.zeros((2, 3), bool), "6"),
+    (np.ones((2, 3), bool), "06"),
+    (np.eye(3, dtype=bool), "013000"),
+    (RANDOM, "031O0O0140LO"),
+    (np.pad(np.ones((40, 60), bool), ((7, 3), (11, 200))), f"]a0X1:{'0' * 117}Yh9"),
+]
+
+
+@pytest.mark.parametrize(("mask", "text"), KNOWN)
+def test_run_lengths_are_coco_s(mask: np.ndarray, text: str) -> None:
+    assert coco.run_lengths(mask) == text
+    np.testing.assert_array_equal(decoded(text, *mask.shape), mask)
+
+
+def test_run_lengths_of_many_masks() -> None:
+    draw = np.random.default_rng(4)
+    for _ in range(50):
+        mask = draw.random((draw.integers(1, 90), draw.integers(1, 90))) < draw.random()
+        np.testing.assert_array_equal(decoded(coco.run_lengths(mask), *mask.shape), mask)
+
+
+def test_boxes() -> None:
+    mask = np.zeros((9, 12), bool)
+    assert box_of(mask) is None
+    mask[2:5, 7:11] = mask[8, 0] = True
+    assert box_of(mask) == (0, 2, 11, 7)
+    assert box_of(mask[2:5, 7:11], -20, 30) == (-20, 30, 4, 3)
+
+
+def record(number: int, *things: dict[str, Any]) -> dict[str, Any]:
+    return {"number": number, "coco": list(things)}
+
+
+def test_the_list_of_coco(tmp_path: Path) -> None:
+    """Every number that others refer to is there, and told once."""
+    cube(tmp_path)
+    models = [{"file": "cube.obj", "name": name, "category": category} for name, category in ("ax", "bx", "cy")]
+    found = stage(tmp_path, models=models, views=2, scenes=2)
+    seen = {"counts": "6", "box": [1, 2, 3, 4], "area": 9}
+    (data,) = coco.lists(
+        found, [record(0, {**seen, "kind": 2}), record(1), record(3, {**seen, "kind": 0}, {**seen, "kind": 1})]
+    ).values()
+    whole = json.loads(data)
+    assert [each["id"] for each in whole["images"]] == [0, 1, 3]
+    assert whole["images"][2]["file_name"] == "train_pbr/000001/rgb/000001.png"
+    assert {(each["width"], each["height"]) for each in whole["images"]} == {(40, 30)}
+    assert whole["categories"] == [{"id": 1, "name": "x"}, {"id": 2, "name": "y"}]
+    told = [(each["id"], each["image_id"], each["category_id"]) for each in whole["annotations"]]
+    assert told == [(1, 0, 2), (2, 3, 1), (3, 3, 1)]
+    first = whole["annotations"][0]
+    assert first["segmentation"] == {"size": [30, 40], "counts": "6"} and first["iscrowd"] == 0
+    assert first["bbox"] == [1, 2, 3, 4] and first["area"] == 9
+
+
+def models_of(found: Stage) -> dict[str, bytes]:
+    return {name: data for name, data in bop.lists(found, []).items() if name.startswith("models/")}
+
+
+def test_models_in_millimetres(tmp_path: Path) -> None:
+    """Around the middle of their boxes, as the poses mean them; parts in their model's space."""
+    cube(tmp_path, 7.0)
+    marks(tmp_path)
+    models = [{"file": "cube.obj", "size": 0.25}, {"file": "marks.gltf", "split": True}, {"file": "cube.obj"}]
+    files = models_of(stage(tmp_path, models=models))
+    infos = json.loads(files["models/models_info.json"])
+    assert len(files) == 1 + len(infos) == 8
+    assert infos["1"]["diameter"] == pytest.approx(250 * 3**0.5)
+    assert infos["1"]["min_x"] == infos["1"]["min_z"] == pytest.approx(-125) and infos["1"]["size_y"] == pytest.approx(
+        250
+    )
+    assert infos["2"]["size_x"] == pytest.approx(80) and infos["2"]["min_x"] == pytest.approx(-1040)
+    assert infos["7"]["size_x"] == pytest.approx(7000)
+    points, faces = read_ply(files["models/obj_000001.ply"])
+    assert sorted({tuple(each) for each in np.sign(points).tolist()}) == [
+        (x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)
+    ]
+    corners = points[faces]
+    volume = np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6
+    assert abs(volume) == pytest.approx(250**3) and len(faces) == 12
+
+
+def read_ply(data: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (V, 3) and corners (T, 3), by the head's own words."""
+    head, _, body = data.partition(b"end_header\n")
+    lines = head.decode().splitlines()
+    vertices, triangles = (int(line.split()[-1]) for line in lines if line.startswith("element"))
+    assert lines[:2] == ["ply", "format binary_little_endian 1.0"]
+    assert [line for line in lines if "float" in line] == [
+        f"property float {n}" for n in ("x", "y", "z", "nx", "ny", "nz")
+    ]
+    rows = np.frombuffer(body, "<f4", 6 * vertices).reshape(-1, 6)
+    ends = np.frombuffer(body[24 * vertices :], [("n", "u1"), ("c", "<i4", 3)])
+    assert len(ends) == triangles and (ends["n"] == 3).all()
+    return rows[:, :3].astype(np.float64), ends["c"]
+
+
+def test_a_diameter_is_that_of_all_pairs() -> None:
+    points = np.random.default_rng(2).normal(size=(400, 3)) * (1, 2, 0.5)
+    pairs = np.linalg.norm(points[:, None] - points, axis=2)
+    assert bop._extent(points)["diameter"] == pytest.approx(pairs.max())
+
+
+def test_depths_have_sixteen_bits() -> None:
+    values = np.arange(6, dtype=np.uint16).reshape(2, 3) * 13000
+    with Image.open(io.BytesIO(png16(values))) as found:
+        np.testing.assert_array_equal(np.asarray(found), values)
+        assert found.mode.startswith("I")
+
+
+@pytest.mark.parametrize(("distance", "step"), [(0.5, 0.1), (3.3, 0.2), (6, 0.2), (8, 0.5), (100, 5.0), (1e6, 50000.0)])
+def test_steps_of_depth_reach_twice_as_far_as_the_models(distance: float, step: float, tmp_path: Path) -> None:
+    cube(tmp_path)
+    assert stage(tmp_path, cameras={"distance": distance}).depth_scale == pytest.approx(step)
+    assert stage(tmp_path, cameras={"distance": distance}, depth_scale=3).depth_scale == 3

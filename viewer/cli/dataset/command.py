@@ -1,0 +1,68 @@
+"""What ``raystream dataset`` does with its arguments."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from viewer.base.errors import ViewerError, printable
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def dataset(arguments: Namespace) -> bool:
+    """``raystream dataset``: make what is missing of the recipe's pictures, and the lists of all."""
+    if arguments.recipe is None:
+        raise ViewerError("dataset", "the recipe is missing", "such as raystream dataset shoes.toml")
+    if arguments.cluster is not None:
+        from viewer.farm.cluster import check_cluster
+
+        check_cluster(arguments.cluster)
+        if "jobs" in arguments.typed:
+            raise ViewerError("--jobs", "are processes of this machine, in place of --cluster", "give one of them")
+    elif arguments.mix_builds:
+        raise ViewerError("--mix-builds", "needs --cluster", "such as --cluster local")
+    from viewer.cli.dataset.pictures import pictures
+    from viewer.cli.progress import Progress
+    from viewer.dataset.folder import opened
+    from viewer.dataset.recipe import read
+    from viewer.dataset.stage import Stage
+
+    recipe, begin = read(arguments.recipe), perf_counter()
+    output = arguments.output or os.fspath(Path(arguments.recipe).with_suffix(""))
+    if output == arguments.recipe:
+        raise ViewerError(output, "is the recipe itself", "give a folder with -o")
+    with Progress(arguments.quiet) as progress:
+        progress(None, "loading models")
+        stage = Stage(recipe)
+        for note in stage.notes if not arguments.quiet else ():
+            progress.note(f"raystream: note: {note}")
+        with opened(output, stage) as folder:
+            before = len(folder.done)
+            left = [number for number in range(recipe.pictures) if number not in folder.done]
+            if before and left and not arguments.quiet:
+                progress.note(f"raystream: note: goes on after {before:,} of {recipe.pictures:,} pictures")
+            try:
+                for made in pictures(stage, left, arguments, progress):
+                    folder.add(made)
+                    share = len(folder.done) / recipe.pictures
+                    progress(share, f"{len(folder.done):,} of {recipe.pictures:,} pictures")
+            except KeyboardInterrupt as stop:
+                done = f"{len(folder.done):,} of {recipe.pictures:,} pictures"
+                stop.args = (f"stopped after {done}; the same command goes on",)
+                raise
+            progress(1.0, "writing annotations")
+            folder.finish()
+            drivers = {str(record["driver"]) for record in folder.done.values()}
+    if not arguments.quiet:
+        if len(drivers) > 1:
+            print("raystream: note: pictures by several drivers, each with bits of its own", file=sys.stderr)
+        seconds, (width, height) = perf_counter() - begin, recipe.size
+        each = f", {seconds / len(left):.2f} s a picture" if left else ""
+        told = f"{recipe.pictures:,} pictures of {width} x {height}, {len(stage.kinds):,} objects"
+        print(printable(f"{output}: {told}; {len(left):,} made in {seconds:.2f} s{each}"))
+    return True

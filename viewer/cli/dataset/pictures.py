@@ -1,0 +1,74 @@
+"""A dataset's pictures by one process, by several side by side, or by a cluster."""
+
+from __future__ import annotations
+
+import traceback
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from viewer.base.errors import ViewerError
+from viewer.cli.faults import explained
+from viewer.cli.workers import answers
+
+if TYPE_CHECKING:
+    from viewer.cli.progress import Progress
+    from viewer.dataset.picture import Made, Maker
+    from viewer.dataset.stage import Stage
+
+MAKER = "viewer.cli.dataset.pictures:Pictures"
+
+
+def pictures(stage: Stage, numbers: Sequence[int], arguments: Namespace, progress: Progress) -> Iterator[Made]:
+    """The pictures of these numbers, in any order. Raises ViewerError for the first that fails in another process, and
+    what `Maker` raises in this one."""
+    if not numbers:
+        return
+    if arguments.cluster is not None:
+        from viewer.farm.datasets import render_dataset
+
+        def told(line: str) -> None:
+            if not arguments.quiet:
+                progress.note(f"raystream: note: {line}")
+
+        yield from render_dataset(stage, numbers, arguments.cluster, arguments.mix_builds, told)
+        return
+    jobs = min(arguments.jobs, len(numbers))
+    if jobs > 1:
+        common = {"recipe": stage.recipe, "debug": arguments.debug}
+        tasks = [Namespace(number=number, scene=f"picture {number}", **common) for number in numbers]
+        for _, made, fault in answers(tasks, jobs, MAKER):
+            if fault:
+                where, _, what = fault.partition(": ")
+                raise ViewerError(where, what, "the same command goes on")
+            yield made
+        return
+    from viewer.dataset.picture import Maker
+
+    maker = Maker(stage)
+    try:
+        for number in numbers:
+            yield maker.make(number)
+    finally:
+        maker.release()
+
+
+class Pictures:
+    """Of a worker's process: pictures one after the other by one renderer."""
+
+    def __init__(self) -> None:
+        self._maker: Maker | None = None
+
+    def render(self, task: Namespace, progress: Progress) -> tuple[Made | None, str]:
+        """The picture of a task, or its fault."""
+        from viewer.dataset.picture import Maker
+        from viewer.dataset.stage import Stage
+
+        try:
+            if self._maker is None:
+                self._maker = Maker(Stage(task.recipe))
+            return self._maker.make(task.number), ""
+        except Exception as error:
+            if task.debug:
+                traceback.print_exc()
+            return None, f"{task.scene}: {explained(error)[1]}"

@@ -1,0 +1,179 @@
+"""Tables of TOML as frozen dataclasses: every field declares how its value is read; other keys are refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from typing import Any, TypeVar
+
+from viewer.base.errors import ViewerError
+from viewer.options.declare import listed, suggestion
+
+Reader = Callable[[Any], Any]
+Span = tuple[float, float]
+Vector = tuple[float, float, float]
+T = TypeVar("T")
+
+LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
+LONGEST_TEXT = 4096  # bytes of a text in UTF-8; a name is shorter
+LONGEST_NAME = 256
+
+
+class Refused(Exception):
+    """A value that is not what its field takes. expected : in words. hint : the remedy."""
+
+    def __init__(self, expected: str, hint: str = "") -> None:
+        super().__init__(expected)
+        self.expected, self.hint = expected, hint
+
+
+def by(read: Reader) -> dict[str, Reader]:
+    """The metadata of a field that has a key in the file, by the reader of its value."""
+    return {"read": read}
+
+
+def table(kind: type[T], where: str, given: Any) -> T:
+    """A table as its dataclass. where : the file and the table, for messages.
+
+    Raises ViewerError for what is no table, an unknown or missing key, and a wrong value.
+    """
+    if not isinstance(given, dict):
+        raise ViewerError(where, f"{echo(given)} is no table of keys and values")
+    known = {each.name: each for each in fields(kind) if each.metadata}  # type: ignore[arg-type]
+    for key in given:
+        if key not in known:
+            hint = suggestion(key[:LONGEST_ECHO], known) or f"known: {', '.join(known)}"
+            raise ViewerError(where, f"unknown key {echo(key)}", hint)
+    for name, each in known.items():
+        if name not in given and each.default is each.default_factory is MISSING:
+            raise ViewerError(where, f"the key '{name}' is missing")
+    values = {name: _read(known[name].metadata["read"], f"{where}: {name}", value) for name, value in given.items()}
+    return kind(**values)
+
+
+def _read(read: Reader, where: str, value: Any) -> Any:
+    try:
+        return read(value)
+    except Refused as error:
+        raise ViewerError(where, f"{echo(value)}; expected {error.expected}", error.hint) from None
+
+
+def echo(value: Any) -> str:
+    """A value for a message, cut where it is long."""
+    text = repr(value[: 2 * LONGEST_ECHO] if isinstance(value, str | list) else value)
+    return text if len(text) <= LONGEST_ECHO else f"{text[: LONGEST_ECHO - 4]} ..."
+
+
+# -- readers -----------------------------------------------------------------------------------------------------------
+
+
+def number(low: float = -math.inf, high: float = math.inf, above: bool = False) -> Reader:
+    """A number from ``low`` to ``high``; above : without ``low`` itself."""
+    told = "a number" + (f" {'above' if above else 'from'} {low:g}" if math.isfinite(low) else "")
+    told += f" to {high:g}" if math.isfinite(high) else ""
+
+    def read(value: Any) -> float:
+        real = isinstance(value, int | float) and not isinstance(value, bool)
+        if not real or not low <= value <= high or not math.isfinite(value) or (above and value == low):
+            raise Refused(told)
+        return float(value)
+
+    return read
+
+
+def whole(low: int, high: int) -> Reader:
+    """A whole number."""
+
+    def read(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise Refused(f"a whole number from {low:,} to {high:,}")
+        return value
+
+    return read
+
+
+def span(each: Reader) -> Reader:
+    """A range [low, high], or one value for both."""
+
+    def read(value: Any) -> tuple[Any, Any]:
+        pair = value if isinstance(value, list) else [value, value]
+        if len(pair) != 2:
+            raise Refused("one value, or a range [low, high]")
+        low, high = (each(part) for part in pair)
+        if low > high:
+            raise Refused("a range [low, high]", "it is reversed")
+        return low, high
+
+    return read
+
+
+def flag(value: Any) -> bool:
+    """true or false."""
+    if not isinstance(value, bool):
+        raise Refused("true or false")
+    return value
+
+
+def text(most: int = LONGEST_TEXT) -> Reader:
+    """A text that is not empty, of at most so many bytes, without control characters."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise Refused("a text")
+        if (size := len(value.encode("utf-8", "replace"))) > most:
+            raise Refused(f"at most {most:,} bytes, not {size:,}")
+        if not value.isprintable():
+            raise Refused("a text without control characters")
+        return value
+
+    return read
+
+
+def word(*known: str) -> Reader:
+    """One of some words."""
+
+    def read(value: Any) -> str:
+        if value not in known:
+            close = suggestion(value[:LONGEST_ECHO], known) if isinstance(value, str) else ""
+            raise Refused(listed(known), close)
+        return str(value)
+
+    return read
+
+
+def items(each: Reader, least: int = 0, most: int = 1 << 16) -> Reader:
+    """A list, as a tuple."""
+
+    def read(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list) or not least <= len(value) <= most:
+            raise Refused(f"a list of {least:,} to {most:,} values")
+        return tuple(each(part) for part in value)
+
+    return read
+
+
+def distinct(each: Reader, least: int = 0) -> Reader:
+    """A list without repetitions, as a tuple."""
+    several = items(each, least)
+
+    def read(value: Any) -> tuple[Any, ...]:
+        found = several(value)
+        if len(set(found)) < len(found):
+            raise Refused("each value once")
+        return found
+
+    return read
+
+
+def vector(each: Reader) -> Reader:
+    """Three numbers."""
+    return items(each, 3, 3)
+
+
+def box(value: Any) -> tuple[Vector, Vector]:
+    """The lowest and the highest corner of a box."""
+    low, high = items(vector(number()), 2, 2)(value)
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        raise Refused("two corners [[x, y, z], [x, y, z]]", "the first is to be the lower one along every axis")
+    return low, high

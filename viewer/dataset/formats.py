@@ -1,0 +1,28 @@
+"""The formats of datasets by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from viewer.dataset import bop, coco, nerf
+from viewer.dataset.stage import Stage
+from viewer.dataset.view import View
+
+Files = dict[str, bytes]
+
+
+class Writer(Protocol):
+    """What a format's module has. WHOLE : whether it needs whole silhouettes."""
+
+    WHOLE: bool
+
+    def of_view(self, stage: Stage, view: View) -> tuple[Files, Any]:
+        """A picture's own files, by their paths in the dataset's folder, and what `lists` wants of it, of JSON's
+        types."""
+
+    def lists(self, stage: Stage, records: Sequence[Mapping[str, Any]]) -> Files:
+        """The files of all pictures together, by the numbers and records of all."""
+
+
+WRITERS: Mapping[str, Writer] = {"coco": coco, "bop": bop, "nerf": nerf}  # type: ignore[dict-item]

@@ -1,0 +1,196 @@
+"""The making of a dataset's pictures, each by its number alone: files as bytes, and a record of what is in them."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerWarning
+from viewer.dataset.formats import WRITERS
+from viewer.dataset.sampling import Layout, camera, picture_seed
+from viewer.dataset.silhouettes import Ball, Silhouette, silhouettes
+from viewer.dataset.stage import Arrangement, Stage
+from viewer.dataset.view import Seen, View, lens_of
+from viewer.film.files import encode, image
+from viewer.options.table import keywords
+from viewer.renderer.render import centre_layers
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+
+CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)
+OWN_LAYERS = ("depth", "flow", "object", "position")  # made here; others by the renderer
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished picture: its files by their paths in the dataset's folder, and its record for the formats' lists, of
+    JSON's types."""
+
+    number: int
+    files: Mapping[str, bytes]
+    record: Mapping[str, Any]
+
+
+class Maker:
+    """Makes a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage, self.recipe = stage, stage.recipe
+        self._renderer: Renderer | None = None
+        self._scene: tuple[int, Layout, Arrangement] | None = None
+
+    def release(self) -> None:
+        """Free the renderer."""
+        if self._renderer is not None:
+            self._renderer.release()
+            self._renderer = None
+
+    def make(self, number: int) -> Made:
+        """The picture of that number. Raises ViewerError where the renderer does."""
+        view, linear, layers = self.view(number)
+        files = {view.path("rgb"): encode.png(view.rgb, {}), view.path("depth"): self._depth(view.depth)}
+        if layers:
+            files[view.path("layers", "exr")] = exr(linear, layers)
+        assert self._renderer is not None
+        record: dict[str, Any] = {"number": number, "driver": self._renderer.device.driver}
+        for name in self.recipe.formats:
+            more, record[name] = WRITERS[name].of_view(self.stage, view)
+            files |= more
+        return Made(number, files, record)
+
+    def view(self, number: int) -> tuple[View, NDArray[np.float32], dict[str, NDArray]]:
+        """A picture as arrays: what is known of it, its linear colours (H, W, 3), and the recipe's layers by name."""
+        recipe, (scene, index) = self.recipe, divmod(number, self.recipe.views)
+        if self._scene is None or self._scene[0] != scene:
+            laid = self.stage.layout(scene)
+            self._scene = scene, laid, self.stage.arranged(laid)
+        _, laid, arranged = self._scene
+        eye, size = camera(recipe, laid.middle, scene, index), recipe.size
+        renderer = self._shown(laid, arranged, eye, picture_seed(recipe, number))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ViewerWarning)  # of choices that the recipe has made
+            picture = renderer.render(size, spp=recipe.render["spp"])
+        names = [name for name in recipe.layers if name not in OWN_LAYERS]
+        found = centre_layers(renderer, size, [*names, "instance", "position"])
+        there, position = found["instance"] >= 0, found["position"].astype(np.float64)
+        # The ground, which is no part of the arrangement, has a number beyond.
+        padded = np.append(arranged.owners, np.int32(-1))
+        owners = padded[np.where(found["instance"] < len(arranged.owners), found["instance"], -1)]
+        depth = np.where(there, (position - eye.origin) @ eye.basis()[2], 0.0)
+        view = View(
+            number,
+            scene,
+            index,
+            eye,
+            lens_of(eye, size),
+            picture.srgb8(recipe.render["exposure"], recipe.render["tonemap"]),
+            depth,
+            owners,
+            self._seen(arranged, eye, owners, renderer, padded),
+        )
+        found |= {"depth": depth, "object": owners}
+        if "flow" in recipe.layers:
+            found["flow"] = self._flow(laid, scene, index, position, there)
+        return view, picture.linear, {name: found[name] for name in recipe.layers}
+
+    def _shown(self, laid: Layout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
+        """The renderer with a picture's scene; every option that differs among pictures is given."""
+        environment = self.stage.environments[laid.environment]
+        chosen: dict[str, Any] = {
+            "camera": eye,
+            "environment": environment,
+            "environment_rotation": laid.rotation,
+            "sun": (laid.sun, 0.0) if environment == "sky" else None,
+            "seed": seed,
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ViewerWarning)
+            if self._renderer is None:
+                fixed = {name: value for name, value in self.recipe.render.items() if name in keywords("renderer")}
+                self._renderer = Renderer(arranged.scene, **fixed, **chosen)
+            else:
+                same = self._renderer.prepared.given is arranged.scene
+                self._renderer.update(None if same else arranged.scene, **chosen)
+        return self._renderer
+
+    def _seen(
+        self,
+        arranged: Arrangement,
+        eye: Camera,
+        owners: NDArray[np.int32],
+        renderer: Renderer,
+        of_instances: NDArray[np.int32],
+    ) -> tuple[Seen, ...]:
+        """The copies in a picture."""
+        whole: list[Silhouette | None] = [None] * len(arranged.things)
+        if any(WRITERS[name].WHOLE for name in self.recipe.formats):
+            balls = [self._ball(k, arranged) for k in range(len(arranged.things))]
+            whole = [*silhouettes(renderer, eye, of_instances, balls, owners)]
+        right, up, forward = eye.basis()
+        axes = np.stack([right, -up, forward])
+        return tuple(
+            Seen(
+                thing.kind,
+                axes @ thing.placement.rotation,
+                axes @ (thing.placement.position - eye.origin),
+                thing.placement.scale,
+                silhouette,
+            )
+            for thing, silhouette in zip(arranged.things, whole, strict=True)
+        )
+
+    def _ball(self, number: int, arranged: Arrangement) -> Ball:
+        """Of a copy: that of its whole model."""
+        placed = arranged.things[number].placement
+        shape = self.stage.assets[placed.model].shape
+        low, high = shape.points.min(axis=0), shape.points.max(axis=0)
+        corners = np.where(CORNERS, high, low) @ placed.matrix[:3, :3].T + placed.position
+        return Ball(placed.position, shape.radius * placed.scale * (1 + 1e-5), corners)
+
+    def _flow(
+        self, laid: Layout, scene: int, index: int, position: NDArray[np.float64], there: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """(H, W, 2): from pixels' centres to where the next view of the scene has the same points, right and down; NaN
+        where nothing is hit or the point is behind that camera, and in the last view."""
+        height, width = there.shape
+        flow = np.full((height, width, 2), np.nan, np.float32)
+        if index + 1 < self.recipe.views:
+            following = camera(self.recipe, laid.middle, scene, index + 1)
+            rows, columns = np.nonzero(there)
+            at = following.project(position[there], (width, height))
+            flow[there] = at - np.stack([columns, rows], axis=1) - 0.5
+        return flow
+
+    def _depth(self, depth: NDArray[np.float64]) -> bytes:
+        """A PNG of 16 bits, in steps of the dataset; 0 for none, and for what is too far."""
+        steps = np.rint(depth * 1000 / self.stage.depth_scale)
+        return png16(np.where(steps <= 0xFFFF, steps, 0).astype(np.uint16))
+
+
+def png16(values: NDArray[np.uint16]) -> bytes:
+    """(H, W) as a PNG."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(values).save(file, format="PNG")
+    return file.getvalue()
+
+
+def exr(linear: NDArray[np.float32], layers: Mapping[str, NDArray]) -> bytes:
+    """Colours and layers as an EXR."""
+    channels = dict(layers)
+    if "flow" in channels:  # no layer of pictures, whose channels have names
+        flow = channels.pop("flow")
+        channels |= {"flow.X": flow[..., 0], "flow.Y": flow[..., 1]}
+    with tempfile.TemporaryDirectory(prefix="raystream-") as folder:  # the library writes files alone
+        path = Path(folder) / "picture.exr"
+        image.save(path, linear, channels)
+        return path.read_bytes()

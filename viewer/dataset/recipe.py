@@ -1,0 +1,252 @@
+"""A recipe of a dataset: the values of its TOML file, declared and checked."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.dataset import fields as f
+from viewer.dataset.fields import Span, Vector, by
+from viewer.options.declare import suggestion
+from viewer.options.table import check, keywords, part
+from viewer.renderer.inputs.settings import NAMES, Settings
+from viewer.scene.projections.models import Intrinsics
+
+FORMATS = ("coco", "bop", "nerf")
+# Layers of the EXR beside a picture: of pixels' centres.
+LAYERS = ("depth", "normal", "flow", "position", "albedo", "uv", "object", "material", "class", "part", "triangle")
+MOST = 1_000_000  # scenes, and pictures: file names have six digits
+MOST_THINGS = 4096  # in a scene: a mask each
+LARGEST = 1e6  # scene units, of places and sizes
+BYTES = 16 << 20  # of a recipe's file
+# What the recipe says itself, or what is of one picture alone.
+OWN = {"camera", "environment", "environment_rotation", "sun", "seed", "light", "variant", "classic", "device"}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that stands in the scenes.
+
+    file : of a model, from the recipe's folder, or the name of a built-in scene. name : by default the file's.
+    category : of COCO; by default the semantic class in the file, else the name. size : the longest side of its box,
+    scene units, a range; None: as in the file. count : copies in a scene, a range. split : each object of the file is
+    one of the dataset. annotate : whether it is one at all.
+    """
+
+    file: str = field(metadata=by(f.text()))
+    name: str = field(default="", metadata=by(f.text(f.LONGEST_NAME)))
+    category: str = field(default="", metadata=by(f.text(f.LONGEST_NAME)))
+    size: Span | None = field(default=None, metadata=by(f.span(f.number(0, LARGEST, above=True))))
+    count: tuple[int, int] = field(default=(1, 1), metadata=by(f.span(f.whole(0, MOST_THINGS))))
+    split: bool = field(default=False, metadata=by(f.flag))
+    annotate: bool = field(default=True, metadata=by(f.flag))
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Where models are put, in every scene anew.
+
+    area : a box of positions of the models' middles, or with ``rest`` of their lowest points along y. turn : about +Y
+    alone, any rotation, or none. apart : of several positions that of most room to the others.
+    """
+
+    area: tuple[Vector, Vector] = field(default=((-0.5, 0.0, -0.5), (0.5, 0.0, 0.5)), metadata=by(f.box))
+    turn: str = field(default="upright", metadata=by(f.word("upright", "any", "none")))
+    rest: bool = field(default=True, metadata=by(f.flag))
+    apart: bool = field(default=True, metadata=by(f.flag))
+
+
+@dataclass(frozen=True)
+class Cameras:
+    """Where the cameras are: on a shell around the models' middle.
+
+    distance : from there, scene units. elevation, azimuth : degrees, above the horizon, and about +Y from +Z towards
+    +X. roll : degrees. aside : radius of a ball around the middle in which targets lie. path : random places, or an
+    orbit through the azimuths in even steps. fov : vertical, degrees. intrinsics : (fx, fy, cx, cy) in pixels, (0, 0)
+    the centre of the upper left one, in place of fov. distortion : OpenCV's coefficients of it.
+    """
+
+    distance: Span = field(metadata=by(f.span(f.number(0, LARGEST, above=True))))
+    elevation: Span = field(default=(10.0, 60.0), metadata=by(f.span(f.number(-90, 90))))
+    azimuth: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
+    roll: Span = field(default=(0.0, 0.0), metadata=by(f.span(f.number(-180, 180))))
+    aside: float = field(default=0.0, metadata=by(f.number(0, LARGEST)))
+    path: str = field(default="random", metadata=by(f.word("random", "orbit")))
+    fov: float = field(default=45.0, metadata=by(f.number(1, 170)))
+    intrinsics: tuple[float, ...] | None = field(default=None, metadata=by(f.items(f.number(), 4, 4)))
+    distortion: tuple[float, ...] = field(default=(), metadata=by(f.items(f.number(), 4, 8)))
+
+    def measured(self, size: tuple[int, int]) -> Intrinsics | None:
+        """The projection by ``intrinsics``, of pictures of ``size`` (width, height). Raises ViewerError for wrong
+        numbers."""
+        if self.intrinsics is None:
+            return None
+        fx, fy, cx, cy = self.intrinsics
+        return Intrinsics(fx, fy, cx, cy, size, self.distortion)
+
+
+@dataclass(frozen=True)
+class Lights:
+    """Point lights of a scene, on a shell around the models' middle.
+
+    irradiance : at the middle, W/m^2, across the direction. colors : linear sRGB, one of which each has.
+    """
+
+    count: tuple[int, int] = field(default=(0, 0), metadata=by(f.span(f.whole(0, 64))))
+    distance: Span | None = field(default=None, metadata=by(f.span(f.number(0, LARGEST, above=True))))
+    elevation: Span = field(default=(30.0, 80.0), metadata=by(f.span(f.number(-90, 90))))
+    azimuth: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
+    irradiance: Span = field(default=(1.0, 4.0), metadata=by(f.span(f.number(0, 1e6))))
+    colors: tuple[Vector, ...] = field(default=((1.0, 1.0, 1.0),), metadata=by(f.items(f.vector(f.number(0, 1)), 1)))
+
+
+def _choice(value: Any) -> str | Vector:
+    """none, sky, studio, a file, or a radiance."""
+    if isinstance(value, list):
+        found: Vector = f.vector(f.number(0, 1e6))(value)
+        return found
+    name: str = f.text()(value)
+    return name
+
+
+@dataclass(frozen=True)
+class Environments:
+    """The environment of a scene: one of ``choices`` (none, sky, studio, a picture's file from the recipe's folder, or
+    a radiance), turned about +Y by ``rotation``, degrees; the sky's sun is at an elevation of ``sun``, degrees."""
+
+    choices: tuple[str | Vector, ...] = field(default=("studio",), metadata=by(f.items(_choice, 1)))
+    rotation: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
+    sun: Span = field(default=(20.0, 70.0), metadata=by(f.span(f.number(0, 90))))
+
+
+def _format(value: Any) -> str:
+    name: str = f.word(*FORMATS)(value)
+    return name
+
+
+def _table(value: Any) -> Any:
+    """Read by `read`, which knows the file."""
+    return value
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All of a recipe. A picture's number is its scene's times ``views`` and the number of its view.
+
+    seed : of everything that is drawn. scenes : arrangements of models and light. views : pictures of each. size :
+    (width, height). formats, layers : what is written. depth_scale : mm for a step of a depth's PNG; None: by the
+    cameras' distance. render : options of `viewer.Renderer` and of its pictures.
+    """
+
+    models: tuple[Model, ...] = field(metadata=by(_table))
+    cameras: Cameras = field(metadata=by(_table))
+    seed: int = field(default=0, metadata=by(f.whole(0, (1 << 63) - 1)))
+    scenes: int = field(default=1, metadata=by(f.whole(1, MOST)))
+    views: int = field(default=1, metadata=by(f.whole(1, MOST)))
+    size: tuple[int, int] = field(default=(640, 480), metadata=by(f.items(f.whole(1, 16384), 2, 2)))
+    formats: tuple[str, ...] = field(default=FORMATS, metadata=by(f.distinct(_format, 1)))
+    layers: tuple[str, ...] = field(default=("depth", "normal", "flow"), metadata=by(f.distinct(f.word(*LAYERS))))
+    depth_scale: float | None = field(default=None, metadata=by(f.number(0, 1000, above=True)))
+    poses: Poses = field(default_factory=Poses, metadata=by(_table))
+    lights: Lights = field(default_factory=Lights, metadata=by(_table))
+    environment: Environments = field(default_factory=Environments, metadata=by(_table))
+    render: Mapping[str, Any] = field(default_factory=dict, metadata=by(_table))
+    name: str = "recipe"  # of its file, for messages
+    folder: str = "."  # which files are named from
+
+    @property
+    def pictures(self) -> int:
+        """How many there are."""
+        return self.scenes * self.views
+
+
+TABLES = {"cameras": Cameras, "poses": Poses, "lights": Lights, "environment": Environments}
+RENDERING = {"spp": 8, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "ground": "none"}  # unless given
+
+
+def read(path: str) -> Recipe:
+    """The recipe of a file. Raises ViewerError, in one line, for one that cannot be read or that says what it may
+    not."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise ViewerError(f.echo(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > BYTES:
+        raise ViewerError(path, f"has more than {BYTES:,} bytes", "is it a recipe?")
+    try:
+        given = tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:  # of both, encoding and TOML
+        raise ViewerError(path, f"is no TOML: {str(error)[:200]}", "see https://toml.io") from None
+    return parsed(given, path, str(Path(path).resolve().parent))
+
+
+def parsed(given: dict[str, Any], name: str, folder: str) -> Recipe:
+    """The recipe of a file's tables. name : of the file. folder : which files are named from."""
+    read_tables: dict[str, Any] = dict(given)
+    if "models" in given:
+        models = given["models"]
+        if not isinstance(models, list):
+            raise ViewerError(f"{name}: models", "expected tables of models", "write [[models]]")
+        if not 1 <= len(models) <= MOST_THINGS:
+            raise ViewerError(f"{name}: models", f"{len(models):,} of them; expected 1 to {MOST_THINGS:,}")
+        read_tables["models"] = tuple(f.table(Model, f"{name}: models[{k}]", each) for k, each in enumerate(models))
+    for key, kind in TABLES.items():
+        if key in given:
+            read_tables[key] = f.table(kind, f"{name}: {key}", given[key])
+    read_tables["render"] = rendering(given.get("render", {}), f"{name}: render")
+    found = replace(f.table(Recipe, name, read_tables), name=name, folder=folder)
+    _check(found)
+    return found
+
+
+def rendering(given: Any, where: str) -> dict[str, Any]:
+    """The options of a recipe's pictures, checked, with those of `RENDERING`."""
+    if not isinstance(given, dict):
+        raise ViewerError(where, f"{f.echo(given)} is no table of options")
+    known = [each for each in keywords("renderer") if each not in OWN and each not in part("camera")]
+    known += ["spp", *keywords("save")]
+    values = dict(RENDERING)
+    for key, value in given.items():
+        if key not in known:
+            raise ViewerError(where, f"unknown option {f.echo(key)}", suggestion(key[: f.LONGEST_ECHO], known))
+        try:
+            check(key, value)
+            Settings(**({key: value} if key in NAMES else {}))
+        except ViewerError as error:
+            raise ViewerError(f"{where}: {key} {f.echo(value)}", error.what, error.hint) from None
+        values[key] = value
+    return values
+
+
+def _check(recipe: Recipe) -> None:
+    """Raise ViewerError for parts that do not fit together."""
+    name, cameras = recipe.name, recipe.cameras
+    if recipe.pictures > MOST:
+        raise ViewerError(name, f"{recipe.scenes:,} scenes of {recipe.views:,} views", f"at most {MOST:,} pictures")
+    most = sum(each.count[1] for each in recipe.models)
+    if most > MOST_THINGS:
+        raise ViewerError(f"{name}: models", f"up to {most:,} copies in a scene", f"at most {MOST_THINGS:,}")
+    if cameras.distortion and cameras.intrinsics is None:
+        raise ViewerError(f"{name}: cameras: distortion", "needs intrinsics", "intrinsics = [fx, fy, cx, cy]")
+    if cameras.intrinsics is not None:
+        try:
+            cameras.measured(recipe.size)
+        except ViewerError as error:
+            raise ViewerError(f"{name}: cameras: intrinsics", error.what, error.hint) from None
+    if "bop" in recipe.formats:
+        if any(cameras.distortion):
+            raise ViewerError(f"{name}: cameras: distortion", "BOP has no distortion", 'leave "bop" out of formats')
+        for number, model in enumerate(recipe.models):
+            if model.annotate and model.size is not None and model.size[0] < model.size[1]:
+                where = f"{name}: models[{number}]: size"
+                raise ViewerError(where, "BOP's poses have no scale, so that a model has one size", "give one number")
+    if "nerf" in recipe.formats and len(cameras.distortion) > 5:
+        raise ViewerError(f"{name}: cameras: distortion", "NeRF's files hold k1, k2, p1, p2, k3 alone", "give five")
+    if "nerf" in recipe.formats and recipe.render["exposure"] == "auto":
+        where = f"{name}: render: exposure"
+        raise ViewerError(where, "auto differs from picture to picture, which NeRF takes for light", "give a number")

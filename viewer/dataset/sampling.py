@@ -1,0 +1,187 @@
+"""Arrangements, lights and cameras of a dataset: pure functions of the seed and of a scene's or picture's number.
+
+All is made of `numpy.random.Generator.random` of generators that are seeded by (seed, subject, number), so that any
+picture can be made by itself, in any order, and that another subject's numbers do not move what is drawn here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.dataset.fields import Span
+from viewer.dataset.recipe import Cameras, Lights, Recipe
+from viewer.scene.camera import Camera
+from viewer.scene.light import Light
+
+Array = NDArray[np.float64]
+
+POSES, LIGHTS, ENVIRONMENT, CAMERA, PICTURE = range(5)  # subjects
+TRIES = 32  # positions of which the one of most room is taken
+
+
+class Shape(NamedTuple):
+    """A model's form, scene units of its file.
+
+    points : (V, 3) of its surface, from the middle of its box. side : the longest of its box. radius : of a ball around
+    the middle.
+    """
+
+    points: Array
+    side: float
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """A copy of a model, by its number: points from its box's middle are scaled, rotated (3, 3) and moved."""
+
+    model: int
+    scale: float
+    rotation: Array
+    position: Array
+
+    @property
+    def matrix(self) -> Array:
+        """(4, 4): from the model, its middle at the origin, to the world."""
+        found = np.eye(4)
+        found[:3, :3], found[:3, 3] = self.rotation * self.scale, self.position
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A scene: its copies of models, its lights, the number of its environment among the choices, that one's rotation
+    and its sun's elevation, degrees, and the middle (3,) of all copies."""
+
+    placements: tuple[Placement, ...]
+    lights: tuple[Light, ...]
+    environment: int
+    rotation: float
+    sun: float
+    middle: Array
+
+
+def generator(seed: int, *numbers: int) -> np.random.Generator:
+    """Of its own for a subject and its numbers."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *numbers))))
+
+
+def layout(recipe: Recipe, shapes: Sequence[Shape], scene: int) -> Layout:
+    """The scene of that number. shapes : of the recipe's models."""
+    placements = _placements(recipe, shapes, generator(recipe.seed, POSES, scene))
+    corners = [
+        placed.position + side * placed.scale * shapes[placed.model].radius
+        for placed in placements
+        for side in (-1.0, 1.0)
+    ]
+    low, high = (np.min(corners, axis=0), np.max(corners, axis=0)) if corners else (np.zeros(3), np.zeros(3))
+    middle = (low + high) / 2
+    lights = _lights(recipe.lights, recipe.cameras, middle, generator(recipe.seed, LIGHTS, scene))
+    draw = generator(recipe.seed, ENVIRONMENT, scene)
+    chosen = _one_of(len(recipe.environment.choices), draw)
+    rotation, sun = within(recipe.environment.rotation, draw), within(recipe.environment.sun, draw)
+    return Layout(placements, lights, chosen, rotation, sun, middle)
+
+
+def _placements(recipe: Recipe, shapes: Sequence[Shape], draw: np.random.Generator) -> tuple[Placement, ...]:
+    poses, found = recipe.poses, list[Placement]()
+    low, high = (np.array(corner) for corner in poses.area)
+    for number, (model, shape) in enumerate(zip(recipe.models, shapes, strict=True)):
+        for _ in range(model.count[0] + _one_of(model.count[1] - model.count[0] + 1, draw)):
+            scale = 1.0 if model.size is None else within(model.size, draw) / shape.side
+            rotation = rotated(poses.turn, draw)
+            lift = -float((shape.points @ rotation[1]).min()) * scale if poses.rest and len(shape.points) else 0.0
+            best, room = low, -math.inf
+            for _ in range(TRIES if poses.apart else 1):
+                position = low + draw.random(3) * (high - low) + (0.0, lift, 0.0)
+                gaps = [
+                    float(np.linalg.norm(position - other.position))
+                    - scale * shape.radius
+                    - other.scale * shapes[other.model].radius
+                    for other in found
+                ]
+                if min(gaps, default=math.inf) > room:
+                    best, room = position, min(gaps, default=math.inf)
+            found.append(Placement(number, scale, rotation, best))
+    return tuple(found)
+
+
+def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Generator) -> tuple[Light, ...]:
+    found = []
+    for number in range(lights.count[0] + _one_of(lights.count[1] - lights.count[0] + 1, draw)):
+        distance = within(lights.distance or cameras.distance, draw)
+        position = middle + distance * on_shell(lights.elevation, lights.azimuth, draw)
+        power = within(lights.irradiance, draw) * distance**2
+        color = np.array(lights.colors[_one_of(len(lights.colors), draw)]) * power
+        x, y, z = position.tolist()
+        red, green, blue = color.tolist()
+        found.append(Light("point", f"light {number}", (x, y, z), intensity=(red, green, blue)))
+    return tuple(found)
+
+
+def camera(recipe: Recipe, middle: Array, scene: int, view: int) -> Camera:
+    """The camera of a view of a scene. middle : (3,) of the models there."""
+    cameras, draw = recipe.cameras, generator(recipe.seed, CAMERA, scene, view)
+    distance, roll = within(cameras.distance, draw), math.radians(within(cameras.roll, draw))
+    azimuth = cameras.azimuth
+    if cameras.path == "orbit":
+        azimuth = (azimuth[0] + (azimuth[1] - azimuth[0]) * view / recipe.views,) * 2
+    away = on_shell(cameras.elevation, azimuth, draw)
+    inside = on_shell((-90.0, 90.0), (0.0, 360.0), draw) * cameras.aside * draw.random() ** (1 / 3)
+    target = middle + inside
+    origin = target + distance * away
+    plain = Camera(tuple(origin.tolist()), tuple(target.tolist()), fov=cameras.fov)
+    right, up, _ = plain.basis()
+    upward = math.cos(roll) * up + math.sin(roll) * right
+    projection = cameras.measured(recipe.size)
+    return Camera(plain.origin, plain.target, tuple(upward.tolist()), cameras.fov, projection=projection)
+
+
+def picture_seed(recipe: Recipe, number: int) -> int:
+    """Of a picture's samples."""
+    return int(generator(recipe.seed, PICTURE, number).random() * 0x7FFFFFFF)
+
+
+def within(span: Span, draw: np.random.Generator) -> float:
+    """A number of a range."""
+    return span[0] + (span[1] - span[0]) * float(draw.random())
+
+
+def _one_of(count: int, draw: np.random.Generator) -> int:
+    """A whole number below the count."""
+    return int(draw.random() * count)
+
+
+def on_shell(elevation: Span, azimuth: Span, draw: np.random.Generator) -> Array:
+    """(3,): a direction of a sphere's part between two elevations and two azimuths, degrees, all alike."""
+    low, high = (math.sin(math.radians(angle)) for angle in elevation)
+    height, around = within((low, high), draw), math.radians(within(azimuth, draw))
+    across = math.sqrt(max(0.0, 1 - height * height))
+    return np.array([across * math.sin(around), height, across * math.cos(around)])
+
+
+def rotated(turn: str, draw: np.random.Generator) -> Array:
+    """(3, 3): about +Y alone, any rotation (K. Shoemake, "Uniform Random Rotations", Graphics Gems III, 1992), or
+    none. Three numbers are drawn in each case."""
+    first, second, third = draw.random(3).tolist()
+    if turn == "none":
+        return np.eye(3)
+    if turn == "upright":
+        c, s = math.cos(2 * math.pi * first), math.sin(2 * math.pi * first)
+        return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    a, b = math.sqrt(1 - first), math.sqrt(first)
+    x, y = a * math.sin(2 * math.pi * second), a * math.cos(2 * math.pi * second)
+    z, w = b * math.sin(2 * math.pi * third), b * math.cos(2 * math.pi * third)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )

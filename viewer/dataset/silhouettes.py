@@ -1,0 +1,146 @@
+"""Whole silhouettes of objects, what hides them taken away: rays that go on until they meet the object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.scene.projections.models import Intrinsics
+
+Array = NDArray[np.float64]
+Box = tuple[int, int, int, int]
+
+# A silhouette that leaves the picture is known in a canvas of so many pictures along each side, as BOP's tools have it.
+CANVAS = 3
+STEP = 1e-5  # behind a surface, in radii of the object, from where a ray goes on
+
+
+class Ball(NamedTuple):
+    """An object's ball, and the corners (8, 3) of its box, world space."""
+
+    middle: Array
+    radius: float
+    corners: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Silhouette:
+    """All of an object: ``mask`` (H, W) of the picture, and in the canvas around it the count of pixels and the box
+    (left, top, width, height), which may begin before the picture; None without any."""
+
+    mask: NDArray[np.bool_]
+    count: int
+    box: Box | None
+
+
+def box_of(mask: NDArray[np.bool_], left: int = 0, top: int = 0) -> Box | None:
+    """(left, top, width, height) of what is set, pixels; None without any. left, top : of the mask itself."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return None
+    x, y = int(columns[0]), int(rows[0])
+    return left + x, top + y, int(columns[-1]) - x + 1, int(rows[-1]) - y + 1
+
+
+def silhouettes(
+    renderer: Renderer,
+    camera: Camera,
+    owners: NDArray[np.int32],
+    balls: list[Ball],
+    seen: NDArray[np.int32],
+) -> list[Silhouette]:
+    """Of each object. owners : (I,) the object of each of the scene's instances, -1 for none. seen : (H, W) the object
+    in each pixel of the picture, at its centre, -1 for none."""
+    size = seen.shape[1], seen.shape[0]
+    frames = [_frame(camera, ball, size) for ball in balls]
+    canvases = [np.zeros((height, width), bool) for _, _, width, height in frames]
+    parts = [_rays(camera, balls[k], frames[k], size, seen == k) for k in range(len(balls))]
+    if not parts:
+        return []
+    owner = np.repeat(np.arange(len(balls)), [len(each.places) for each in parts])
+    places, directions, near, far = (np.concatenate(each) for each in zip(*parts, strict=True))
+    step = STEP * np.array([ball.radius for ball in balls])
+    origin, left = np.asarray(camera.origin), np.arange(len(owner))
+    known = np.append(owners, np.int32(-1))
+    while len(left):
+        at, ways = near[left], directions[left]
+        hits = renderer.trace(origin + at[:, None] * ways, ways, (far[left] - at).astype(np.float32), view=True)
+        own = known[hits.instance] == owner[left]
+        for number in np.unique(owner[left[own]]).tolist():
+            canvases[number].reshape(-1)[places[left[own & (owner[left] == number)]]] = True
+        near[left] = at + hits.distance + step[owner[left]]
+        left = left[~own & (hits.instance >= 0) & (near[left] < far[left])]
+    return [
+        _whole(canvas, frame, seen == number)
+        for number, (canvas, frame) in enumerate(zip(canvases, frames, strict=True))
+    ]
+
+
+class _Rays(NamedTuple):
+    """Rays through pixels of a frame: their places in it, unit directions (N, 3), and where they enter and leave the
+    object's ball."""
+
+    places: NDArray[np.intp]
+    directions: Array
+    near: Array
+    far: Array
+
+
+def _frame(camera: Camera, ball: Ball, size: tuple[int, int]) -> Box:
+    """The part of the canvas that the object can be in."""
+    width, height = size
+    if isinstance(camera.projection, Intrinsics) and any(camera.projection.distortion):
+        return 0, 0, width, height  # which is known in the picture alone
+    margin = (CANVAS - 1) // 2
+    low, high = np.array([-margin * width, -margin * height]), np.array([(1 + margin) * width, (1 + margin) * height])
+    _, _, forward = camera.basis()
+    ahead = (ball.corners - np.asarray(camera.origin)) @ forward
+    if (ahead <= 0).all():
+        return 0, 0, 0, 0
+    if (ahead > 0).all():
+        at = camera.project(ball.corners, size)
+        low = np.clip(np.floor(at.min(axis=0)) - 1, low, high)
+        high = np.clip(np.ceil(at.max(axis=0)) + 1, low, high)
+    left, top, right, bottom = (int(value) for value in (*low, *high))
+    return left, top, right - left, bottom - top
+
+
+def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], seen: NDArray[np.bool_]) -> _Rays:
+    """Those through the frame's pixels that come to the ball, but for pixels in which the object is seen anyway."""
+    left, top, width, height = frame
+    shown = np.zeros((height, width), bool)
+    _within(shown, frame, seen)[...] = _within(seen, (0, 0, *size), shown, frame)
+    places = np.flatnonzero(~shown)
+    film = np.stack([places % max(width, 1) + left, places // max(width, 1) + top], axis=1) + 0.5
+    _, ways = camera.unproject(film, size)
+    towards = ball.middle - np.asarray(camera.origin)
+    along = ways @ towards
+    with np.errstate(invalid="ignore"):  # a lens may not see all of the film
+        under = ball.radius**2 - (towards @ towards - along**2)
+        far = along + np.sqrt(np.maximum(under, 0.0))
+        kept = (under > 0) & (far > 0)
+    near = np.maximum(along - np.sqrt(np.maximum(under, 0.0)), 0.0)
+    return _Rays(places[kept], ways[kept], near[kept], far[kept])
+
+
+def _within(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None = None) -> NDArray:
+    """The part of an array over a frame that another one, over the picture or another frame, has, too."""
+    left, top, width, height = frame
+    x, y, w, h = other_frame or (0, 0, other.shape[1], other.shape[0])
+    first, last = max(left, x), min(left + width, x + w)
+    upper, lower = max(top, y), min(top + height, y + h)
+    return array[max(upper - top, 0) : max(lower - top, 0), max(first - left, 0) : max(last - left, 0)]
+
+
+def _whole(canvas: NDArray[np.bool_], frame: Box, seen: NDArray[np.bool_]) -> Silhouette:
+    mask = seen.copy()
+    inside = _within(mask, (0, 0, mask.shape[1], mask.shape[0]), canvas, frame)
+    part = _within(canvas, frame, mask)
+    inside |= part
+    part |= inside
+    return Silhouette(mask, int(canvas.sum()), box_of(canvas, frame[0], frame[1]))

@@ -1,0 +1,217 @@
+"""All that a recipe's pictures are made of: models, environments and the dataset's objects, and scenes of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer import formats
+from viewer.base.errors import ViewerError
+from viewer.base.version import __version__
+from viewer.dataset.recipe import Model, Recipe
+from viewer.dataset.sampling import Layout, Placement, Shape, layout
+from viewer.film.files.checkpoint import fingerprint
+from viewer.film.mattes.labels import classes, objects, shortened, unique
+from viewer.formats.image.environment_maps import load as load_environment
+from viewer.scene import builtin
+from viewer.scene.environment import ImageEnvironment
+from viewer.scene.geometry.bounds import used_points
+from viewer.scene.instance import Instance
+from viewer.scene.material import TEXTURE_FIELDS, Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Scene
+from viewer.scene.texture import Texture
+
+WORDS = ("none", "sky", "studio")
+FLAT = 1e-12  # a model's longest side that is less is none
+Environment = str | tuple[float, float, float] | ImageEnvironment
+
+
+class Kind(NamedTuple):
+    """An object of the dataset, of which there are copies: of a model, by its number, all or one of its parts, -1: all;
+    with the number of its category."""
+
+    model: int
+    part: int
+    name: str
+    category: int
+
+
+class Thing(NamedTuple):
+    """A copy of a kind, by its number, in a scene."""
+
+    kind: int
+    placement: Placement
+
+
+@dataclass(frozen=True, eq=False)
+class Asset:
+    """A model as it is read: its scene, its shape, the middle (3,) of its box, and of each instance the part that it
+    is of, 0 where it is not split."""
+
+    scene: Scene
+    shape: Shape
+    middle: NDArray[np.float64]
+    parts: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """A scene of the dataset, with the copies in it and of each instance (I,) the copy's number, -1 for none."""
+
+    scene: Scene
+    things: tuple[Thing, ...]
+    owners: NDArray[np.int32]
+
+
+class Stage:
+    """The models and environments of a recipe, read; it can be sent to another process.
+
+    kinds, categories : of the dataset. depth_scale : mm of a step of depths. digest : differs where its pictures would.
+    notes : remarks on the files.
+
+    Raises ViewerError for a file that is missing or cannot be read, and for a model of no extent.
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        names = unique([each.name or Path(each.file).stem for each in recipe.models])
+        labels: dict[str, int] = {}
+        self.assets: list[Asset] = []
+        self.kinds: list[Kind] = []
+        self.notes: list[str] = []
+        for number, (model, name) in enumerate(zip(recipe.models, names, strict=True)):
+            asset = _asset(recipe, model, f"{recipe.name}: models[{number}]")
+            self.assets.append(asset)
+            self.notes += asset.scene.warnings
+            for part, own, category in _kinds(asset.scene, model, name) if model.annotate else ():
+                self.kinds.append(Kind(number, part, own, labels.setdefault(category, len(labels))))
+        self.categories = tuple(labels)
+        self.depth_scale = recipe.depth_scale or _steps(2 * 1000 * recipe.cameras.distance[1] / 0xFFFF)
+        self.environments = [self._environment(choice) for choice in recipe.environment.choices]
+        self._numbers = {(kind.model, kind.part): number for number, kind in enumerate(self.kinds)}
+        self._meshes, self._materials, self._textures = self._joined()
+        content = [(each.scene.meshes, each.scene.instances, each.scene.materials) for each in self.assets]
+        plain = replace(recipe, name="", folder="", models=tuple(replace(m, file="") for m in recipe.models))
+        looks = [each.scene.textures for each in self.assets]
+        parts = (self.kinds, self.categories, content, looks, self.environments)
+        self.digest = fingerprint(__version__, plain, *parts)
+
+    def layout(self, scene: int) -> Layout:
+        """The layout of the scene of that number."""
+        return layout(self.recipe, [each.shape for each in self.assets], scene)
+
+    def arranged(self, placed: Layout) -> Arrangement:
+        """The scene of a layout."""
+        instances, owners, things = list[Instance](), list[int](), list[Thing]()
+        for copy, placement in enumerate(placed.placements):
+            asset, first = self.assets[placement.model], self._first[placement.model]
+            matrix = placement.matrix.copy()
+            matrix[:3, 3] -= matrix[:3, :3] @ asset.middle
+            numbers: dict[int, int] = {}
+            for part in sorted(set(asset.parts.tolist())):
+                kind = self._numbers.get((placement.model, part if self.recipe.models[placement.model].split else -1))
+                if kind is not None:
+                    numbers[part] = len(things)
+                    things.append(Thing(kind, placement))
+            for each, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
+                material = None if each.material is None else each.material + first[1]
+                name = f"{each.name} of copy {copy}"
+                instances.append(Instance(each.mesh + first[0], matrix @ each.transform, material, name))
+                owners.append(numbers.get(part, -1))
+        scene = Scene(
+            self._meshes, instances, self._materials, lights=list(placed.lights), name="scene", textures=self._textures
+        )
+        return Arrangement(scene, tuple(things), np.array(owners, np.int32))
+
+    def surfaces(self, kind: Kind) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
+        """The meshes of an object, with their transforms (4, 4) from each to the model, its middle at the origin."""
+        asset = self.assets[kind.model]
+        for each, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
+            if kind.part in (-1, part):
+                matrix = each.transform.copy()
+                matrix[:3, 3] -= asset.middle
+                yield asset.scene.meshes[each.mesh], matrix
+
+    def _environment(self, choice: str | tuple[float, float, float]) -> Environment:
+        if not isinstance(choice, str) or choice in WORDS:
+            return choice
+        path = os.path.join(self.recipe.folder, choice)
+        if not os.path.exists(path):
+            where, hint = f"{self.recipe.name}: environment: choices", f"or one of {', '.join(WORDS)}"
+            raise ViewerError(where, f"there is no file {path[:200]}", hint)
+        return load_environment(path)
+
+    def _joined(self) -> tuple[list[Mesh], list[Material], list[Texture]]:
+        """The meshes, materials and textures of all models; each model's first numbers are kept."""
+        meshes, materials, textures = list[Mesh](), list[Material](), list[Texture]()
+        self._first: list[tuple[int, int]] = []
+        for asset in self.assets:
+            scene, first = asset.scene, len(materials)
+            self._first.append((len(meshes), first))
+            meshes += [each.with_materials(each.materials + np.int32(first)) for each in scene.meshes]
+            materials += [_renumbered(each, len(textures)) for each in scene.materials]
+            textures += scene.textures
+        return meshes, materials, textures
+
+
+def _steps(least: float) -> float:
+    """The first of 0.1, 0.2, 0.5, 1, 2 ... that is not below."""
+    return next(
+        size for power in range(-1, 20) for size in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if size >= least
+    )
+
+
+def _asset(recipe: Recipe, model: Model, where: str) -> Asset:
+    path = os.path.join(recipe.folder, model.file)
+    try:
+        if model.file in builtin.names() and not os.path.exists(path):
+            scene = builtin.build(model.file).tessellated()
+        else:
+            scene = formats.load(path).tessellated()
+    except ViewerError as error:
+        raise ViewerError(f"{where}: {error.where[:200]}", error.what, error.hint) from None
+    points = np.concatenate(
+        [np.zeros((0, 3))]
+        + [
+            own @ each.transform[:3, :3].T + each.transform[:3, 3]
+            for each in scene.instances
+            for own in used_points([scene.meshes[each.mesh]])
+        ]
+    )
+    side = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+    if not FLAT < side < np.inf:
+        raise ViewerError(f"{where}: {model.file[:200]}", "has no extent", "a model needs a surface")
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    points = points - middle
+    radius = float(np.sqrt((points**2).sum(axis=1).max()))
+    parts = objects(scene).numbers if model.split else np.zeros(len(scene.instances), np.int32)
+    return Asset(scene, Shape(points, side, radius), middle, parts)
+
+
+def _kinds(scene: Scene, model: Model, name: str) -> Iterator[tuple[int, str, str]]:
+    """Part, name and category of a model's objects."""
+    numbers, known = classes(scene)
+    if not model.split:
+        shown = sorted({known[number] for number in numbers.tolist() if number >= 0})
+        yield -1, name, model.category or (shown[0] if len(shown) == 1 else name)
+        return
+    parts, names = objects(scene)
+    for part, own in enumerate(names):
+        meant = {known[number] for number in numbers[parts == part].tolist() if number >= 0}
+        yield part, shortened(f"{name}/{own}"), model.category or (meant.pop() if len(meant) == 1 else own)
+
+
+def _renumbered(material: Material, first: int) -> Material:
+    """A material whose textures are numbered from ``first`` on."""
+    changed = {name: getattr(material, name) + first for name in TEXTURE_FIELDS if getattr(material, name) is not None}
+    if material.classic is not None and material.classic.textures:
+        layers = tuple(replace(each, texture=each.texture + first) for each in material.classic.textures)
+        changed["classic"] = replace(material.classic, textures=layers)
+    return replace(material, **changed)
