@@ -270,7 +270,7 @@ def test_python_has_known_names_and_options(code: str) -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             at = ast.unparse(node.func)
             if at in ("raystream.render", "raystream.show", "raystream.Renderer", "renderer.update", "view.update"):
-                used = {keyword.arg for keyword in node.keywords}
+                used = {keyword.arg for keyword in node.keywords if keyword.arg}  # others are a dictionary's
                 assert used <= {*OPTIONS, "up", "stats", "cluster", "scene"}, at
 
 
