@@ -239,12 +239,13 @@ def test_info_json_holds_no_infinity(library, capsys):
 
 
 def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
-    module = types.ModuleType("viewer.cli.shader_check")
-    monkeypatch.setitem(sys.modules, "viewer.cli.shader_check", module)
-    module.check_shaders = lambda report: report("all well") or 0
+    module = types.ModuleType("viewer.cli.shader_check.check")
+    monkeypatch.setitem(sys.modules, "viewer.cli.shader_check.check", module)
+    module.check_shaders = lambda report, program, progress: report(f"all well of {program}") or 0
     run("check-shaders")
-    assert capsys.readouterr().out == "all well\n"
-    module.check_shaders = lambda report: report("walk.glsl:3: bad") or 1
+    run("check-shaders", "--program", "path")
+    assert capsys.readouterr().out == "all well of None\nall well of path\n"
+    module.check_shaders = lambda report, **_: report("walk.glsl:3: bad") or 1
     run("check-shaders", code=1)
 
 

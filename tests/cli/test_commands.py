@@ -17,10 +17,10 @@ from signals import heeding
 
 from viewer.base.version import __version__
 from viewer.cli import main as cli
-from viewer.cli import shader_check
 from viewer.cli.commands import _unused
 from viewer.cli.main import _parse
 from viewer.cli.presets import published_remark
+from viewer.cli.shader_check import check, machines, passes, scenes
 from viewer.film.files.image import read_exr
 from viewer.stream.compile.source import Source
 
@@ -285,7 +285,7 @@ def test_the_scene_for_checking_shaders_has_everything(device):
     from viewer.renderer.renderer import Renderer
     from viewer.scene.material import KINDS
 
-    scene = shader_check.everything()
+    scene = scenes.everything()
     assert {material.kind for material in scene.materials} == set(KINDS)
     made = Renderer(scene, environment="sky", machine="singlepass", device=device).render((4, 4), spp=1)
     assert np.isfinite(made.linear).all()
@@ -294,10 +294,10 @@ def test_the_scene_for_checking_shaders_has_everything(device):
 def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
     """Without a context that somebody else has made current, as from the command line."""
     device, lines = request.getfixturevalue("device"), []
-    routed = [*shader_check.routed_sources(), ("broken", (Source(), Source()))]
-    monkeypatch.setattr(shader_check, "routed_sources", lambda: iter(routed))
-    monkeypatch.setattr(shader_check, "_sources", lambda device: iter(()))
-    assert shader_check.check_shaders(lines.append, device) == 1
+    routed = [*passes.routed_sources(), ("broken", (Source(), Source()))]
+    monkeypatch.setattr(passes, "routed_sources", lambda: iter(routed))
+    monkeypatch.setattr(machines, "jobs", lambda device: iter(()))
+    assert check.check_shaders(lines.append, device) == 1
     passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
     assert {"photon map: route, fetched", "photon map: keep", "window: photons", "window: panels"} <= passed
     assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from viewer.cli import shader_check
+from viewer.cli.shader_check import check, machines
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.draw import tiles_source
 
@@ -32,15 +32,15 @@ ELSEWHERE = source("elsewhere", "#define WRONG", "void main() { color = vec4(0.5
 def checked(monkeypatch: pytest.MonkeyPatch, device: Any, *sources: tuple[str, Source]) -> tuple[int, list[str]]:
     said: list[str] = []
     drawn = [(name, {"vert": tiles_source(), "frag": made}) for name, made in sources]
-    monkeypatch.setattr(shader_check, "programs", lambda device: iter(drawn))
-    return shader_check.check_shaders(said.append, device), said
+    monkeypatch.setattr(check, "jobs", lambda device: [iter(drawn)])
+    return check.check_shaders(said.append, device), said
 
 
 LINES = len(tiles_source().lines) + len(GOOD[1].lines)
 
 
 def test_failures_are_counted_and_told_by_their_lines(device, monkeypatch) -> None:
-    monkeypatch.setattr(shader_check.shutil, "which", lambda name: None)
+    monkeypatch.setattr(check.shutil, "which", lambda name: None)
     failures, said = checked(monkeypatch, device, GOOD, BAD, GOOD)
     assert failures == 1
     assert said[0] == f"good: ok, {LINES} lines"
@@ -53,7 +53,7 @@ def test_failures_are_counted_and_told_by_their_lines(device, monkeypatch) -> No
 
 def test_programs_beyond_the_driver_are_left_out(device, monkeypatch) -> None:
     """Of the mask by exported stencil values: without the extension machines write them bit by bit."""
-    monkeypatch.setattr(shader_check.shutil, "which", lambda name: None)
+    monkeypatch.setattr(check.shutil, "which", lambda name: None)
     made = Source()
     made.add("#version 330 core\n#extension GL_ARB_no_driver_has_it : require\nout vec4 color;", "begin")
     failures, said = checked(monkeypatch, device, GOOD, ("beyond", made))
@@ -63,7 +63,7 @@ def test_programs_beyond_the_driver_are_left_out(device, monkeypatch) -> None:
 
 
 def test_a_validator_has_a_say(device, monkeypatch, tmp_path: Path) -> None:
-    validator = tmp_path / shader_check.VALIDATOR
+    validator = tmp_path / check.VALIDATOR
     validator.write_text(VALIDATOR)
     validator.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
@@ -75,19 +75,19 @@ def test_a_validator_has_a_say(device, monkeypatch, tmp_path: Path) -> None:
 
 def seen_by(device: Any) -> Iterator[tuple[str, Source]]:
     with device.current():
-        yield from shader_check._sources(device)
+        yield from (each for job in machines.jobs(device) for each in job)
 
 
 def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
     """With fewer structures and programs than there are: the forms of each."""
     from viewer.programs import PICTURES
 
-    monkeypatch.setattr(shader_check, "_RECIPES", ({"accel": "grid", "traversal": "dda"},))
-    monkeypatch.setattr(shader_check, "TESTS", ("watertight",))
-    monkeypatch.setattr(shader_check, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
-    monkeypatch.setattr(shader_check, "MAPS", ("stencil",))
-    monkeypatch.setattr(shader_check, "SEARCHES", ("nearest",))
-    monkeypatch.setattr(shader_check, "LAYERED", ({"program": "path"},))
+    monkeypatch.setattr(machines, "RECIPES", ({"accel": "grid", "traversal": "dda"},))
+    monkeypatch.setattr(machines, "TESTS", ("watertight",))
+    monkeypatch.setattr(machines, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
+    monkeypatch.setattr(machines, "MAPS", ("stencil",))
+    monkeypatch.setattr(machines, "SEARCHES", ("nearest",))
+    monkeypatch.setattr(machines, "LAYERED", ({"program": "path"},))
     found = dict(seen_by(device))
     names = list(found)
 
@@ -111,3 +111,24 @@ def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
     files = {file for made in found.values() for file in made.files}
     for kernel in ("add_features", "estimate_photon", "gather_ray", "top_traversal_step"):
         assert f"kernels/{kernel}.glsl" in files
+
+
+def test_one_program_alone(device, monkeypatch) -> None:
+    """All of its forms, with progress, and no word of files that others include."""
+    monkeypatch.setattr(check.shutil, "which", lambda name: None)
+    said: list[str] = []
+    seen: list[tuple[float | None, str]] = []
+    assert not check.check_shaders(said.append, device, "cast", lambda share, text: seen.append((share, text)))
+    for words in ("cast single pass (bvh)", "cast single pass (two-level-bvh)", "cast none/", "moving", "counts 0 to"):
+        assert any(words in line for line in said), words
+    assert all(line.startswith("cast ") for line in said[:-1]) and said[-1].endswith(", 0 failed")
+    shares = [share for share, _ in seen if share is not None]
+    assert shares == sorted(shares) and shares[0] == 0 and 0.5 < shares[-1] < 1
+    assert seen[0][1].startswith("shader 1, cast single pass")
+
+
+def test_an_unknown_program_is_refused(capsys) -> None:
+    from viewer.cli.main import main
+
+    assert main(["check-shaders", "--program", "nosuch"]) == 2
+    assert "--program 'nosuch': expected cast, shadow, whitted, path or photon" in capsys.readouterr().err

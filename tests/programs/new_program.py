@@ -139,13 +139,13 @@ def panels() -> list[str]:
 
 def checked() -> list[str]:
     """Names of what the shader check assembles, of the program and of one more."""
-    from viewer.cli import shader_check
+    from viewer.cli.shader_check import machines
     from viewer.stream.gl.device import shared_device
 
-    shader_check._RECIPES, shader_check.TESTS, shader_check.LAYERED = (), ("watertight",), ()
-    shader_check.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}
+    machines.RECIPES, machines.TESTS, machines.LAYERED = (), ("watertight",), ()
+    machines.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}
     with shared_device().current():
-        for name, _ in shader_check._sources(shared_device()):
+        for name in (name for job in machines.jobs(shared_device()) for name, _ in job):
             if name.startswith(NAME):
                 return [name]
     return []

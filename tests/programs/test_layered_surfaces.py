@@ -9,7 +9,7 @@ import numpy as np
 import places
 import pytest
 
-from viewer.cli.shader_check import layered
+from viewer.cli.shader_check.scenes import layered
 from viewer.kernels.records import HIT
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.renderer import Renderer

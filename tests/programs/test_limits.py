@@ -10,7 +10,8 @@ import pytest
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.accel.two_level.top import TOPS
-from viewer.cli.shader_check import LAYERED, everything
+from viewer.cli.shader_check.machines import LAYERED
+from viewer.cli.shader_check.scenes import everything
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.lighting.sampler import SAMPLERS
 from viewer.programs import LEVELS, PICTURES, programs_with, trace

@@ -12,7 +12,7 @@ import pytest
 from inlined import copies, lines
 from numpy.typing import NDArray
 
-from viewer.cli.shader_check import everything
+from viewer.cli.shader_check.scenes import everything
 from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings

@@ -7,7 +7,7 @@ import places
 import pytest
 from pictures import of_two_kinds
 
-from viewer.cli.shader_check import everything
+from viewer.cli.shader_check.scenes import everything
 from viewer.renderer.renderer import Renderer
 from viewer.scene.edits.movable import with_light_at
 from viewer.scene.environment import ConstantEnvironment, ImageEnvironment

@@ -19,7 +19,7 @@ from viewer.accel.two_level import build as two_level
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.base.errors import keywords as in_python
-from viewer.cli.shader_check import everything
+from viewer.cli.shader_check.scenes import everything
 from viewer.options.declare import Affects
 from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords

@@ -425,10 +425,14 @@ def graph(arguments: Namespace) -> bool:
 
 
 def check_shaders(arguments: Namespace) -> bool:
-    """``raystream check-shaders``: whether all compile."""
-    from viewer.cli.shader_check import check_shaders as check
+    """``raystream check-shaders``: whether all compile, or those of one program."""
+    from viewer.cli.progress import Progress
+    from viewer.cli.shader_check.check import check_shaders as check
+    from viewer.renderer.inputs.program_file import read_program
 
-    return not check(report=lambda line: print(printable(line)))
+    program = None if arguments.program is None else read_program(arguments.program)
+    with Progress() as progress:
+        return not check(progress.say, program=program, progress=progress)
 
 
 def emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:

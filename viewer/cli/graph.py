@@ -14,6 +14,7 @@ from viewer.options.declare import suggestion
 from viewer.programs import LEVELS, PICTURES, photon_emission, photon_frame, ray_cast, trace
 from viewer.programs.diagram import draw_program
 from viewer.programs.photon_map import photon_map
+from viewer.renderer.inputs.program_file import EXTENSION, read_program
 from viewer.stream.declare.program import Program
 
 TREE = 2  # surfaces of a path: as many levels as a stack needs to be seen as one
@@ -39,7 +40,10 @@ def drawings() -> dict[str, tuple[Callable[[], Program], str]]:
 
 
 def graph(name: str) -> str:
-    """The SVG document of a program. Raises ViewerError for an unknown name, with the known ones."""
+    """The SVG document of a program, by its name or file. Raises ViewerError for an unknown name, with the known
+    ones."""
+    if name.endswith(EXTENSION):
+        name = read_program(name)
     known = drawings()
     if name not in known:
         names = f"there are {', '.join(known)}"
@@ -55,7 +59,7 @@ def write_graph(name: str, output: str | None) -> None:
     if output == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return
-    target = Path(output or f"{name}.svg")
+    target = Path(output or f"{Path(name).stem}.svg")
     if target.suffix.lower() != ".svg":
         raise ViewerError(str(target), "a diagram is an SVG", "name a file that ends in .svg, or - for standard output")
     try:

@@ -32,7 +32,7 @@ from viewer.cli.thumbnail import thumbnail
 from viewer.options.commands import DATASET, DOCTOR, THUMBNAIL
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
-from viewer.options.processor import MEASURE
+from viewer.options.processor import CHECK, MEASURE
 from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
 
@@ -427,5 +427,11 @@ COMMANDS = {
         ("debug",),
         argument="PROGRAM",
     ),
-    "check-shaders": Command("assemble and compile every program", "", commands.check_shaders, ("debug",)),
+    "check-shaders": Command(
+        "assemble and compile every program, or all forms of one",
+        "[--program NAME]",
+        commands.check_shaders,
+        (*CHECK, "debug"),
+        own=CHECK,
+    ),
 }

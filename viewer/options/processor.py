@@ -150,3 +150,15 @@ MEASURE = of_command(
         "SCENE",
     )
 )
+
+# Of ``raystream check-shaders``.
+CHECK = of_command(
+    Option(
+        "program",
+        values.read_optional_word,
+        None,
+        "the forms of this program alone: a name, or a Python file of your own",
+        Affects.NOTHING,
+        "NAME",
+    )
+)

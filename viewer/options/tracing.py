@@ -11,7 +11,7 @@ PROGRAM = of_part(
         "program",
         values.read_word,
         "path",
-        "the algorithm",
+        "the algorithm: a name, or a Python file of your own",
         Affects.PROGRAM,
         "NAME",
         viewed=True,

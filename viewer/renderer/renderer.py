@@ -30,6 +30,7 @@ from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import fitted, view
 from viewer.renderer.inputs.lighting import scene_lighting
 from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
+from viewer.renderer.inputs.program_file import renewed
 from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unknown_keyword
@@ -303,11 +304,13 @@ class Renderer:
 
     @exclusive
     def reload(self) -> None:
-        """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.
+        """Read changed program files, and compile the shaders from their files. Running jobs end with the old ones:
+        abandon them.
 
-        Raises ShaderError where one does not compile; the old ones then stay.
+        Raises ViewerError where a file is faulty or a shader does not compile; the old ones then stay.
         """
-        self.gpu_scene.reload()
+        with renewed():
+            self.gpu_scene.reload()
         self.photon_map.release()
 
     # -- programs and memory ---------------------------------------------------------------------------------------

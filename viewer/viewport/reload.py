@@ -1,4 +1,4 @@
-"""Shader files that change on disk are seen here; the application compiles them anew."""
+"""Shader and program files that change on disk are seen here; the application reads them again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Stamp = tuple[int, int] | None  # time of change in nanoseconds, and bytes; None
 
 
 class Watch:
-    """Looks at the files below ``shaders/`` that programs were made from."""
+    """Looks at the files that programs were made from, below ``shaders/`` or by absolute paths."""
 
     def __init__(self) -> None:
         self._seen: dict[str, Stamp] = {}

@@ -14,6 +14,7 @@ from viewer.film.error.stop import Stop
 from viewer.formats import named
 from viewer.options.table import check
 from viewer.renderer.device.tuning import in_buffers
+from viewer.renderer.inputs.program_file import program_files
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import PANELS
 from viewer.renderer.session.session import Session
@@ -186,7 +187,7 @@ class App:
         self._measure()
         began = time.monotonic()
         turn.begin()
-        if self._watch.changed(self.device.files):
+        if self._watch.changed([*self.device.files, *program_files()]):
             view.compile("changed shaders", self._reload_shaders)
         turn.move()
         view.compile_now()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 from weakref import ref
 
 import numpy as np
@@ -20,7 +20,7 @@ from viewer.accel.structures import Structure
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
-from viewer.programs import LEVELS, PICTURES, light_layers
+from viewer.programs import LEVELS, PICTURES, PictureProgram, light_layers
 from viewer.renderer.device.deform_passes import read_tables
 from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
@@ -272,7 +272,7 @@ class GpuScene:
         stay."""
         with self.device.current():
             passes = {} if self.deformer is None else self.deformer.compiled_anew()
-        self.machines.reload()  # the last that may fail
+        self.machines.reload(self._renewed)  # the last that may fail
         if self.deformer is not None:
             self.deformer.take(passes)
         self.raster.release()
@@ -280,6 +280,18 @@ class GpuScene:
             self._release_build()
         self.reloads += 1
         self._changed()
+
+    def _renewed(self, key: Key, program: Program) -> tuple[Key, Program]:
+        """Key and program of a machine as they are now: of a picture's, after its file has changed, other ones."""
+        if key.what[0] != "picture":
+            return key, program
+        _, before, surfaces, first_hits, form = cast("tuple[str, PictureProgram, bool, str, Any]", key.what)
+        make = PICTURES[before.name]
+        if surfaces or make is before:
+            return key, program
+        taken = make.arguments(**dict(form))
+        renewed = make(LEVELS[self.structure.levels], first_hits=first_hits, **taken)
+        return replace(key, what=("picture", make, surfaces, first_hits, tuple(taken.items()))), renewed
 
     def _changed(self) -> None:
         self.version = next(_VERSIONS)
@@ -336,7 +348,8 @@ class GpuScene:
     ) -> Key:
         """The key of the machine for a `program` of pictures, in streams of a ``shape`` (width, height)."""
         form = tuple(_form(self.prepared, settings).items())
-        return self.key(("picture", settings.program, surfaces, form, first_hits), program, settings, shape, counting)
+        make = settings.picture_program
+        return self.key(("picture", make, surfaces, first_hits, form), program, settings, shape, counting)
 
     def key(
         self,

@@ -109,20 +109,24 @@ class MachinePool(Mapping[Key, Machine]):
         key, settings = cast("tuple[Key, Settings]", run.key)
         return self.take(run.program, key, settings, run.streams, deferred=True)
 
-    def reload(self) -> None:
-        """Make all machines anew, their shaders from their files. Raises ShaderError; the old ones then stay."""
+    def reload(self, renewed: Callable[[Key, Program], tuple[Key, Program]]) -> None:
+        """Make all machines anew, their shaders from their files. renewed : key and program as they are now. Raises
+        ViewerError; the old ones then stay."""
         made: dict[Key, Machine] = {}
+        settings: dict[Key, Settings] = {}
         with self.device.current():
             try:
-                for key, old in self._held.items():
-                    made[key] = self._make(old.linked.counted, key, self._settings[key])
+                for before, old in self._held.items():
+                    key, program = renewed(before, old.linked.counted)
+                    settings[key] = self._settings[before]
+                    made[key] = self._make(program, key, settings[key])
             except ViewerError:
                 for machine in made.values():
                     machine.release()
                 raise
             for old in self._held.values():
                 old.release()
-        self._held = made
+        self._held, self._settings = made, settings
 
     def release(self) -> None:
         """Give all machines back; the context must be current."""

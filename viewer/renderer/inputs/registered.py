@@ -12,12 +12,14 @@ from viewer.film.tonemap import TONEMAPS
 from viewer.options.declare import Option, listed
 from viewer.options.table import OPTIONS
 from viewer.programs import PICTURES, PictureProgram
+from viewer.renderer.inputs.program_file import read_program
 
 
 def registered() -> dict[str, Option]:
     """All options by name, with what this installation knows."""
     words = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
     known = {name: replace(OPTIONS[name], choices=tuple(choices)) for name, choices in words.items()}
+    known["program"] = replace(known["program"], read=lambda _, value: read_program(value))
     return {**OPTIONS, **known, "depth": replace(OPTIONS["depth"], default_text=_depths())}
 
 

@@ -14,6 +14,7 @@ from viewer.lighting.sampler import sampler_uniforms
 from viewer.options import table as options
 from viewer.options.declare import Affects
 from viewer.programs import PICTURES, PictureProgram
+from viewer.renderer.inputs.program_file import file_of, read_program
 
 NAMES = tuple(options.keywords("renderer"))
 RECIPE = tuple(options.keywords("prepare"))
@@ -73,7 +74,8 @@ class Settings(Mapping[str, Any]):
         return f"Settings({', '.join(told)})"
 
     def __reduce__(self) -> Any:
-        return partial(Settings, **self._values), ()
+        program = file_of(self.program) or self.program  # which another process reads itself
+        return partial(Settings, **{**self._values, "program": program}), ()
 
     def replace(self, **changes: Any) -> Settings:
         """The same with other values, which are checked; itself where nothing differs.
@@ -193,7 +195,7 @@ def checked(name: str, value: Any) -> Any:
     """The checked value of a renderer's option. Raises ViewerError that names the option and the expected values."""
     if name not in NAMES:
         raise unknown_keyword(name, "Renderer")
-    return options.check(name, value, PICTURES if name == "program" else ())
+    return read_program(value) if name == "program" else options.check(name, value)
 
 
 def unknown_keyword(name: str, call: str, own: Collection[str] = NAMES) -> ViewerError:

@@ -99,13 +99,17 @@ class Source:
             self.add(record.glsl_pack(rounding), origin)
 
     def include(self, name: str) -> None:
-        """Append a file with its includes, each file once. Raises ShaderError for a missing one."""
+        """Append a file with its includes, each file once. Those of a file outside of ``shaders/`` may lie beside it.
+        Raises ShaderError for a missing one."""
         if name in self.files:
             return
         try:
             text = self.read(name)
         except (FileNotFoundError, IsADirectoryError):
-            raise ShaderError(name, "shader file not found", "names are relative to shaders/") from None
+            hint = "" if os.path.isabs(name) else "names are relative to shaders/"
+            raise ShaderError(name, "shader file not found", hint) from None
+        except UnicodeDecodeError:
+            raise ShaderError(name, "is no text in UTF-8") from None
         self.files.append(name)
         within: list[bool | None] = []  # one per open condition: whether lines are included; None: left to the compiler
         for line, origin, included, condition in _parsed(name, text):
@@ -116,8 +120,9 @@ class Source:
             if included is None:
                 self.lines.append((line, origin))
                 continue
+            beside = os.path.join(os.path.dirname(name), included)
             try:
-                self.include(included)
+                self.include(beside if os.path.isabs(name) and os.path.isfile(beside) else included)
             except ShaderError as error:
                 if error.where != included:
                     raise

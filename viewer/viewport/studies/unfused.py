@@ -41,7 +41,7 @@ class SingleStep:
 def program_form(renderer: Renderer) -> tuple[Any, ...]:
     """The key of machines for the renderer's program, besides size and schedule."""
     settings = renderer.settings
-    return settings.program, settings.sampler, *settings.form().items()
+    return settings.picture_program, settings.sampler, *settings.form().items()
 
 
 def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:

@@ -1,0 +1,94 @@
+"""The tutorials: their code runs as it stands, with few pixels and samples, and leaves the pictures that they show."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _loaded() -> ModuleType:
+    """``tools/tutorials/run.py``."""
+    spec = importlib.util.spec_from_file_location("tutorials_run", ROOT / "tools" / "tutorials" / "run.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where its dataclass looks itself up
+    spec.loader.exec_module(module)
+    return module
+
+
+tutorials = _loaded()
+SLOW = ("6_a_farm",)  # starts processes
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "assets" / "pictures").is_dir(), reason="pictures are in the repository alone"
+)
+
+
+def test_six_of_them_each_listed() -> None:
+    index = (ROOT / "tools" / "tutorials" / "README.md").read_text(encoding="utf-8")
+    assert [page.name[0] for page in tutorials.TUTORIALS] == list("123456")
+    assert all(f"]({page.name})" in index for page in tutorials.TUTORIALS)
+
+
+@pytest.mark.parametrize("page", tutorials.TUTORIALS, ids=lambda page: page.stem)
+def test_pages_show_pictures_of_their_own(page: Path) -> None:
+    """Which are in the repository, and are not heavy."""
+    shown = tutorials.pictures(page)
+    assert shown and all(0 < (tutorials.PICTURES / name).stat().st_size < 400_000 for name in shown)
+
+
+def test_every_picture_is_shown() -> None:
+    shown = {name for page in tutorials.TUTORIALS for name in tutorials.pictures(page)}
+    assert {path.name for path in tutorials.PICTURES.iterdir()} == shown
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow if page.stem in SLOW else (), id=page.stem)
+        for page in tutorials.TUTORIALS
+    ],
+)
+def test_it_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: object) -> None:
+    monkeypatch.chdir(tmp_path)
+    tutorials.run(page, small=True)
+    assert {path.name for path in tmp_path.iterdir()} >= set(tutorials.pictures(page))
+
+
+FAULTS = {
+    "command": ("```sh\nraystream render nowhere.ply -o a.png\n```\n", RuntimeError),
+    "word": ("```sh\nraytream render cornell -o a.png\n```\n", RuntimeError),
+    "option": ("```sh\nraystream view cornell --sise 3x3\n```\n", Exception),
+    "python": ("# A\n\n```python\na = 1\nassert a == 2\n```\n", AssertionError),
+    "file": ("**a.py**\n\n```python\nraise ValueError\n```\n\n```sh\npython a.py\n```\n", ValueError),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_told(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a command, a script and a file; a script's with the page's line."""
+    text, kind = FAULTS[fault]
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(kind) as told:
+        tutorials.run(page, small=True)
+    if fault == "python":
+        assert told.traceback[-1].lineno == 4  # counted from 0
+
+
+def test_nothing_of_them_stays_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from viewer.scene.material import KINDS
+
+    page = tmp_path / "page.md"
+    page.write_text("```python\nfrom viewer.scene.material import KINDS\nKINDS['dust'] = 7\n```\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    path = list(sys.path)
+    tutorials.run(page)
+    assert "dust" not in KINDS and sys.path == path

@@ -1,0 +1,89 @@
+"""The API reference of the site: every public name of the package, its signature and docstrings, by syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACE = "reference"
+
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+def reference() -> Iterator[tuple[str, str]]:
+    """Place and text (Markdown) of each page: one for each public name, and their list."""
+    tree = ast.parse((ROOT / "viewer" / "__init__.py").read_text(encoding="utf-8"))
+    assigned = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
+    homes: dict[str, str] = ast.literal_eval(assigned["_HOMES"])
+    homes |= dict.fromkeys(("ViewerError", "ViewerWarning"), "viewer.base.errors")
+    rows = []
+    for name in ast.literal_eval(assigned["__all__"]):
+        if name in homes:
+            found = _definition(homes[name], name)
+            yield (
+                f"{PLACE}/{name}.md",
+                "\n\n".join([f"# {name}", *_entry(found, f"raystream.{name}"), *_methods(found)]) + "\n",
+            )
+            rows.append(f"- [`raystream.{name}`]({name}.md): {_purpose(found)}")
+    rows += ["- [`raystream.farm`](../viewer/farm/README.md)", "- [`raystream.pyrender`](../viewer/pyrender/README.md)"]
+    yield f"{PLACE}/index.md", "# Reference\n\nThe names of `import raystream`.\n\n" + "\n".join(rows) + "\n"
+
+
+def _definition(module: str, name: str) -> Definition:
+    """A class or function, followed to where it is defined. Raises LookupError."""
+    path = ROOT.joinpath(*module.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, Definition) and node.name == name:
+            return node
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and name in {alias.asname or alias.name for alias in node.names}
+        ):
+            return _definition(node.module, name)
+    raise LookupError(f"{module}: no {name}")
+
+
+def _entry(node: Definition, name: str) -> list[str]:
+    """Signature and docstring."""
+    decorators = {ast.unparse(each) for each in node.decorator_list}
+    signature = name
+    if isinstance(node, ast.FunctionDef) and not decorators & {"property", "cached_property"}:
+        arguments = ast.unparse(node.args).removeprefix("self, ").removeprefix("self").removeprefix("cls, ")
+        returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+        signature = f"{name}({arguments}){returned}"
+    return [f"```python\n{signature}\n```", _markdown(ast.get_docstring(node) or "")]
+
+
+def _methods(node: Definition) -> Iterator[str]:
+    """Of a class, its public methods and properties, in order."""
+    for each in node.body if isinstance(node, ast.ClassDef) else ():
+        setter = isinstance(each, ast.FunctionDef) and any(".setter" in ast.unparse(d) for d in each.decorator_list)
+        if isinstance(each, ast.FunctionDef) and not each.name.startswith("_") and not setter:
+            yield f"## {each.name}"
+            yield from _entry(each, each.name)
+
+
+def _purpose(node: Definition) -> str:
+    """The first sentence of a docstring."""
+    first = " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
+    return _escaped(re.split(r"(?<=\.)\s", first)[0])
+
+
+def _markdown(text: str) -> str:
+    """A docstring: lines ``name : text`` become a list; all else keeps its words."""
+    lines = []
+    for line in text.splitlines():
+        documented = re.match(r"(\w+(?:, \w+)*)\s+: (.*)", line)
+        lines.append(f"\n- **{documented[1]}**: {_escaped(documented[2])}" if documented else _escaped(line))
+    return "\n".join(lines).strip()
+
+
+def _escaped(text: str) -> str:
+    """Text with what Markdown would read as its own, outside of code."""
+    parts = re.split(r"(``.+?``|`[^`]+`)", text)
+    return "".join(part if k % 2 else re.sub(r"([*_<\[\]#$])", r"\\\1", part) for k, part in enumerate(parts))

@@ -1,0 +1,173 @@
+"""All programs, in jobs: those of the machines, and those of passes beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from viewer.accel.triangles import TESTS
+from viewer.cli.shader_check import machines
+from viewer.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
+from viewer.denoise.filter import wavelet_sources
+from viewer.denoise.irradiance_cache import cache_point_sources
+from viewer.denoise.regression import regression_sources
+from viewer.denoise.upsampling import upsampling_sources
+from viewer.film.device_film import pixels_source
+from viewer.film.error.film_error import error_source, half_source
+from viewer.options.table import OPTIONS
+from viewer.photons.keep import keep_sources
+from viewer.photons.routing import routed_sources, routing_sources
+from viewer.photons.sort import sort_sources
+from viewer.renderer.device.deform_passes import deform_sources
+from viewer.renderer.device.grid_build import grid_sources
+from viewer.renderer.device.rasterized import raster_sources
+from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
+from viewer.renderer.preview.posed_motion import posed_motion_sources
+from viewer.renderer.preview.presenter import presenter_sources
+from viewer.renderer.renderer import Renderer
+from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.geometry.normals import with_normals
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
+from viewer.stream.compile.link import MOST_ATTACHMENTS
+from viewer.stream.compile.memories import tables_of
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.copy import FORMS
+from viewer.stream.gl.copy import copy_source as rectangle_source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import tiles_source
+from viewer.stream.gl.probe import probe_sources
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.rows import interleaved_source, rows_source
+from viewer.stream.machines.choice import choice_source
+from viewer.stream.machines.copies import snapshot_source
+from viewer.stream.raster.visible import raster_source
+from viewer.stream.selftest import program as self_test
+from viewer.viewport.display.photons import point_sources, wire_sources
+from viewer.viewport.display.picture_texture import film_source, running_source
+
+Parts = dict[str, Source]  # of a program, by stage: vert, frag, geom
+Job = Iterator[tuple[str, Parts]]  # programs by name, which cost nothing before it is begun
+
+
+def jobs(device: Device) -> list[Job]:
+    """Programs in which every module, kernel and form occurs, though not in every company. The device's context must be
+    current."""
+    plain = (*machines.jobs(device), _drawn_over_streams(), _deforming(device), _self_test(device))
+    return [*map(_over_tiles, plain), _draws(device)]
+
+
+def jobs_of(name: str, device: Device) -> list[Job]:
+    """Those of one program of pictures."""
+    return [*map(_over_tiles, machines.jobs_of(name, device))]
+
+
+def _over_tiles(sources: machines.Sources) -> Job:
+    """Fragment programs with the vertex program of tiles."""
+    return ((name, _tiled(source)) for name, source in sources)
+
+
+def _tiled(source: Source) -> Parts:
+    return {"vert": tiles_source(), "frag": source}
+
+
+def _draws(device: Device) -> Job:
+    """Programs that draw triangles, points and lines."""
+    triangle, samplers = Scene.from_triangles(*TRIANGLE), OPTIONS["sampler"].choices
+    for test in TESTS:
+        renderer = Renderer(triangle, intersection=test, device=device)
+        for sampler in samplers if test == "watertight" else samplers[:1]:
+            parts = raster_sources(renderer.prepared, renderer.resources, sampler)
+            yield f"first hits drawn ({test}, {sampler})", _drawn(parts)
+    vertex = raster_source("visible_vertex")
+    yield "visibility buffer", _drawn((vertex, raster_source("visible_fragment")))
+    yield "first picture", _drawn([raster_source(f"headlight_{stage}") for stage in ("vertex", "fragment")])
+    rich = replace(everything(layers=True), materials=[layered()], instances=[Instance(0, material=0)])
+    for mark, scene in (("triangle", triangle), ("opacity", rich), ("quadric", with_quadric(triangle))):
+        for accel in ("bvh", "two-level-bvh"):
+            renderer = Renderer(scene, accel=accel, environment="sky", device=device)
+            sources = gbuffer_sources(renderer.prepared, renderer.resources)
+            yield f"G-buffer ({mark}, {accel})", _tiled(sources["gbuffer"])
+            if "tested" in sources:
+                yield f"visibility buffer, tested ({mark}, {accel})", _drawn((vertex, sources["tested"]))
+    for name, parts in routed_sources():
+        yield f"photon map: {name}", _drawn(parts)
+    yield "denoiser: cache_add", _drawn(cache_point_sources())
+    yield "photon map: keep", dict(zip(("vert", "geom"), keep_sources(), strict=True))
+    yield "window: photons", _drawn(point_sources())
+    yield "window: cells of photons", _drawn(wire_sources())
+    yield "window: panels", _drawn((film_source("panel_vertex"), film_source("panel_fragment")))
+    yield "device: array stores", _drawn(probe_sources())
+
+
+def _drawn(parts: Sequence[Source]) -> Parts:
+    """Of a vertex and a fragment program."""
+    return dict(zip(("vert", "frag"), parts, strict=True))
+
+
+def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
+    """Fragment programs that are no kernels'."""
+    for name, source in (*sort_sources(), *routing_sources()):
+        yield f"photon map: {name}", source
+    for name, source in grid_sources():
+        yield f"grid on the device: {name}", source
+    for form in FORMS:
+        for texels in (1, MOST_ATTACHMENTS):
+            yield f"copy: {form}, {texels} textures", rectangle_source(form, texels)
+    yield "copy: states", snapshot_source()
+    yield "choice of rays", choice_source()
+    yield "film: error", error_source()
+    yield "film: half", half_source()
+    yield "film: pixels", pixels_source()
+    for name, source in wavelet_sources():
+        yield f"denoiser: {name}", source
+    for name, source in (*regression_sources(), *upsampling_sources(), *presenter_sources()):
+        yield f"upsampling: {name}", source
+    for name in ("place", "resize"):
+        yield f"window: {name}", film_source(name)
+    for number in (0, 1):
+        yield f"window: show, smooth_up = {number}", film_source("show", smooth_up=number)
+    yield "window: running estimate", running_source()
+
+
+def _deforming(device: Device) -> Iterator[tuple[str, Source]]:
+    """The passes over a mesh with all that deforms, and those that bring records together."""
+    plain = Scene.from_triangles(*TRIANGLE)
+    rest = replace(
+        with_normals(plain.meshes[0]),
+        tangents=np.ones((3, 4), np.float32),
+        colors=np.ones((3, 4), np.float32),
+        materials=np.zeros(1, np.int32),
+    )
+    target = MorphTarget(np.ones((3, 3), np.float32), colors=np.ones((3, 4), np.float32))
+    joints, weights = np.zeros((3, 1), np.int32), np.ones((3, 1), np.float32)
+    deformation = Deformation(joints, weights, (target,), faceted=True)
+    mesh = DeformedMesh(rest, deformation, MeshPose(np.eye(4)[None], np.ones(1)))
+    image = Image(np.full((2, 2, 4), 128, np.uint8))
+    scene = replace(plain, meshes=[mesh], materials=[layered()], textures=[Texture(image)])
+    renderer = Renderer(scene, device=device)
+    tables = tables_of([*renderer.prepared.modules(False), *renderer.prepared.modules(True)])
+    deforming = renderer.structure.deforming
+    assert deforming is not None
+    for name, source in deform_sources(deforming, tables, renderer.resources):
+        yield f"deform: {name}", source
+    for name, source in posed_motion_sources(renderer.prepared, renderer.resources):
+        yield f"posed motion: {name}", source
+    for texels in (1, MOST_ATTACHMENTS):
+        yield f"rows of {texels} texels", rows_source(texels)
+        yield f"interleaved rows of {texels} texels", interleaved_source(texels)
+
+
+def _self_test(device: Device) -> Iterator[tuple[str, Source]]:
+    """The machines' self-test, by its passes."""
+    linked, resources = self_test.linked(), Resources(device)
+    single, several = (Form(scheduled, software=device.software_form) for scheduled in (False, True))
+    yield "self-test single pass", fragment(linked, linked.single(), single, resources)
+    for fuse in self_test.FUSIONS:
+        for step in linked.steps(fuse, device.software_form):
+            yield f"self-test {fuse}/{step.name}", fragment(linked, step, several, resources)

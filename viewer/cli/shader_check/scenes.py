@@ -1,0 +1,89 @@
+"""The scenes that shaders are assembled for: every kind of surface, light and motion, on a triangle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from viewer.scene.camera import Camera
+from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.exposure.exposure import moving_camera
+from viewer.scene.geometry.normals import with_normals
+from viewer.scene.light import KINDS as LIGHTS
+from viewer.scene.light import Light
+from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture
+
+UNLIT: dict[str, Any] = {"kind": "principled", "unlit": True}
+TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+
+
+def moving(quadrics: bool = False) -> Scene:
+    """A scene with `everything` in motion: instances, a mesh, lights and the camera; quadrics : a ball, too."""
+    scene = everything(layers=True)
+    motion = np.stack([np.eye(4), np.diag([2.0, 1.0, 1.0, 1.0])])
+    rest = with_normals(scene.meshes[0])
+    rest.tangents = np.tile(np.array([1, 0, 0, 1], np.float32), (3, 1))
+    leaning = np.eye(4)
+    leaning[1, 0] = 1.0
+    poses = MeshPose(joints=np.eye(4)[None]), MeshPose(joints=leaning[None])
+    joints, weights = np.zeros((3, 1), np.int32), np.ones((3, 1), np.float32)
+    bending = DeformedMesh(rest, Deformation(joints, weights), poses[0], poses)
+    scene.meshes = [rest, bending, *([Quadric.sphere()] if quadrics else [])]
+    scene.instances = [replace(each, motion=motion) for each in scene.instances]
+    scene.instances += [Instance(number, material=0, motion=motion) for number in range(1, len(scene.meshes))]
+    scene.lights = [replace(each, motion=(each, replace(each, position=(1, 0, 0)))) for each in scene.lights]
+    scene.cameras = [moving_camera([Camera((0, 0, place), (0, 0, 0)) for place in (4.0, 5.0)])]
+    return scene
+
+
+def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
+    """A scene with every kind of surface and of light, and textures; its glass has that ``dispersion``. layers :
+    of glTF's materials, too, with a second set of texture coordinates."""
+    scene = Scene.from_triangles(*TRIANGLE)
+    scene.meshes[0] = replace(scene.meshes[0], uvs=np.eye(3, 2, dtype=np.float32))
+    scene.textures = [Texture(Image(np.full((2, 2, 4), 128, np.uint8)))]
+    scene.materials = [Material(kind, kind=kind, texture=0, dispersion=dispersion) for kind in KINDS]
+    sheet = ClassicMaterial(transmittance=0.5, thickness=1.0, textures=(ClassicTexture(0, "blend"),))
+    scene.materials[KINDS["classic"]].classic = sheet
+    scene.materials += [layered()] if layers else []
+    scene.materials += [Material("even", emission=(1, 1, 1)), Material("spots", emission=(1, 1, 1), emission_texture=0)]
+    if layers:
+        scene.textures.append(Texture(scene.textures[0].image, uv_set=1))
+        scene.materials[-3].normal_texture = 1
+    scene.instances = [Instance(0, material=number) for number in range(len(scene.materials))]
+    scene.lights = [Light(kind) for kind in LIGHTS]  # type: ignore[arg-type]  # they are its kinds
+    return scene
+
+
+def layered() -> Material:
+    """A material of glTF's with all that there is."""
+    names = dict.fromkeys(TEXTURE_FIELDS, 0)
+    return Material(
+        "layered",
+        (1.0, 1.0, 1.0, 0.5),
+        kind="principled",
+        metallic=0.5,
+        specular_factor=0.5,
+        transmission=0.5,
+        thickness=1.0,
+        attenuation_distance=1.0,
+        anisotropy=0.5,
+        clearcoat=0.5,
+        iridescence=0.5,
+        sheen_color=(0.5, 0.5, 0.5),
+        diffuse_transmission=0.5,
+        alpha_mode="blend",
+        **names,  # type: ignore[arg-type]  # they are numbers
+    )
+
+
+def with_quadric(scene: Scene) -> Scene:
+    """The scene's mesh and a ball, both of which shine."""
+    return Scene([*scene.meshes, Quadric.sphere()], [Instance(0), Instance(1)], [Material("lamp", emission=(1, 1, 1))])
