@@ -17,15 +17,18 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.motion import KEYS, MOTION
+from viewer.accel.motion import KEYS, MOTION, Moving
+from viewer.accel.quadrics import corners_of
 from viewer.accel.two_level.objects import (
     Objects,
     bent,
+    growth,
     inverses,
     objects_of,
     world_boxes,
 )
-from viewer.accel.two_level.top import TOPS, Changes, Top
+from viewer.accel.two_level.top import Changes, Top
+from viewer.accel.two_level.top_by_time import top_over
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.scene.instance import transforms_of
@@ -49,16 +52,20 @@ INSTANCE_KEY = Record(
     Field("place", "vec3", "scene units", "world", "the object's origin"),
 )
 MOVING = "MOVING_INSTANCES"  # feature of the scene
+# Of a position and its box between two keys, relative to coordinates at any of them and the growth of errors by maps:
+# those of both keys, what is between them and its inverse are rounded.
+ROUNDING = 2.0**-19
 
 
 @dataclass
 class TwoLevel:
     """Instances of objects, and the structure over them.
 
-    An instance that moves while the shutter is open has its maps at the keys in a table of their own; boxes are those
-    over all of them, within which they stay as maps are linear in between.
+    An instance that moves while the shutter is open has its maps at the keys in a table of their own. Its object, at
+    all of its own keys, lies within a box at each of these, and in between within boxes that are linear, as maps are.
 
-    transforms : (I, 4, 4) float64, the instances' own. low, high : (I, 3) float32, their boxes in the world.
+    transforms : (I, 4, 4) float64, the instances' own. low, high : (I, 3) float32, their boxes in the world, over all
+                 of their keys.
     mirrored   : (I,) bool, whether the flattened scene swaps corners of the instance's triangles.
     users      : those that show it. stands : the scene as which it has been moved or posed last; None: as it was built.
     """
@@ -90,7 +97,9 @@ class TwoLevel:
         material = [-1 if instance.material is None else instance.material for instance in scene.instances]
         table.data["material"] = np.where(objects.own, -1, material) if count else material
         low, high = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
-        made = cls(objects, TOPS[kind](count), table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
+        keys = len(scene.instances[moving[0]].motion) if moving else 1  # type: ignore[arg-type]
+        top = top_over(kind, count, len(moving), keys)
+        made = cls(objects, top, table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
         ray = Module("instances", ("object_ray",), "accel/object_ray.glsl", memories=(table,), uses=(RAY,))
         if moving:
             motion = np.stack([scene.instances[k].motion for k in moving])  # type: ignore[misc]  # (M, K, 4, 4)
@@ -99,10 +108,8 @@ class TwoLevel:
         transforms = transforms_of(scene.instances)
         standing = np.where(objects.own[:, None, None], np.eye(4), transforms)
         made._place(np.arange(count), standing, inverses(standing[:, :3, :3]))
-        if moving:
-            made._sweep(np.array(moving, np.intp), motion)
         made.transforms = transforms
-        made.top.build(made.low, made.high)
+        made.top.build(made.low, made.high, made._sweep(np.array(moving, np.intp), motion) if moving else None)
         return made
 
     @property
@@ -129,15 +136,25 @@ class TwoLevel:
             features=frozenset({MOTION, MOVING}),
         )
 
-    def _sweep(self, numbers: NDArray[np.intp], motion: NDArray[np.float64]) -> None:
-        """Have the boxes of these instances (M,) cover all of their keys (M, K, 4, 4)."""
-        low, high = self.low[numbers], self.high[numbers]
-        for key in range(1, motion.shape[1]):
-            placed = motion[:, key]
-            self._place(numbers, placed, inverses(placed[:, :3, :3]))
-            low, high = np.minimum(low, self.low[numbers]), np.maximum(high, self.high[numbers])
-        self._place(numbers, motion[:, 0], inverses(motion[:, 0, :3, :3]))
-        self.low[numbers], self.high[numbers] = low, high
+    def _sweep(self, numbers: NDArray[np.intp], motion: NDArray[np.float64]) -> Moving:
+        """Have the boxes of these instances (M,) cover all of their keys (M, K, 4, 4); returns those at each of them,
+        as triangles."""
+        shown = self.objects.of[numbers] >= 0
+        numbers, motion = numbers[shown], motion[shown]
+        of = self.objects.of[numbers]
+        linear = motion[..., :3, :3] / self.objects.scales[of][:, None, None, None]
+        boxes = np.empty((motion.shape[1], len(numbers), 2, 3), np.float32)
+        for key, own in enumerate(boxes):
+            ends = world_boxes(self.objects.parts, self.objects.corners, of, linear[:, key], motion[:, key, :3, 3])
+            own[:, 0], own[:, 1] = ends
+        size = np.abs(boxes).max(axis=2) + 2 * np.abs(motion[..., :3, 3].swapaxes(0, 1))  # of the object, turned, too
+        turns = motion[..., :3, :3].reshape(-1, 3, 3)
+        grown = growth(turns, inverses(turns)).reshape(motion.shape[:2]).max(axis=1)
+        margin = (ROUNDING * grown[:, None] * size.max(axis=0)).astype(np.float32)
+        boxes[:, :, 0] -= margin
+        boxes[:, :, 1] += margin
+        self.low[numbers], self.high[numbers] = boxes[:, :, 0].min(axis=0), boxes[:, :, 1].max(axis=0)
+        return Moving(numbers, corners_of(boxes.reshape(-1, 2, 3)).reshape(*boxes.shape[:2], 3, 3))
 
     def move(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Changes | None:
         """Move the instances of these numbers (N,) to (N, 4, 4) float64, and rebuild the top structure.

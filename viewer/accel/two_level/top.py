@@ -1,6 +1,7 @@
 """Top-level structures over the boxes of instances: traversed before the objects.
 
 Their memories have room for any arrangement of the instances, so that movement uploads rows and compiles nothing.
+`viewer.accel.two_level.top_by_time` has the one over instances that move while a shutter is open.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from viewer.accel.grid import boxes as grid_boxes
 from viewer.accel.grid import grid
 from viewer.accel.grid.build import Grid
 from viewer.accel.grid.cost import LIMIT
+from viewer.accel.motion import Moving
 from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
@@ -56,8 +58,9 @@ class Top(Protocol):
     modules: list[Module]
     often: bool
 
-    def build(self, low: Boxes, high: Boxes) -> Changes:
-        """Build over boxes (I, 3) twice; returns the changed rows, and sets the modules' uniforms."""
+    def build(self, low: Boxes, high: Boxes, moving: Moving | None = None) -> Changes:
+        """Build over boxes (I, 3) twice; returns the changed rows, and sets the modules' uniforms. moving : of the
+        instances that move triangles over their boxes at each key, which lie within these."""
         ...
 
     @property
@@ -71,17 +74,26 @@ class Top(Protocol):
         ...
 
 
-class _Made:
-    """Shared by both structures: the modules around the tables."""
+class Made:
+    """Shared by all structures: the modules around the tables. file : of the traversal, in ``accel``."""
 
-    def __init__(self, name: str, record: Record, table: Table, uniforms: dict[str, tuple[str, Any]]):
+    def __init__(
+        self,
+        name: str,
+        record: Record,
+        tables: tuple[Table, ...],
+        uniforms: dict[str, tuple[str, Any]],
+        file: str = "",
+        features: frozenset[str] = frozenset(),
+    ) -> None:
         traversal = Module(
             f"{name} over instances",
             ("top_start", "top_step"),
-            f"accel/top_{name}.glsl",
-            memories=(table,),
+            f"accel/{file or f'top_{name}.glsl'}",
+            memories=tables,
             uniforms=uniforms,
             uses=(RAY, record),
+            features=features,
         )
         found = Module(
             "instance found", ("top_instance",), "accel/top_instance.glsl", module_state=record, uses=(RAY, record)
@@ -94,7 +106,7 @@ class _Made:
     def uniforms(self) -> dict[str, Any]:
         return {name: value for name, (_, value) in self.modules[0].uniforms.items()}
 
-    def _built(self, statistics: Mapping[str, float | int], **values: Any) -> None:
+    def built_with(self, statistics: Mapping[str, float | int], **values: Any) -> None:
         """The uniforms and statistics of another build."""
         self.statistics = {f"top_{name}": value for name, value in statistics.items()}
         held = self.modules[0].uniforms
@@ -102,19 +114,19 @@ class _Made:
             held[name] = (held[name][0], value)
 
 
-class TopBvh(_Made):
+class TopBvh(Made):
     """The bounding volume hierarchy over up to ``count`` boxes, one instance per leaf."""
 
     def __init__(self, count: int) -> None:
         self.room = max(1, 2 * count - 1)
         self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype))
-        super().__init__("bvh", BVH_TOP, self.nodes, {"top_root": ("int", 0), "top_end": ("int", self.room)})
+        super().__init__("bvh", BVH_TOP, (self.nodes,), {"top_root": ("int", 0), "top_end": ("int", self.room)})
 
-    def build(self, low: Boxes, high: Boxes) -> Changes:
+    def build(self, low: Boxes, high: Boxes, moving: Moving | None = None) -> Changes:
         """See `Top`."""
         built = bvh_build.build_boxes(low, high, leaf=1, often=self.often)
         statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
-        self._built(statistics, top_root=0 if len(built.order) else self.room)
+        self.built_with(statistics, top_root=0 if len(built.order) else self.room)
         if not len(built.order):
             return []
         count = len(built.low)
@@ -128,7 +140,7 @@ class TopBvh(_Made):
         return [(self.nodes, 0, count)]
 
 
-class TopGrid(_Made):
+class TopGrid(Made):
     """The uniform grid over up to ``count`` boxes: addresses of the voxels' lists, and from ``top_lists`` on the lists,
     in a single table, as textures are few."""
 
@@ -139,7 +151,7 @@ class TopGrid(_Made):
         super().__init__(
             "grid",
             GRID_TOP,
-            self.entries,
+            (self.entries,),
             {
                 "top_low": ("vec3", nothing),
                 "top_voxel": ("vec3", (1.0, 1.0, 1.0)),
@@ -148,11 +160,11 @@ class TopGrid(_Made):
             },
         )
 
-    def build(self, low: Boxes, high: Boxes) -> Changes:
+    def build(self, low: Boxes, high: Boxes, moving: Moving | None = None) -> Changes:
         """See `Top`."""
         built = self._fitting(low, high)
         pointers, entries = grid.mark_last(built.pointers, built.lists)
-        self._built(
+        self.built_with(
             built.statistics,
             top_low=tuple(map(float, built.low.astype(np.float32))),
             top_voxel=tuple(map(float, built.voxel)),
