@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from viewer.film.error.stop import stop_of
 from viewer.options import table as options
+from viewer.options.picture import QUALITIES
 from viewer.options.table import MOST_SAMPLES
+from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE
 from viewer.scene.edits.movable import Movable
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.sky import SUN
@@ -27,6 +30,15 @@ def draw_sampling(context: ViewportContext) -> None:
         imgui.text_disabled("one sample through each pixel's centre")
         return
     session = context.view.session
+    tolerance = TOLERANCE.get(renderer.settings.denoise, LEAST_TOLERANCE)
+    limits = {name: stop_of(None, None, None, name, tolerance) for name in QUALITIES}
+    now = [name for name, each in limits.items() if (each.spp, each.error) == (session.stop.spp, session.stop.error)]
+    label("quality")
+    chosen = combo("quality", list(limits), "".join(now))
+    tip("limits of samples and noise for a picture to be looked at")
+    if chosen is not None:
+        session.stop_at(limits[chosen].spp, limits[chosen].error)
+        context.view.wake()
     label("samples")
     changed, samples = whole("##samples", session.stop.spp, 1, MOST_SAMPLES)
     tip("of each pixel, to stop at")
