@@ -131,6 +131,17 @@ def test_when_it_draws(app: Any, monkeypatch: Any, changes: dict, busy: Any, tra
     assert drawn == [0.125] * (3 if due else 2)
 
 
+@pytest.mark.parametrize(("gui", "appearing"), [(True, False), (False, True), (False, False)])
+def test_nothing_tells_how_far_it_is_before_there_are_panels(app: Any, gui: bool, appearing: bool) -> None:
+    """So that what is busy is not drawn again and again: but for a picture that comes tile by tile."""
+    app.frame_loop.busy, app.session.appearing, asked = True, appearing, list[Any]()
+    app.draw_schedule.due = lambda _, wanted, busy, *rest: asked.append(busy)
+    app._gui, app._draw = app._gui if gui else None, lambda dt: None
+    app._load_gui = lambda: None
+    app.turn()
+    assert asked == [gui or appearing]
+
+
 def test_shaders_that_changed_are_compiled(app: Any) -> None:
     app._draw, app.draw_schedule.due = lambda dt: None, lambda *given: False
     app._watch.changed = lambda files: files == ["f"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -34,6 +33,8 @@ def _temporary() -> Path | None:
     """A temporary folder that no other user can have written machine code to; None without one."""
     if not hasattr(os, "getuid"):
         return None
+    import tempfile
+
     path = Path(tempfile.gettempdir()) / f"raystream-{os.getuid()}"
     try:
         with suppress(FileExistsError):
@@ -56,6 +57,8 @@ def find(places: list[Path], file: str) -> Iterator[tuple[Path, bytes]]:
 
 def keep(places: list[Path], file: str, content: bytes) -> Path | None:
     """Write a file, or replace it, if the folder is writable; its path."""
+    import tempfile  # which brings random numbers along
+
     with suppress(OSError):
         path = places[-1]
         path.mkdir(parents=True, exist_ok=True)

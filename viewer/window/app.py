@@ -195,7 +195,8 @@ class App:
         view.fade()
         traced = turn.moving and session.running
         appearing = session.appearing or (self.scene_loader.loader.busy and not session.complete)
-        due = self.draw_schedule.due(began, turn.wanted, turn.busy, appearing, traced)
+        busy = turn.busy and (self._gui is not None or session.appearing)  # panels tell how far it is
+        due = self.draw_schedule.due(began, turn.wanted, busy, appearing, traced)
         if due or session.pictures + session.warped != self._pictures:
             self._draw(turn.dt)
             view.drawn()
