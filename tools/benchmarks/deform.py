@@ -21,6 +21,7 @@ from viewer.scene.hierarchy import compose
 from viewer.scene.instance import Instance
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
+from viewer.stream.jobs import Executor, Job
 
 from .common import Options, Result, Table, facts, interleave, say, target_tables
 from .scenes import shared
@@ -106,19 +107,29 @@ def _measured(
         for _ in renderer.upload():
             pass
 
-    def step(work: Callable[[], Any]) -> None:
+    scene_played = played.gpu_scene
+    executor = Executor(device, scene_played.resources, scene_played.machines.machine_of)
+
+    def both() -> Job:
+        yield from deformer.refit(tables, (yield from deformer.pose(tables)))
+
+    def step(job: Job) -> None:
+        for _ in executor.run(job):
+            pass
+        wait()
+
+    def wait() -> None:
         with device.current():
-            work()
             device.context.finish()
 
     show(played)
     tables = deformer.tables(played.prepared)
     corners = [mesh.positions[mesh.triangles] for mesh in deforming.poses.meshes]
     cases: dict[str, Callable[[], Any]] = {
-        "pose": lambda: step(lambda: deformer.pose(tables)),
-        "both": lambda: step(lambda: deformer.refit(tables, deformer.pose(tables))),
+        "pose": lambda: step(deformer.pose(tables)),
+        "both": lambda: step(both()),
         "tree": lambda: [bvh_build.build(each, leaf=MOST_IN_LEAF) for each in corners],
-        "build": lambda: step(lambda: rebuild(built)),
+        "build": lambda: (rebuild(built), wait()),
         "frame": lambda: show(played),
         "frame, built": lambda: show(built),
     }
