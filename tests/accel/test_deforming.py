@@ -396,6 +396,21 @@ def test_each_pose_builds_where_that_is_asked_for(device: object) -> None:
     assert (pictures[0].layers["triangle"] == pictures[1].layers["triangle"]).mean() > 0.995
 
 
+def test_passes_that_pose_are_counted_among_a_picture_s(device: Any) -> None:
+    """Steps of a job, of which there is none where the pose stays."""
+    base = complex_scene()
+    renderer = Renderer(base, program="cast", camera=base.camera(), rebuild="refit")
+    draws = []
+    for scene in (base, deforming.posed(base, 1), deforming.posed(base, 1), deforming.posed(base, 2)):
+        renderer.update(scene)
+        stats = renderer.render((32, 32), stats=True).stats
+        assert stats.to_json()["draws"] == stats.draws
+        draws.append(stats.draws)
+    still = renderer.render((32, 32), stats=True).stats.draws
+    # Vertices, triangles, leaves, nodes and the rows of two tables at least.
+    assert len(set(draws)) == 1 and draws[0] >= still + 6
+
+
 def test_a_film_in_a_loop_takes_no_more_memory(device: Any) -> None:
     """No texture, table or program more than after the first poses."""
     base = complex_scene()

@@ -196,12 +196,12 @@ def test_stats_of_pieces_add_up():
     def made(rays: int, fragments: list[int]) -> Stats:
         passes = [Pass("walk", n, n, 0.5, 2 * n, 3 * n) for n in fragments]
         kernels = {"walk": KernelTotal("walk", sum(fragments), 10 * sum(fragments), 22, 10, 88)}
-        return Stats(rays, len(passes), passes, kernels, mask_passes=1, count_passes=7, waits=3, copy_passes=2)
+        return Stats(rays, len(passes), passes, kernels, mask_passes=1, count_passes=7, waits=3, copy_passes=2, draws=5)
 
     total = Stats()
     total.add(made(100, [100, 50]))
     total.add(made(40, [40, 20, 10]))
-    assert (total.kernel_passes, total.mask_passes, total.copy_passes) == (5, 2, 4)
+    assert (total.kernel_passes, total.mask_passes, total.copy_passes, total.draws) == (5, 2, 4, 10)
     assert (total.rays, total.count_passes, total.waits) == (100, 14, 6)  # rays of the stream: the largest piece's
     assert total.kernels["walk"] == KernelTotal("walk", 220, 2200, 22, 10, 88)
     assert total.per_step()["walk"] == {

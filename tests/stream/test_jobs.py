@@ -87,7 +87,7 @@ def test_the_order_of_steps_is_the_job_s_and_their_answers_are_sent_into_it(devi
     shares = finish(executor.run(job()))
     (machine,) = machines.made.values()
     assert told == [None, None, "drawn", None, machine, None, "told"]
-    assert executor.machine is machine
+    assert executor.machine is machine and executor.stats.draws == 1
     assert shares[:3] == [0.0] * 3 and shares[-3:] == [1.0] * 3  # of the last run; none at first
     assert shares == sorted(shares)
     inside = given["n"][7:23, 5:18]

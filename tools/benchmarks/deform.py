@@ -25,6 +25,7 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture
+from viewer.stream.jobs import Executor, Job
 
 from . import playing
 from .common import Options, Result, Table, facts, interleave, say, target_tables
@@ -148,11 +149,21 @@ def _measured(scene: Scene, pose: Callable[[int], Scene], device: Any, runs: int
         for _ in built.upload():
             pass
 
+    scene_played = played.gpu_scene
+    executor = Executor(device, scene_played.resources, scene_played.machines.machine_of)
+
+    def both() -> Job:
+        yield from deformer.refit(tables, (yield from deformer.pose(tables)))
+
+    def step(job: Job) -> None:
+        for _ in executor.run(job):
+            pass
+
     tables = deformer.tables(played.prepared)
     corners = [mesh.positions[mesh.triangles] for mesh in deforming.poses.meshes]
     cases: dict[str, Callable[[], Any]] = {
-        "pose": lambda: _waited(device, lambda: deformer.pose(tables)),
-        "both": lambda: _waited(device, lambda: deformer.refit(tables, deformer.pose(tables))),
+        "pose": lambda: _waited(device, lambda: step(deformer.pose(tables))),
+        "both": lambda: _waited(device, lambda: step(both())),
         "tree": lambda: [bvh_build.build(each, leaf=MOST_IN_LEAF) for each in corners],
         "build": lambda: _waited(device, rebuild),
     }

@@ -95,8 +95,9 @@ Job = Generator[Step, Any, Any]
 class Executor:
     """Runs jobs: one step after the other, yielding after each, and after each pass of a run.
 
-    machine_of : the machine for a run, with its streams made. stats : over all runs of the current job. times : a
-    dictionary here receives the seconds of every `Stage`, at the cost of waiting for the device at each stage's end.
+    machine_of : the machine for a run, with its streams made. stats : over all runs and draws of the current job.
+    times : a dictionary here receives the seconds of every `Stage`, at the cost of waiting for the device at each
+    stage's end.
     compiles_by_steps : what a run compiles is not waited for, but takes steps of its own.
     """
 
@@ -171,6 +172,7 @@ class Executor:
 
     def _do(self, step: Draw | Copy | Clear | Host) -> Any:
         if isinstance(step, Draw):
+            self.stats.draws += 1
             return step.draw()
         if isinstance(step, Clear):
             return step.stream.clear(step.texels, step.rays)

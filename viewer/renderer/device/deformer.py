@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from functools import partial
 from typing import Any
 
 from viewer.accel.deform.deforming import Deforming
@@ -16,14 +17,16 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import RowWriter, TablePass
 from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Draw, Job, Stage
 
 NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
 
 Passes = dict[tuple[Any, ...], tuple[forms.PassForm, TablePass]]
+Drawn = Generator[Draw, Any, Stream]  # a part of a job that returns a stream
 
 
 class Deformer:
-    """Keeps the memories of one structure's deforming objects in their poses; the context must be current.
+    """Keeps the memories of one structure's deforming objects in their poses, by jobs.
 
     What is drawn follows from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
     all vertices, of `VERTEX`.
@@ -37,12 +40,15 @@ class Deformer:
         self.streams: dict[str, Stream] = {}
         self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
 
-    def settle(self, prepared: Prepared) -> None:
-        """Bring the memories of a scene over the structure up to date."""
+    def job(self, prepared: Prepared) -> Job:
+        """Bring the memories of a scene over the structure up to date; no step where they are."""
         tables, version = self.tables(prepared), self.deforming.version
         held = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
         if held != self._done:
-            self.refit(tables, self.pose(tables))
+            yield Stage("pose")
+            posed = yield from self.pose(tables)
+            yield Stage("refit")
+            yield from self.refit(tables, posed)
             self._done = held
 
     def follow(self, deforming: Deforming) -> None:
@@ -66,41 +72,41 @@ class Deformer:
                 self.resources.base(table)
         return found
 
-    def pose(self, tables: Mapping[str, Table]) -> Stream | None:
-        """Write posed vertices to their tables; the stream of them, None where there are none."""
+    def pose(self, tables: Mapping[str, Table]) -> Job:
+        """Write posed vertices to their tables; returns the stream of them, None where there are none."""
         deforming, poses = self.deforming, self.deforming.poses
         count = len(poses.rest.data)
         self.posed = None
         if not count:
             return None
-        posed = self._run("vertex", forms.vertex_pass(deforming, tables["vertices"]), count, {})
+        posed = yield from self._run("vertex", forms.vertex_pass(deforming, tables["vertices"]), count, {})
         if poses.faceted:
-            posed = self._run("face normal", forms.face_normal_pass(deforming), count, {forms.POSED: posed})
-        self._rows.write(posed, tables["vertices"], count)
+            posed = yield from self._run("face normal", forms.face_normal_pass(deforming), count, {forms.POSED: posed})
+        yield self._written(posed, tables["vertices"], count)
         self.posed = posed
         if "details" in tables:
-            details = self._run("detail", forms.detail_pass(deforming, tables["details"]), count, {})
-            self._rows.write(details, tables["details"], count)
+            details = yield from self._run("detail", forms.detail_pass(deforming, tables["details"]), count, {})
+            yield self._written(details, tables["details"], count)
         return posed
 
-    def refit(self, tables: Mapping[str, Table], posed: Stream | None) -> None:
+    def refit(self, tables: Mapping[str, Table], posed: Stream | None) -> Job:
         """Write triangles of posed vertices, and the boxes of the trees over them, to their tables."""
         deforming, trees = self.deforming, self.deforming.trees
         count = len(trees.corners.data)
         if posed is None or not count or "triangles" not in tables:
             return
         table = tables["triangles"]
-        triangles = self._run("triangle", forms.triangle_pass(deforming, table), count, {forms.POSED: posed})
-        self._rows.write(triangles, table, count)
+        triangles = yield from self._run("triangle", forms.triangle_pass(deforming, table), count, {forms.POSED: posed})
+        yield self._written(triangles, table, count)
         form = forms.leaf_pass(deforming, table.record)
-        leaves = self._run("leaf", form, len(trees.leaves.data), {forms.TRIANGLES: triangles})
-        inputs = {forms.LEAVES: leaves, forms.INNER: self._inner(leaves)}
+        leaves = yield from self._run("leaf", form, len(trees.leaves.data), {forms.TRIANGLES: triangles})
+        inputs = {forms.LEAVES: leaves, forms.INNER: (yield from self._inner(leaves))}
         for name, rows in (("bvh_pairs", len(trees.pairs.data)), ("bvh_nodes", len(trees.nodes.data))):
             if name in tables and rows:
-                written = self._run(name, forms.refit_pass(deforming, tables[name]), rows, inputs)
-                self._rows.write(written, tables[name], rows)
+                written = yield from self._run(name, forms.refit_pass(deforming, tables[name]), rows, inputs)
+                yield self._written(written, tables[name], rows)
 
-    def _inner(self, leaves: Stream) -> Stream:
+    def _inner(self, leaves: Stream) -> Drawn:
         """The boxes of inner nodes, in two parts; where there are none, those of leaves in their place."""
         deforming, trees = self.deforming, self.deforming.trees
         nodes, below, pyramid = len(trees.inner.data), leaves, dict[str, Stream]()
@@ -109,15 +115,15 @@ class Deformer:
         rows = -(-nodes // WIDTH)
         if trees.few:
             few = forms.few_pass(deforming)
-            target = self._run("few", few, nodes, {forms.LEAVES: leaves}, "inner", (0, min(trees.few, rows)))
+            target = yield from self._run("few", few, nodes, {forms.LEAVES: leaves}, "inner", (0, min(trees.few, rows)))
         if trees.few < rows:
             elements = len(trees.leaves.data)
             for k, (boxes, block) in enumerate(levels(elements)):
                 form = forms.level_pass()
-                below = self._run(f"level {k}", form, boxes, {"below": below}, count=elements, block=block)
+                below = yield from self._run(f"level {k}", form, boxes, {"below": below}, count=elements, block=block)
                 pyramid[f"level_{k}"], elements = below, boxes
             many = forms.many_pass(deforming), nodes, {forms.LEAVES: leaves, **pyramid}
-            target = self._run("many", *many, "inner", (trees.few, rows))
+            target = yield from self._run("many", *many, "inner", (trees.few, rows))
         return target
 
     def _run(
@@ -129,7 +135,7 @@ class Deformer:
         into: str | None = None,
         rows: tuple[int, int] | None = None,
         **uniforms: int,
-    ) -> Stream:
+    ) -> Drawn:
         """Draw a pass over so many ``elements``, which is also its uniform ``count`` where that has no other value.
 
         into : name of the stream that it writes, its own by default. rows : of the stream, first and behind the last.
@@ -140,9 +146,12 @@ class Deformer:
         if key not in self._passes:
             self._passes[key] = form, self._compiled(form)
         target = self._stream(into or name, form.output, elements)
-        drawn = self._passes[key][1]
-        drawn.draw_rows(inputs, target, rows or (0, target.size[1]), **{"count": elements, **uniforms})
+        drawn, span = self._passes[key][1], rows or (0, target.size[1])
+        yield Draw(partial(drawn.draw_rows, inputs, target, span, **{"count": elements, **uniforms}))
         return target
+
+    def _written(self, stream: Stream, table: Table, count: int) -> Draw:
+        return Draw(partial(self._rows.write, stream, table, count))
 
     def _compiled(self, form: forms.PassForm) -> TablePass:
         return TablePass(self.device, self.resources, form.modules, form.inputs, form.output)

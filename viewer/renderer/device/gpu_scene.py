@@ -36,7 +36,8 @@ from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Executor
+from viewer.stream.jobs import Executor, Job
+from viewer.stream.machines.counters import Stats
 from viewer.stream.selftest.ways import device_notes, settle, stack_note
 
 _VERSIONS = count(1)
@@ -194,10 +195,7 @@ class GpuScene:
                 self._grid_build = GridBuild(self.device, triangles, self.resources)
             memories = [self.resources.get(memory) for memory in (triangles, built.pointers, built.lists)]
         textures, began = [memory.texture for memory in memories], perf_counter()
-        # Of its own: no picture under way is abandoned where nothing has changed.
-        executor = Executor(self.device, self.resources, self.machines.machine_of)
-        for _ in executor.run(self._grid_build.job(built, *memories)):
-            pass
+        self._run_job(self._grid_build.job(built, *memories))
         if timed:
             with self.device.current():
                 self.device.wait()
@@ -249,9 +247,21 @@ class GpuScene:
             self.deformer = None
             self.resources.settling.clear()
         if deforming is not None and self.deformer is None and self.device.limits is None:
-            deformer = self.deformer = Deformer(self.device, self.resources, deforming)
+            self.deformer = Deformer(self.device, self.resources, deforming)
             owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
-            self.resources.settling.append(lambda: deformer.settle(owner().prepared))  # type: ignore[union-attr]
+            self.resources.settling.append(lambda: owner()._pose())  # type: ignore[union-attr]
+
+    def _pose(self) -> None:
+        """Bring what deforms up to date, by a job within the one under way, among whose passes its own are."""
+        assert self.deformer is not None
+        self.executor.stats.draws += self._run_job(self.deformer.job(self.prepared)).draws
+
+    def _run_job(self, job: Job) -> Stats:
+        """Run a job by an executor of its own: no picture under way is abandoned."""
+        executor = Executor(self.device, self.resources, self.machines.machine_of)
+        for _ in executor.run(job):
+            pass
+        return executor.stats
 
     def _share(self, instances: TwoLevel | None) -> None:
         """Be one of those that show these instances, and no others."""

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 _SUMMED = ("fragments", "calls", "seconds", "words_read", "words_written")  # of the passes of a step
-_TOTALS = ("kernel_passes", "mask_passes", "count_passes", "waits", "copy_passes", "tiles")  # of runs, see `Stats`
+_TOTALS = (
+    "kernel_passes",
+    "mask_passes",
+    "count_passes",
+    "waits",
+    "copy_passes",
+    "tiles",
+    "draws",
+)  # of runs, see `Stats`
 
 
 @dataclass
@@ -59,6 +67,7 @@ class Stats:
     waits: int = 0  # for the device to answer
     copy_passes: int = 0
     tiles: int = 0  # drawn singly by kernel passes
+    draws: int = 0  # passes of jobs beside their runs
     calls: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)  # per ray and state, of the last run
     offered: int = 0  # rays times passes, summed over the added runs
     facts: dict[str, Any] = field(default_factory=dict)  # scene, machine, driver of these figures
