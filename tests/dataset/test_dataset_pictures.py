@@ -249,6 +249,17 @@ def test_bits_do_not_depend_on_the_order(folder: Path, makers: list[Maker]) -> N
     assert len({data for each in forwards for name, data in each.files.items() if "/rgb/" in name}) == 6
 
 
+def test_environments_turn(folder: Path, makers: list[Maker]) -> None:
+    """The sun is on another side of the cube."""
+    pictures = []
+    for angle in (0, 180):
+        environment = {"choices": ["sky"], "rotation": angle, "sun": 30}
+        pictures += made(makers, folder, 0, **{**CUBES, "environment": environment, "layers": []})
+    one, other = (png(each, "rgb").astype(float).mean(axis=-1) for each in pictures)
+    inside = png(pictures[0], "foreground") > 0
+    assert np.abs(one - other)[inside].max() > 40
+
+
 def test_what_is_not_annotated_hides_what_is(folder: Path, makers: list[Maker]) -> None:
     """It is in the picture and in the depth, and has no mask."""
     around = {"file": "cube.obj", "size": 6.0, "annotate": False}
