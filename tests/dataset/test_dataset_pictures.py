@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 from recipes import MARKS, cube, marks, stage
 
+from viewer.dataset import silhouettes
 from viewer.dataset.formats import WRITERS
 from viewer.dataset.picture import Made, Maker
 from viewer.film.files.image import read_exr
@@ -186,7 +187,9 @@ def test_depth_normal_and_flow_of_a_cube(folder: Path, makers: list[Maker], tmp_
     assert np.isnan(last["flow.X"]).all()  # there is no next one
 
 
-def test_silhouettes_are_those_of_each_object_alone(folder: Path, makers: list[Maker]) -> None:
+def test_silhouettes_are_those_of_each_object_alone(
+    folder: Path, makers: list[Maker], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In pictures that cut objects, and in which they hide each other; the canvas is three pictures wide."""
     given = {**CUBES, "models": [{"file": "cube.obj", "size": 0.5, "count": 3}, {"file": "marks.gltf", "size": 0.6}]}
     given |= {"cameras": {"distance": [0.8, 1.0], "aside": 0.5}, "poses": {"turn": "any", "apart": False}, "layers": []}
@@ -224,6 +227,8 @@ def test_silhouettes_are_those_of_each_object_alone(folder: Path, makers: list[M
             hidden += 0 < visible.sum() < mask.sum()
             cut += mask.sum() < found.sum() - 20
     assert hidden >= 3 and cut >= 3
+    monkeypatch.setattr(silhouettes, "TOGETHER", 1)  # each object by itself
+    assert maker.make(0).files == pictures[0].files
 
 
 MIXED: dict[str, Any] = {
@@ -247,6 +252,17 @@ def test_bits_do_not_depend_on_the_order(folder: Path, makers: list[Maker]) -> N
         assert one.record == other.record
         assert [name for name, data in one.files.items() if data != other.files[name]] == []
     assert len({data for each in forwards for name, data in each.files.items() if "/rgb/" in name}) == 6
+
+
+def test_environments_turn(folder: Path, makers: list[Maker]) -> None:
+    """The sun is on another side of the cube."""
+    pictures = []
+    for angle in (0, 180):
+        environment = {"choices": ["sky"], "rotation": angle, "sun": 30}
+        pictures += made(makers, folder, 0, **{**CUBES, "environment": environment, "layers": []})
+    one, other = (png(each, "rgb").astype(float).mean(axis=-1) for each in pictures)
+    inside = png(pictures[0], "foreground") > 0
+    assert np.abs(one - other)[inside].max() > 40
 
 
 def test_what_is_not_annotated_hides_what_is(folder: Path, makers: list[Maker]) -> None:

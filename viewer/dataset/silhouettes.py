@@ -17,6 +17,7 @@ Box = tuple[int, int, int, int]
 
 # A silhouette that leaves the picture is known in a canvas of so many pictures along each side, as BOP's tools have it.
 CANVAS = 3
+TOGETHER = 1 << 20  # pixels of objects whose rays are traced together
 STEP = 1e-5  # behind a surface, in radii of the object, from where a ray goes on
 
 
@@ -58,27 +59,42 @@ def silhouettes(
     in each pixel of the picture, at its centre, -1 for none."""
     size = seen.shape[1], seen.shape[0]
     frames = [_frame(camera, ball, size) for ball in balls]
-    canvases = [np.zeros((height, width), bool) for _, _, width, height in frames]
-    parts = [_rays(camera, balls[k], frames[k], size, seen == k) for k in range(len(balls))]
-    if not parts:
-        return []
-    owner = np.repeat(np.arange(len(balls)), [len(each.places) for each in parts])
+    found, group, pixels = list[Silhouette](), list[int](), 0
+    for number, frame in enumerate(frames):
+        group.append(number)
+        pixels += frame[2] * frame[3]
+        if pixels >= TOGETHER or number + 1 == len(frames):
+            found += _traced(renderer, camera, np.append(owners, np.int32(-1)), balls, frames, seen, group)
+            group, pixels = [], 0
+    return found
+
+
+def _traced(
+    renderer: Renderer,
+    camera: Camera,
+    owners: NDArray[np.int32],
+    balls: list[Ball],
+    frames: list[Box],
+    seen: NDArray[np.int32],
+    numbers: list[int],
+) -> list[Silhouette]:
+    """Of the objects of some numbers. owners : (I + 1,), with what is no instance at the end."""
+    size = seen.shape[1], seen.shape[0]
+    canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in numbers}
+    parts = [_rays(camera, balls[k], frames[k], size, seen == k) for k in numbers]
+    owner = np.repeat(numbers, [len(each.places) for each in parts])
     places, directions, near, far = (np.concatenate(each) for each in zip(*parts, strict=True))
     step = STEP * np.array([ball.radius for ball in balls])
     origin, left = np.asarray(camera.origin), np.arange(len(owner))
-    known = np.append(owners, np.int32(-1))
     while len(left):
         at, ways = near[left], directions[left]
         hits = renderer.trace(origin + at[:, None] * ways, ways, (far[left] - at).astype(np.float32), view=True)
-        own = known[hits.instance] == owner[left]
+        own = owners[hits.instance] == owner[left]
         for number in np.unique(owner[left[own]]).tolist():
             canvases[number].reshape(-1)[places[left[own & (owner[left] == number)]]] = True
         near[left] = at + hits.distance + step[owner[left]]
         left = left[~own & (hits.instance >= 0) & (near[left] < far[left])]
-    return [
-        _whole(canvas, frame, seen == number)
-        for number, (canvas, frame) in enumerate(zip(canvases, frames, strict=True))
-    ]
+    return [_whole(canvas, frames[k], seen == k) for k, canvas in canvases.items()]
 
 
 class _Rays(NamedTuple):
