@@ -119,7 +119,7 @@ class RowWriter:
                 )
 
     def _held(self, rows: int) -> Stream:
-        """The texture for so many rows of texels."""
+        """The texture for a number of rows of texels."""
         if rows not in self._texels:
             self._texels[rows] = Stream(self.device, _TEXEL, (_ROW, rows))
         return self._texels[rows]
