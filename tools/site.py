@@ -134,7 +134,8 @@ def gallery(folder: Path, size: int) -> str:
         title = (ast.get_docstring(ast.parse(code)) or "").splitlines()[0]
         parts.append(f"## {title.rstrip('.')}")
         if size:
-            environment = {**os.environ, "EXAMPLE_SIZE": str(size), "PYTHONPATH": str(ROOT)}
+            packages = os.pathsep.join((str(ROOT), str(ROOT / "viewer" / "launch")))
+            environment = {**os.environ, "EXAMPLE_SIZE": str(size), "PYTHONPATH": packages}
             to = _made(folder / "gallery" / f"{script.stem}.png")
             subprocess.run([sys.executable, script], cwd=to.parent, env=environment, check=True)
             parts.append(f"![{title}](gallery/{to.name})")

@@ -1,4 +1,4 @@
-"""What a notebook shows of scenes and meshes: a small picture beside the counts."""
+"""The card of scenes and meshes in a notebook: a small picture beside the counts."""
 
 from __future__ import annotations
 

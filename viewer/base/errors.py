@@ -17,13 +17,13 @@ KEYWORDS: dict[str, Callable[[str, bool], str]] = {}
 
 
 def keywords(text: str) -> str:
-    """A text with its command-line options (``--pixel-filter box``) as Python keywords (``pixel_filter='box'``). What
-    only the command line takes, and commands in backquotes, stay as typed."""
+    """A text with its command-line options (``--pixel-filter box``) as Python keywords (``pixel_filter='box'``).
+    The command line's own options, and commands in backquotes, stay as typed."""
     return _OPTION.sub(lambda found: _keyword(found["flag"], found["word"] or "", False) or found[0], text)
 
 
 def _keyword(flag: str | None, following: str, value: bool) -> str:
-    """An option in Python; empty for what is none there."""
+    """An option in Python; empty for one of the command line alone."""
     return KEYWORDS[flag](following, value) if flag in KEYWORDS else ""
 
 
@@ -88,7 +88,7 @@ class DriverWarning(UserWarning):
 
 
 class ViewerWarning(UserWarning):
-    """What the command line tells as a note: an omission in a file, an option without use, a picture that is dark."""
+    """A note of the command line: an omission in a file, an option without use, a picture that is dark."""
 
 
 def warn(notes: Iterable[str]) -> None:

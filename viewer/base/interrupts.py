@@ -22,8 +22,8 @@ UNWAITED = "raystream-unwaited"  # name of threads that `exit_now` does not wait
 
 
 class Terminated(KeyboardInterrupt):
-    """Another signal that asks the process to end, as Ctrl-C does. code : what it then ends with. last : what a handler
-    has raised, until it is known to have come through."""
+    """Another signal that asks the process to end, as Ctrl-C does. code : its exit code. last : the exception of a
+    handler, until it is known to have come through."""
 
     last: Terminated | None = None
 
@@ -39,8 +39,8 @@ def terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def raise_dropped() -> None:
-    """Raise what a signal's handler has raised, for loops that go on all the same: Python drops what is raised in a
-    finalizer or in a call from C code."""
+    """Raise a signal's exception once more, for loops that go on all the same: Python drops exceptions in finalizers
+    and in calls from C code."""
     dropped, Terminated.last = Terminated.last, None
     if dropped is not None:
         raise dropped

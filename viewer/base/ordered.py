@@ -1,5 +1,5 @@
-"""What NumPy tells of an array once it is in order, but not through its ``unique``: that loads masked arrays first,
-which takes a process as long as to read its first scene."""
+"""Unique values and quantiles, but not through NumPy's ``unique``: that loads masked arrays first, which takes a
+process as long as to read its first scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory budget by a file's size: limits what a small file unfolds to, before memory is taken."""
+"""A memory budget by a file's size: limits the size that a small file unfolds to, before memory is taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The value of the option ``background``: what a camera ray sees that leaves the scene."""
+"""The value of the option ``background``, for camera rays that leave the scene."""
 
 from __future__ import annotations
 

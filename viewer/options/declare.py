@@ -1,4 +1,4 @@
-"""How an option is declared: its name, unit, range, default, help, who takes it, and what it affects."""
+"""How an option is declared: its name, unit, range, default, help, who takes it, and its effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Reader = Callable[["Option", Any], Any]
 
 
 class Affects(IntEnum):
-    """What must be redone when an option's value changes, from nothing to everything.
+    """The work that a change of an option's value takes, from nothing to everything.
 
     Up to ``MACHINE`` every sample keeps its bits, so that a film goes on; from ``UNIFORMS`` on samples are others.
     """
@@ -49,25 +49,25 @@ class Option:
     read     : (option, value) -> the checked value; see `viewer.options.table.check`.
     default  : a checked value.
     help     : one line, without range and default, which are added where it is shown.
-    affects  : what must be redone when it changes.
+    affects  : the work that its change takes.
     metavar  : stands for the value in a help text; empty for a switch.
     low, high, unit : the range of a number, ends included unless ``open_range``.
     values   : the expected values in words, where range and choices do not say it; may hold {low}, {high}, {choices}.
     choices  : the words that are known; empty where higher floors hand them in.
-    scope    : who takes it: ``renderer``, ``prepare`` (what structures are built from, also the renderer's), ``render``
+    scope    : who takes it: ``renderer``, ``prepare`` (for building structures, also the renderer's), ``render``
                and ``save`` (of a picture) are Python keywords, ``call`` is one of other functions, such as `load`,
                ``command`` is the command line's alone.
-    part     : what it belongs to, see `of_part`: panels and remarks go by it.
+    part     : its theme, see `of_part`: panels and remarks go by it.
     programs : the programs that it serves; empty: all. A program may ask for more, see `viewer.programs.registry`.
     sampled  : it serves programs that add samples alone.
     slider   : the ends of its slider on a panel, where they are not those of the range.
     zero     : stands for 0 on its slider, where 0 is no value of it or a special one.
     words    : known words among its values, where it takes others, too.
-    unless   : another option, and values of it with which this one is of no use.
+    unless   : another option, and values of it with which this one has no effect.
     added    : files of pictures from before it was an option do not tell of it: nor do others that have its default.
-    needs    : another option, without which this one is of no use.
-    emission : photons leave the lights, and go on, by it: another value traces them anew.
-    filed    : it tells of files that a render writes or goes on from: of no use where its picture is only compared.
+    needs    : another option, without which this one has no effect.
+    emission : photons leave the lights, and go on, by it: another value traces them once more.
+    filed    : it tells of files that a render writes or goes on from: without effect where pictures are only compared.
     viewed   : ``raystream view`` takes it, too; informs : ``raystream info``. remote : the page of ``raystream view
                --remote`` offers it.
     """
@@ -116,7 +116,7 @@ class Option:
 
     @property
     def typed(self) -> str:
-        """The option with what stands for its value."""
+        """The option with its metavar."""
         if self.switch:
             return self.flag
         return f"{self.flag} [{self.metavar}]" if self.bare else f"{self.flag} {self.metavar}"
@@ -132,7 +132,7 @@ class Option:
         return f"{self.name}={written}"
 
     def _written(self, typed: str) -> str | None:
-        """A typed value as Python writes it; None for what the option does not take, and for what is Python already."""
+        """A typed value as Python writes it; None for one that the option does not take, and for Python's own texts."""
         value = typed
         if typed not in self.choices:
             try:
@@ -158,7 +158,7 @@ class Option:
         return self.unless is None or settings[self.unless[0]] not in self.unless[1]
 
     def expected(self) -> str:
-        """What a right value is, for messages and tables."""
+        """A right value in words, for messages and tables."""
         if self.values:
             known = ", ".join(self.choices) or "the known ones"
             return self.values.format(choices=known, low=self.low, high=self.high)
@@ -190,7 +190,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def of_part(part: str, *options: Option, **common: Any) -> tuple[Option, ...]:
-    """The options of a part, with what they have in common."""
+    """The options of a part, with their common fields."""
     return tuple(replace(option, part=part, **common) for option in options)
 
 

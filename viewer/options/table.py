@@ -1,8 +1,8 @@
 """Every option, once: the table that argument parser, keywords, panels, pages and the check of resumed files are made
 from.
 
-`check` is the one place where a value is read, from a text of the command line or from a Python keyword. What higher
-floors register (the programs, the layers) is not named here: its choices are handed in.
+`check` is the one place where a value is read, from a text of the command line or from a Python keyword. The
+names that higher floors register (programs, layers) are handed in.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
 
 def most_samples(spp: int | None, time: float | None, error: float | None, quality: str | None = None) -> int:
     """The maximum of samples of a pixel that these checked values mean: without ``spp`` that of the quality; without
-    this few, but where a time or an error is given, so many that these decide."""
+    this few, but where a time or an error is given, enough for these to decide."""
     if spp is not None:
         return spp
     if quality is not None:

@@ -26,7 +26,7 @@ class PolicyChoice:
     name  : ``sweep`` (the states in turn, without counts), ``naive``, ``threshold`` or
             ``most-work``.
     share : of threshold: the intersection pass runs once this share of the rays waits for it, in (0, 1].
-    of    : of threshold: what the share is counted in, the ``active`` rays or ``all`` rays.
+    of    : of threshold: the rays that the share is of, the ``active`` rays or ``all`` rays.
     """
 
     name: str = "sweep"

@@ -28,7 +28,7 @@ Box = tuple[int, int, int, int]  # x, y, width, height
 
 
 class DrawSizes:
-    """The sizes of one program's draws, from a small one on, by what timed ones have taken.
+    """The sizes of one program's draws, from a small one on, by the times of earlier ones.
 
     rays : of the next draw, at most; or points, or triangles. turns : of a loop in it, where even the smallest takes
     too long; None: any number. listed : of points or triangles, of which a draw may have a single one.
@@ -46,11 +46,11 @@ class DrawSizes:
 
     @property
     def known(self) -> bool:
-        """Whether a draw has told what rays cost."""
+        """Whether a draw has told the cost of rays."""
         return self._largest > 0
 
     def times(self, rays: int) -> bool:
-        """Whether a draw of so many rays is to be timed: each, until they are known to be short."""
+        """Whether a draw of this number of rays is to be timed: each, until they are known to be short."""
         self._since += 1
         if not self.known or rays * max(self._costs) * GROWTH > LONGEST or self._since > TIMED_EVERY:
             self._since = 0
@@ -58,7 +58,7 @@ class DrawSizes:
         return False
 
     def note(self, rays: int, seconds: float, active: int) -> None:
-        """A draw of so many rays took so long, of which so many were not excluded before they began."""
+        """Learn the seconds of a draw of ``rays``, of which ``active`` were not excluded before they began."""
         self.timed = True
         if 2 * active < rays:  # which says little of what all of them cost
             if seconds > LONGEST:

@@ -104,6 +104,7 @@ class Made:
 
     @property
     def uniforms(self) -> dict[str, Any]:
+        """The values of the traversal's uniforms, by name."""
         return {name: value for name, (_, value) in self.modules[0].uniforms.items()}
 
     def built_with(self, statistics: Mapping[str, float | int], **values: Any) -> None:

@@ -1,4 +1,4 @@
-"""What other distributions add: entry points of the groups ``raystream.formats``, ``raystream.programs`` and
+"""Plug-ins of other distributions: entry points of the groups ``raystream.formats``, ``raystream.programs`` and
 ``raystream.materials``. A broken one is one warning, and all else works."""
 
 from __future__ import annotations

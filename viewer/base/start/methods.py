@@ -24,7 +24,7 @@ _FORM = MAGIC_NUMBER.hex().encode() + b"\n"  # of bytecode
 class Methods:
     """Takes the place of `exec` in `dataclasses`, which calls it with a function's text.
 
-    codes : by text. Raises what compiling and running a text raises.
+    codes : by text. Raises the exceptions of a text.
     """
 
     def __init__(self, places: list[Path]) -> None:
@@ -37,7 +37,7 @@ class Methods:
         self._fresh = False
 
     def __call__(self, text: str, names: dict[str, Any], made: dict[str, Any]) -> None:
-        """Run a text by these global names; ``made`` takes what it defines."""
+        """Run a text by these global names; ``made`` takes its definitions."""
         code = self.codes.get(text)
         if code is None:
             code = self.codes[text] = compile(text, "<string>", "exec", dont_inherit=True)

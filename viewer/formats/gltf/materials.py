@@ -67,7 +67,7 @@ class TextureNumbers(Protocol):
 def read_material(item: Object, number: int, textures: TextureNumbers, animated: bool = False) -> tuple[Material, bool]:
     """The document's material of a number, and whether factors out of range were clamped.
 
-    animated : it has the textures of what is black now, too.
+    animated : textures of factors that are black now are read, too.
     """
     reader = _Reader(item, f"material {number}", textures, animated)
     return reader.material, reader.clamped

@@ -272,7 +272,7 @@ class Meshes:
 
 
 def _moved_by(primitive: Object, attributes: Object) -> tuple:
-    """What tells the joints and morph targets of a primitive from another's: the numbers of their accessors."""
+    """The key of a primitive's joints and morph targets: the numbers of their accessors."""
     joints = [(key, repr(value)) for key, value in attributes.data.items() if key.startswith(("JOINTS_", "WEIGHTS_"))]
     targets = [sorted((key, repr(value)) for key, value in each.data.items()) for each in primitive.objects("targets")]
     return tuple(sorted(joints)), tuple(map(tuple, targets))

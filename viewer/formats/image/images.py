@@ -66,7 +66,7 @@ def header(data: bytes, where: str) -> Header:
 
 
 def read_image(memory: ImageMemory, data: bytes, where: str, name: str = "image") -> Image:
-    """`decode` at the size that a scene's memory allows. Raises ViewerError as it does, and for what does not fit."""
+    """`decode` at the size that a scene's memory allows. Raises ViewerError as it does, and where it does not fit."""
     return decode(data, where, name, memory.plan(header(data, where), len(data), where))
 
 

@@ -24,8 +24,8 @@ class Header:
     """Of an encoded image.
 
     decoder : bytes for each texel of the whole picture until it is decoded; if it ``scales``, of the reduced picture.
-    texel : bytes of a decoded texel. least : the largest factor of reduction. hint : the remedy for what is too large
-    even if reduced.
+    texel : bytes of a decoded texel. least : the largest factor of reduction. hint : the remedy for an image
+    that is too large even if reduced.
     """
 
     width: int
@@ -44,10 +44,10 @@ class Header:
 
 
 class ImageMemory:
-    """What the images of a scene may take: texels that are kept with their copies on the device, and copies while they
+    """The memory for the images of a scene: texels that are kept with their copies on the device, and copies while they
     are decoded.
 
-    side : the option ``max_texture``. What does not fit whole is reduced to it by halves; what fits is not, since the
+    side : the option ``max_texture``. An image that does not fit is reduced to it by halves; no other one is, since the
     option reduces images in linear light.
     """
 
@@ -62,8 +62,8 @@ class ImageMemory:
         self._turn = threading.Condition()
 
     def plan(self, image: Header, length: int, where: str) -> int:
-        """The factor by which an image of ``length`` bytes is reduced; charges its texels. Raises ViewerError for what
-        does not fit."""
+        """The factor by which an image of ``length`` bytes is reduced; charges its texels. Raises ViewerError where
+        it does not fit."""
         self._granted += HELD_PER_BYTE * length
         factor, fault = 1, self._fault(image, length, 1)
         if fault and self.side is not None:
@@ -87,7 +87,7 @@ class ImageMemory:
 
     @contextmanager
     def decoding(self, size: int) -> Iterator[None]:
-        """Waits until others have decoded so much that ``size`` bytes more are within those of one image."""
+        """Waits until ``size`` bytes more, beside those that others are decoding, are within those of one image."""
         with self._turn:
             self._turn.wait_for(lambda: not self._decoding or self._decoding + size <= FREE_BYTES)
             self._decoding += size

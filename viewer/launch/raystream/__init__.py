@@ -4,7 +4,7 @@
 >>> raystream.render("bunny.ply", size=(512, 512), spp=64).save("bunny.png")
 >>> raystream.show("bunny.ply")
 
-Both take a file, a built-in scene, arrays, and what trimesh, PyVista and Open3D hold; ``help(raystream.Renderer)``
+Both take a file, a built-in scene, arrays, and objects of trimesh, PyVista and Open3D; ``help(raystream.Renderer)``
 explains every option. Names are those of the package ``viewer``, looked up when asked for.
 """
 

@@ -127,7 +127,7 @@ class _Main:
         yield ("        ++turn;\n    " if loops else "    ") + tail, f"state {alone}"
 
     def _stores(self) -> Iterator[Line]:
-        """What the step writes."""
+        """The stores of the step."""
         step, form = self.step, self.form
         if not form.scheduled:
             yield "    if (state != STATE_DONE) discard;  // ended by the driver: see Machine._again", "main"

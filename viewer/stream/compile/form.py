@@ -1,4 +1,4 @@
-"""The form of a generated program: what a machine requires of it, and the textures that it reads and writes."""
+"""The form of a generated program: a machine's requirements, and the textures that it reads and writes."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def fragment(
 
 
 def _seldom(linked: LinkedProgram, preparation: Preparation) -> bool:
-    """Whether deriving anew costs little: few states ask, each once."""
+    """Whether deriving once more costs little: few states ask, each once."""
     asking = [linked.program.by_name[name] for name in preparation.asks]
     return len(asking) <= MOST_USES and not any(state.name in state.exits.values() for state in asking)
 

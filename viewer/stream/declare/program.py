@@ -80,7 +80,7 @@ class Program:
     start   : where every ray begins.
     groups  : fusion name -> tuples of states for one pass; ``"->shade"`` stands for the states called with the return
     state "shade", once calls are inlined (`viewer.stream.compile.inline`).
-    gpu_groups : in place of those of the same name for GPUs, where what traverses keeps the registers to itself.
+    gpu_groups : in place of those of the same name for GPUs, where a traversal keeps the registers to itself.
     order   : of all states in an iteration of a single pass; by default the linker's.
     resumes : its inputs, as modified by an interrupted run, are valid inputs of a run that completes it.
     limit   : integer uniform, from 1 on, up to which a run brings every ray: after runs to lesser values it does the

@@ -92,8 +92,8 @@ class Arena:
         return self._numbers[id(table)]
 
     def reserve(self, texels: int) -> None:
-        """Have room for so many more behind what is there, at once: to grow for one table after the other copies all
-        that is there each time. Where that would exceed the driver's limit gaps may serve, or `add` tells."""
+        """Have room for ``texels`` more behind the last table, at once: to grow for one table after the other copies
+        all of them each time. Where that would exceed the driver's limit gaps may serve, or `add` tells."""
         needed = self._end + texels
         if self._room < needed <= self._most:
             self._grow(needed, doubles=False)
@@ -127,7 +127,7 @@ class Arena:
     def compact(self) -> None:
         """Close the gaps by moving the remaining tables, where less than half of the texture is theirs; no program may
         still use their old places. In a buffer they move on the device: to pack and upload those of a million triangles
-        anew takes seconds."""
+        takes seconds."""
         places = [(table, first, texels_of(table)) for table, first, _ in self._places.values()]  # no room to spare
         old = self.texture
         used = sum(texels for *_, texels in places)

@@ -170,7 +170,7 @@ class Device:
 
     @contextmanager
     def polling(self, polls: bool) -> Iterator[None]:
-        """What is called meanwhile waits for no answer where the host ``polls``: it returns, to be called again."""
+        """Calls within wait for no answer where the host ``polls``: they return, to be made again."""
         before, self.polls = self.polls, polls
         try:
             yield

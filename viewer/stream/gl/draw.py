@@ -31,7 +31,7 @@ def tiles_source() -> Source:
 class TimedParts:
     """Parts of a program's draws, of which some are timed: the sizes of those after them follow.
 
-    counts : of what is drawn, some may be excluded before it begins, which samples tell.
+    counts : fragments may be excluded before they begin, which samples tell.
     """
 
     def __init__(self, device: Device, sizes: DrawSizes, counts: bool) -> None:
@@ -41,8 +41,7 @@ class TimedParts:
 
     @contextmanager
     def part(self, rays: int, query: Query | None = None) -> Iterator[None]:
-        """What is drawn inside is a part of so many rays, with a query of its own where it belongs to one or is to be
-        timed."""
+        """Draws within are a part of ``rays``, with a query of its own where it belongs to one or is to be timed."""
         timed = self._times(rays) or (query is not None and query.timed and not self.device.timing)
         if query is None and not timed:
             yield
@@ -94,8 +93,8 @@ def timed_parts(device: Device, sizes: DrawSizes, counts: bool = False) -> Timed
 
 
 def ranges(parts: TimedParts | None, count: int) -> Iterator[tuple[int, int]]:
-    """The first and the number of the elements of each draw of a list, in its order: what is drawn before the next is
-    asked for is one of its parts. parts : None for a single draw."""
+    """The first and the number of the elements of each draw of a list, in its order: draws before the next request
+    are one of its parts. parts : None for a single draw."""
     if parts is None:
         if count:
             yield 0, count
@@ -132,7 +131,7 @@ class Shader:
             self._take()
 
     def _take(self) -> moderngl.Program:
-        """The program, with what was set."""
+        """The program, with its uniforms and samplers set."""
         if self._linked is None:
             program = self._linked = self._compilation.finish()
             self._members = {name: program[name] for name in program}
@@ -291,7 +290,7 @@ class Drawing:
                 self.device.flush()
 
     def _draw(self, first: int, count: int) -> None:
-        """The whole square, or so many of the kept tiles."""
+        """The whole square, or ``count`` of the kept tiles."""
         if self.tiles.all:
             self.whole.render(moderngl.TRIANGLES, vertices=len(CORNERS))
         else:

@@ -43,7 +43,7 @@ def hot_pass_source(
     name: str, inputs: Mapping[str, Record], output: Record, tables: Sequence[Table], addresses: Addresses
 ) -> Source:
     """As `pass_source`, of a pass that reads hot tables, too. Its outputs are ``invariant``: compilers would reorder
-    what is to be rounded as it is written."""
+    sums that are to be rounded as they are written."""
     source = pass_head(inputs, output, False)
     for table in tables:
         assert table.hot, "cold tables lie in the arena"
@@ -55,7 +55,7 @@ def hot_pass_source(
 
 
 def pass_head(inputs: Mapping[str, Record], output: Record, planar: bool, **constants: int) -> Source:
-    """What the file of a pass finds declared: constants, records, and how each of the streams is fetched."""
+    """The declarations before the file of a pass: constants, records, and how each of the streams is fetched."""
     source = Source.begin(**constants)
     for record in dict.fromkeys((*inputs.values(), output)):
         source.add_record(record, pack=True)

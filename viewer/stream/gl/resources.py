@@ -86,7 +86,7 @@ class Resources:
         return self.arena.upload_number(table) if not table.hot else self._memories[id(table)].number
 
     def settle(self) -> None:
-        """Bring what passes compute for memories up to date: before anything is run that reads them."""
+        """Bring memories that passes compute up to date: before any run that reads them."""
         for each in self.settling:
             each()
 
@@ -206,7 +206,7 @@ class Resources:
 
     def beside(self, buffers: bool = True) -> Resources:
         """The same memories, with streams of its own; without ``buffers`` also hot tables and volumes, in 2-D and 3-D
-        textures. `leave` frees what is its own."""
+        textures. `leave` frees its own."""
         made = copy(self)
         made._streams = {}
         if not buffers:
@@ -215,7 +215,7 @@ class Resources:
         return made
 
     def leave(self) -> None:
-        """Free what it has of its own, `beside` another one."""
+        """Free its own streams and memories, `beside` another one's."""
         self._release_streams()
         for key in [] if self._lent is None else self._memories.keys() - self._lent:
             self._memories.pop(key).release()

@@ -131,7 +131,7 @@ class RowWriter:
                 )
 
     def _held(self, size: tuple[int, int]) -> Stream:
-        """The texture for so many texels."""
+        """The texture of a size in texels."""
         if size not in self._texels:
             self._texels[size] = Stream(self.device, _TEXEL, size)
         return self._texels[size]

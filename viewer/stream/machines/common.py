@@ -78,7 +78,7 @@ class Machine:
             self.batch.finish()
 
     def _set_up(self) -> None:
-        """Make what the machine runs by; once."""
+        """Make the machine's passes; once."""
         raise NotImplementedError
 
     def _make_streams(self, records: Mapping[str, Record]) -> None:

@@ -1,4 +1,4 @@
-"""The options of the machines: one value for all of them, of which each takes what it has."""
+"""The options of the machines: one value for all of them, of which each takes its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MachineOptions:
     deferred : its programs are not compiled as it is made, but by the steps of its ``batch``, or with the first run.
 
     Of `viewer.stream.machines.multipass.Multipass`:
-    fuse     : what makes one pass each (`LinkedProgram.steps`). mask : a key of `viewer.stream.machines.mask.MASKS`.
+    fuse     : groups that make one pass each (`LinkedProgram.steps`). mask : of `viewer.stream.machines.mask.MASKS`.
     tile     : edge of the tiles, rays.
     policy   : which state is served next; None: a `Sweep`. unroll : most calls of a looping kernel in one pass: a
                number, a number for each looping state in the program's order, or ``auto``. count : ``query`` or

@@ -158,7 +158,7 @@ class InstancedMeshes:
     extra : texels of four floats that programs may read of an instance, beside `CLIP`.
     slots : a texture of the instances that the view may see, `SLOTS` in a row, each of `CLIP` texels and the extra.
     first_slots : a texture of each mesh's first slot. order : of the numbers of triangles, by their places in the index
-    buffer. draws : what `render` draws. drawn : triangles of all instances that the view may see.
+    buffer. draws : those of `render`. drawn : triangles of all instances that the view may see.
     """
 
     def __init__(self, device: Device, groups: MeshGroups, extra: int = 1) -> None:
@@ -217,7 +217,7 @@ class InstancedMeshes:
             self.extent = max(float(np.linalg.norm(ends[0] - ends[1])), 1e-30)
 
     def select(self, view: View) -> None:
-        """Have what this view may see in the textures and in the index buffer."""
+        """Have the instances that this view may see in the textures and in the index buffer."""
         groups, count = self.groups, len(self.groups.meshes)
         linear = view.rows @ self._linear
         place = (self._origins - view.origin) @ view.rows.T
@@ -243,7 +243,7 @@ class InstancedMeshes:
         self.drawn = sum(draw.triangles * draw.instances for draw in self.draws)
 
     def render(self, shader: Shader, kinds: Sequence[int]) -> None:
-        """Draw what is selected of these kinds with a program, of which the vertex program is made of
+        """Draw the selected instances of these kinds with a program, of which the vertex program is made of
         ``shaders/raster/slot.glsl``, into the framebuffer in use, row 0 at the top."""
         for name, texture in (("in_slots", self.slots), ("in_first_slots", self.first_slots), ("in_order", self.order)):
             shader.bind(name, texture)

@@ -38,7 +38,7 @@ class VisibilityBuffer:
 
     def draw(self, view: View, size: tuple[int, int], tested: Shader | None = None) -> None:
         """Find the nearest triangle of every pixel of a picture of ``size`` (width, height). tested : the program of
-        those that are `TESTED`, with what it reads bound; without it they are left out."""
+        those that are `TESTED`, with its textures bound; without it they are left out."""
         self.meshes.select(view)
         if self.visible.size != size:
             self.visible.release()

@@ -1,4 +1,4 @@
-"""What a driver says of itself: limits, features, extensions that matter here."""
+"""A driver's own facts: limits, features, extensions that matter here."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ MOST_TEXT = 300  # characters of an error
 class Finding:
     """The result of a check.
 
-    verdict : `PASS`; `DIFFERS`: not exact, within what OpenGL allows; `FAIL`; `ABSENT`: the driver has no such feature.
+    verdict : `PASS`; `DIFFERS`: not exact, within OpenGL's limits; `FAIL`; `ABSENT`: the driver has no such feature.
     text    : the difference, in one line; may be empty. figures : numbers and words for the report.
     """
 
@@ -52,7 +52,7 @@ def worst(*findings: Finding) -> Finding:
 
 
 def examine(device: Device, check: Check) -> Finding:
-    """Run a check. What it raises, such as a program that does not compile, is a failure."""
+    """Run a check. An exception, such as that of a program that does not compile, is a failure."""
     if check.name in device.distrusted:
         return Finding(FAIL, "counted as failed")
     try:

@@ -21,7 +21,7 @@ SIZE = (37, 11)  # odd, and a little more than a tile
 
 
 def results(device: Device, machine: str, **options: Any) -> NDArray:
-    """(N,) structured: what a machine makes of the program."""
+    """(N,) structured: a machine's results of the program."""
     made = MACHINES[machine](device, program.linked(), SIZE, **options)
     made.write("seed", program.seeds(SIZE[0] * SIZE[1]).reshape(SIZE[::-1]))
     made.finish()

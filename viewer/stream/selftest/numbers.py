@@ -135,7 +135,7 @@ void main() {{
 
 
 def compensated_sum(device: Device) -> Finding:
-    """What rounding loses in a sum, as films keep it (Knuth); a compiler that reassociates makes it zero, which
+    """The rounding error of a sum, as films keep it (Knuth); a compiler that reassociates makes it zero, which
     ``invariant`` forbids."""
     rng, shape = np.random.default_rng(23), (SIZE[1], SIZE[0], 4)
     a = rng.uniform(0.0, 4096.0, shape).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Self-tests of what passes write: in place behind a texture barrier, to many attachments, blended, by transform
+"""Self-tests of the outputs of passes: in place behind a texture barrier, to many attachments, blended, by transform
 feedback; and of the timer query."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Self-tests of what textures and buffers keep: the bits of floats, every texel of a memory, arrays of a program."""
+"""Self-tests of storage in textures and buffers: the bits of floats, every texel of a memory, arrays of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times of what frames are made of: copies, passes, queries, compiling; in microseconds."""
+"""Times of the parts of frames: copies, passes, queries, compiling; in microseconds."""
 
 from __future__ import annotations
 

@@ -83,13 +83,13 @@ def trust(device: Device) -> None:
 
 
 def device_notes(device: Device) -> list[str]:
-    """What a device does without, see `settle`."""
+    """The abilities that a device lacks, see `settle`."""
     instead = {BARRIER: "passes copy their output back", BUFFERS: "scene data lies in 2-D and 3-D textures"}
     return [_line(device, name, text) for name, text in instead.items() if device.selftests.get(name)]
 
 
 def stack_note(device: Device) -> list[str]:
-    """What traversals do without on a driver whose programs cannot keep a stack."""
+    """The note on traversals of a driver whose programs cannot keep a stack."""
     if device.array_stores:
         return []
     return [f"no stack on {device.name}, which stores into arrays at wrong places; octants instead"]

@@ -104,7 +104,7 @@ class _Animation:
         ]
 
     def _moved(self, target: Object) -> list[tuple[int, str, int]]:
-        """What a target moves: the file's node number or -1, path, and numbers in a value."""
+        """The property that a target moves: the file's node number or -1, path, and numbers in a value."""
         path, pointer = target.text("path"), pointer_of(target)
         if path == "pointer" and pointer is not None:
             found = self._of_pointer(pointer)

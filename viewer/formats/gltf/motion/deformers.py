@@ -17,7 +17,7 @@ from viewer.scene.mesh import Float, Int, Mesh
 
 
 class Rig(NamedTuple):
-    """What poses a mesh on a node: the number of its skin, or None; the weights of morph targets at rest; the node by
+    """The pose of a mesh on a node: the number of its skin, or None; the weights of morph targets at rest; the node by
     its place in `Nodes` where these are animated, else -1."""
 
     skin: int | None = None

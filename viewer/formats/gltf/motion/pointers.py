@@ -1,7 +1,7 @@
 """KHR_animation_pointer: animated properties of nodes, materials, lights and cameras, by JSON pointers (RFC 6901).
 
 Materials and lights are read again with their animated members in place, by the same code as at first, so that every
-factor means what it means in a file.
+factor has its meaning in a file.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ _PLACES = {
 
 
 class Target(NamedTuple):
-    """What a pointer names: a kind of `_PLACES`, the number among those, the pointer within, and numbers in a value, 0
-    for all weights of a mesh."""
+    """The target of a pointer: a kind of `_PLACES`, the number among those, the pointer within, and numbers in a value,
+    0 for all weights of a mesh."""
 
     kind: str
     number: int
@@ -92,7 +92,7 @@ class Target(NamedTuple):
 
 
 def target_of(pointer: str) -> Target | None:
-    """What a pointer names; None where it is not known."""
+    """The target of a pointer; None for an unknown one."""
     for kind, pattern in _PLACES.items():
         match = pattern.fullmatch(pointer)
         if match is None:
@@ -235,7 +235,7 @@ def _place(document: Object, number: int, within: str) -> str:
 
 
 def _grouped(values: Mapping[str, NDArray], kind: str) -> dict[int, dict[str, NDArray]]:
-    """Values by the number of what they change, and the pointer within."""
+    """Values by the number of their object, and the pointer within."""
     found: dict[int, dict[str, NDArray]] = {}
     for pointer, value in values.items():
         target = target_of(pointer)

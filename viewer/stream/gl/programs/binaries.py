@@ -17,7 +17,7 @@ _HEADER = struct.Struct("<I")  # the driver's number of the binary's format
 
 
 class Binaries:
-    """The programs of one driver, by what they are compiled from.
+    """The programs of one driver, by their sources.
 
     driver : all that tells its builds apart, as it refuses, or worse, does not refuse another one's. most : bytes on
     disk, of all drivers.

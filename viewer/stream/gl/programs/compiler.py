@@ -52,13 +52,13 @@ Load = Callable[..., "Callable[..., Any] | None"]
 
 
 class Compiler:
-    """What a driver has for compiling programs; the context must be current in all calls.
+    """A driver's means for compiling programs; the context must be current in all calls.
 
     load : the driver's functions, see `Device.load`. driver : tells its builds apart. binaries : whether linked
     programs are kept on disk; None: where that is of use. Mesa (22.3) has binaries only where its own cache on disk is
     in use, which serves as well: the 18 programs of the window's first picture of the Cornell box take 20 ms from
-    there and 18 ms from binaries (270 ms from neither), on llvmpipe; what they are compiled to for Intel's chips is in
-    that cache alone.
+    there and 18 ms from binaries (270 ms from neither), on llvmpipe; the code for Intel's chips is in that cache
+    alone.
 
     handover : of the context; None: moderngl compiles, and waits. compiled : programs so far. loaded : those of them
     that binaries gave. begun : those that the driver compiles, as far as is known.
@@ -168,7 +168,7 @@ class Compiler:
             self.binaries.keep(name, form.value, data.raw[: written.value])
 
     def delete(self, program: int, shaders: dict[str, int]) -> None:
-        """Free a program, unless 0, and shaders; what is attached lives as long as the program."""
+        """Free a program, unless 0, and shaders; attached ones live as long as the program."""
         for shader in shaders.values():
             self._call("DeleteShader", shader)
         if program:

@@ -1,0 +1,97 @@
+"""The dashboard of ``tools/house.py``: its counts, of a small house and of this one."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _loaded() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("raystream_house", ROOT / "tools" / "house.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+house = _loaded()
+
+SMALL = {
+    "viewer/__init__.py": '"""Not counted among lines."""\n',
+    "viewer/a/one.py": """
+'''What stands
+here, of no use.'''
+
+
+class Ray:
+    '''A walk.'''
+
+
+class _Own:
+    pass
+""",
+    "viewer/a/two.py": """
+'''Made anew.'''
+from viewer.a.one import Ray
+
+
+class Far(Ray):
+    pass
+
+
+class Farther(Far):
+    pass
+""",
+    "viewer/b/three.py": """
+class Ray:
+    def call(self, a: int, b, c, d, e, f, g, h=1): ...
+
+
+def loop(a, b, c, d, e, f, g, h): ...
+"""
+    + 460 * "\n",
+    "README.md": "# A page\n\nThree words here. And four words there:\n\n- An item.\n\n```sh\nnot this one\n```\n",
+}
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in SMALL.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(house, "ROOT", tmp_path)
+    house.trees.cache_clear()
+    yield
+    house.trees.cache_clear()
+
+
+@pytest.mark.usefixtures("small")
+def test_a_small_house(capsys: pytest.CaptureFixture[str]) -> None:
+    assert house.main(["--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["modules"] == 3 and found["modules under 60 lines"] == 2
+    assert found["modules of 450 lines and more"] == ["viewer/b/three.py"]
+    assert found["chains of more than two classes"] == ["Farther < Far < Ray"]
+    assert found["class names in several modules"] == ["Ray"]
+    assert found["functions of more than 7 parameters"] == 1
+    words = {"what ...": 1, "so many": 0, "walk": 1, "under way": 0, "anew": 1, "of no use": 1}
+    assert found["words in docstrings"] == words and found["words in docstrings, together"] == 4
+    assert found["mean sentence of pages, words"] == 3.0
+    assert house.main(["--words"]) == 0
+    assert "viewer/a/one.py:3: of no use\n" in capsys.readouterr().out
+    assert house.main([]) == 0
+    assert "functions of more than 7 parameters: 1\n" in capsys.readouterr().out
+
+
+def test_this_house() -> None:
+    """Counts that do not grow again."""
+    found = house.figures()
+    assert found["folders of more than 15 modules"] == []
+    assert found["words in docstrings, together"] <= 640
+    assert found["longest mean of a page, words"] <= 20

@@ -1,0 +1,180 @@
+"""Counts what the house holds itself to: ``python tools/house.py [--json] [--words]``.
+
+Of ``viewer/``: files a folder, lines a file, chains of inheritance, class names in several modules, functions of many
+parameters, and words of docstrings that stand for a noun. Of the pages: the mean length of sentences. ``--words`` lists
+each place of such a word.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+MOST_FILES, MOST_PARAMETERS, SHORT, LONG = 15, 7, 60, 450
+WORDS = {
+    "what ...": r"\bwhat\b",
+    "so many": r"\bso (?:many|much)\b",
+    "walk": r"\bwalk(?:s|ed|ing)?\b",
+    "under way": r"\bunder way\b",
+    "anew": r"\banew\b",
+    "of no use": r"\bof no (?:use|meaning)\b",
+}
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Place = tuple[str, int]  # of the repository: a file and its line
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Every module of viewer/, parsed, by its path from the repository's folder."""
+    paths = sorted((ROOT / "viewer").rglob("*.py"))
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def lines() -> dict[str, int]:
+    """Lines of every module with code, by its path."""
+    found = {name: len((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in trees()}
+    return {name: count for name, count in found.items() if not name.endswith("__init__.py")}
+
+
+def folders() -> Counter[str]:
+    """Modules of each folder, but for ``__init__``."""
+    return Counter(name.rpartition("/")[0] for name in lines())
+
+
+def classes() -> dict[str, list[str]]:
+    """The modules that have a class of a name, by the name; private ones are left out."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(name)
+    return dict(found)
+
+
+def chains() -> list[str]:
+    """Lines of ancestors of more than two classes of viewer/, the youngest first."""
+    parents: dict[str, list[str]] = {}
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                parents[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
+
+    def up(name: str) -> list[str]:
+        lines = [up(base) for base in parents.get(name, []) if base in parents and base != name]
+        return [name, *max(lines, key=len, default=[])]
+
+    return sorted(" < ".join(line) for name in parents if len(line := up(name)) > 2)
+
+
+def parameters() -> dict[str, int]:
+    """Functions with more than `MOST_PARAMETERS` parameters, self apart; loops that numba compiles take arrays, and are
+    not counted: they have no hints."""
+    found = {}
+    for name, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                given = [each for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                given = [each for each in given if each.arg not in ("self", "cls")]
+                if len(given) > MOST_PARAMETERS and any(each.annotation for each in given):
+                    found[f"{name}:{node.lineno} {node.name}"] = len(given)
+    return found
+
+
+def docstrings() -> Iterator[tuple[Place, str]]:
+    """Every docstring with the place where it begins."""
+    for name, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | Definition) and (text := ast.get_docstring(node, clean=False)):
+                yield (name, node.body[0].lineno), text
+
+
+def words() -> dict[str, list[str]]:
+    """Places of each of `WORDS` in docstrings."""
+    found: dict[str, list[str]] = {word: [] for word in WORDS}
+    for (name, line), text in docstrings():
+        for word, pattern in WORDS.items():
+            for match in re.finditer(pattern, text, re.IGNORECASE):
+                found[word].append(f"{name}:{line + text.count(chr(10), 0, match.start())}")
+    return found
+
+
+def sentences(text: str) -> list[int]:
+    """Words of each sentence of a page; code, tables and headings are left out."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^\s*(\||#|<|!\[).*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^\s*(?:[-*]|\d+\.)\s+", "\n\n", text, flags=re.MULTILINE)
+    parts = (part for block in re.split(r"\n\s*\n", text) for part in re.split(r"(?<=[.!?:])\s+", block))
+    return [count for part in parts if (count := len(part.split())) > 1]
+
+
+def pages() -> dict[str, float]:
+    """The mean length of a page's sentences, words, by its path."""
+    found = {}
+    for path in sorted(path for folder in (".", "viewer", "shaders", "tests", "tools") for path in _markdown(folder)):
+        lengths = sentences(path.read_text(encoding="utf-8"))
+        if lengths:
+            found[path.relative_to(ROOT).as_posix()] = mean(lengths)
+    return found
+
+
+def _markdown(folder: str) -> Iterator[Path]:
+    return (ROOT / folder).glob("*.md") if folder == "." else (ROOT / folder).rglob("*.md")
+
+
+def figures() -> dict[str, Any]:
+    """All counts, by name."""
+    long, piles, several = lines(), folders(), {k: v for k, v in classes().items() if len(v) > 1}
+    means = pages()
+    return {
+        "modules": len(long),
+        "lines": sum(long.values()),
+        "median lines of a module": median(long.values()),
+        f"modules under {SHORT} lines": sum(count < SHORT for count in long.values()),
+        f"modules of {LONG} lines and more": sorted(name for name, count in long.items() if count >= LONG),
+        f"folders of more than {MOST_FILES} modules": sorted(name for name, n in piles.items() if n > MOST_FILES),
+        "chains of more than two classes": chains(),
+        "class names in several modules": sorted(several),
+        f"functions of more than {MOST_PARAMETERS} parameters": len(parameters()),
+        "words in docstrings": {word: len(places) for word, places in words().items()},
+        "words in docstrings, together": sum(map(len, words().values())),
+        "mean sentence of pages, words": round(mean(means.values()), 1),
+        "longest mean of a page, words": round(max(means.values()), 1),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the counts, or the places of words."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="as data")
+    parser.add_argument("--words", action="store_true", help="every place of a counted word")
+    options = parser.parse_args(argv)
+    if options.words:
+        for word, places in words().items():
+            print("\n".join(f"{place}: {word}" for place in places))
+        return 0
+    found = figures()
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return 0
+    for name, value in found.items():
+        if isinstance(value, list):
+            value = f"{len(value)}{': ' if value else ''}{'; '.join(value)}"
+        elif isinstance(value, dict):
+            value = ", ".join(f"{word} {count}" for word, count in value.items())
+        print(f"{name}: {value}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
