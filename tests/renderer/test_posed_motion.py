@@ -161,8 +161,7 @@ def ages(scenes: list[Scene], size: tuple[int, int] = SIZE) -> tuple[NDArray, ND
         for _ in preview.picture(FrameJob(frame, CAMERA, films[-1], first=number), size):
             pass
     with renderer.device.current():
-        assert preview._passes is not None
-        made = preview._passes.history._now.streams["past"].read()
+        made = preview.passes.made().history._now.streams["past"].read()
         for film in films:
             film.release()
     preview.release()

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+
 import moderngl
 import pytest
 
+from viewer.renderer.preview import passes
+from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import Scheduler
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.session.session import Session
 from viewer.stream.gl import stream as streams
 from viewer.stream.gl.device import Device
+from viewer.viewport.display.picture_texture import PictureTexture
 
 
 def test_what_is_rehearsed_has_edges_as_windows_have(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,3 +40,45 @@ def test_what_is_rehearsed_has_edges_as_windows_have(device: Device, monkeypatch
     renderer.release()
     pictures = {size for size in sizes if size[0] > 1 and size[0] < 64}
     assert pictures and not [size for size in pictures if any(edge & (edge - 1) == 0 for edge in size)]
+
+
+def session_on(device: Device) -> Session:
+    return Session(size=(96, 54), screen=PictureTexture(device))
+
+
+def _noted(made: list[str], name: str, kind: Callable[[Device], object], device: Device) -> object:
+    made.append(name)
+    return kind(device)
+
+
+@pytest.mark.parametrize("steps", [1, 4, 1000])
+def test_what_was_rehearsed_is_the_first_renderer_s(
+    device: Device, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """As far as that has come: each pass is made once, compiled once, and drawn once before pictures. The next
+    renderer's are its own."""
+    made: list[str] = []
+    drawn: list[str] = []
+    noted = {name: partial(_noted, made, name, kind) for name, kind in passes._KINDS.items()}
+    monkeypatch.setattr(passes, "_KINDS", noted)
+    rehearse = PreviewPasses._rehearse
+    monkeypatch.setattr(
+        PreviewPasses, "_rehearse", lambda own, camera: (drawn.append(camera.kind), rehearse(own, camera))
+    )
+    with device.current():
+        session, renderers = session_on(device), [Renderer("cornell", device=device) for _ in range(2)]
+        for _ in islice(session.rehearse(device), steps):
+            pass
+        assert len(made) == min(steps, len(noted)) and drawn == ([""] if steps > 100 else [])
+        session.use(renderers[0])
+        while session.pictures < 1:
+            session.advance(1.0)
+        assert made == list(noted) and drawn == [""]
+        first = session.runner.preview.passes
+        session.use(renderers[1])
+        while session.pictures < 2:
+            session.advance(1.0)
+        assert session.runner.preview.passes is not first and made == 2 * list(noted) and drawn == ["", ""]
+        session.runner.release(None)
+        for each in renderers:
+            each.release()

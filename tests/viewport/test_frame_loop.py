@@ -58,6 +58,7 @@ class Desk:
         self.editing.follow = lambda: self.done.append("follow")
         self.editing.shown = lambda same: self.done.append(("shown", same))
         self.loader: Any = SimpleNamespace(uploading=False, loader=SimpleNamespace(busy=False), requested=Settings())
+        self.loader.rehearsing = False
         self.loader.first_picture = SimpleNamespace(shown=False)
         self.loader.take = lambda: self.done.append("take")
         self.loader.fill = lambda: self.done.append("fill")
@@ -137,7 +138,12 @@ def test_draws_for_the_layout_wait_where_all_is_busy(desk: Desk) -> None:
 
 
 def test_what_does_not_wait(desk: Desk) -> None:
-    for where, name in ((desk.view, "awake"), (desk.view, "compile_waits"), (desk.loader, "uploading")):
+    for where, name in (
+        (desk.view, "awake"),
+        (desk.view, "compile_waits"),
+        (desk.loader, "uploading"),
+        (desk.loader, "rehearsing"),
+    ):
         setattr(where, name, True)
         assert desk.loop.patience == 0.0, name
         setattr(where, name, False)

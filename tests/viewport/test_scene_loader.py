@@ -91,6 +91,7 @@ class Desk:
         picture: Any = SimpleNamespace(
             draw=lambda: None, end=lambda: self.done.append("end"), begin=lambda glance: self.done.append("begin")
         )
+        picture.shown = False
         self.loader.first_picture = picture
         self.loader.on_show = lambda same: self.done.append(("show", same))
 
@@ -526,3 +527,35 @@ def test_first_controllers() -> None:
     view.preferences.mode = "orbit"
     assert scene_loader.first_controller(view, START, BOX).mode == "orbit"
     assert scene_loader.first_controller(view, Camera((0, 0, 0), (0, 0, -1)), BOX).mode == "fly"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_pictures_are_rehearsed_while_the_first_scene_is_prepared(desk: Desk, fails: bool) -> None:
+    """A step in each turn, once the scene is seen; the loop does not wait meanwhile. No longer than that takes."""
+    steps, began = list[int](), list[Any]()
+
+    def rehearsal(device: Any) -> Any:
+        began.append(device)
+        for number in range(3):
+            steps.append(number)
+            yield number / 3
+            if fails:
+                raise ViewerError("a.glsl", "is wrong")
+
+    loader: Any = desk.loader
+    loader.view.session.rehearse = rehearsal
+    loader.open("a.obj")
+    loader.take()
+    assert began == [] and not loader.rehearsing
+    loader.first_picture.shown = True
+    for turn in range(1, 6):
+        loader.take()
+        assert len(steps) == (1 if fails else min(turn, 3)) and loader.rehearsing == (turn <= (1 if fails else 3))
+    assert began == [None] and desk.said == []
+    loader._rehearsal, loader.view.renderer = iter((0.1, 0.2)), "renderer"
+    loader.take()
+    assert not loader.rehearsing
+    loader._rehearsal, loader.view.renderer = None, None
+    loader.requested = loader.requested.replace(denoise="none")
+    loader.take()
+    assert not loader.rehearsing and began == [None]

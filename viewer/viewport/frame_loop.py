@@ -68,7 +68,7 @@ class FrameLoop:
         """Seconds that the loop may wait for an event, as far as the picture is concerned."""
         view, controller, scene_loader = self.view, self.view.controller, self.context.scene_loader
         eased = (controller is not None and controller.moving) or (self.context.editing.active and not view.minimised)
-        if self.wanted or view.compile_waits or scene_loader.uploading:
+        if self.wanted or view.compile_waits or scene_loader.uploading or scene_loader.rehearsing:
             return 0.0
         if self.tracing and self.session.pending:
             return POLL

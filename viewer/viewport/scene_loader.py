@@ -78,6 +78,8 @@ class SceneLoader:
         self.camera_number = -1
         self.on_show: Callable[[bool], None] = lambda same: None  # told when a scene is shown, and whether it is reread
         self._coming: Iterator[float] | None = None  # a scene that is uploaded
+        self._rehearsal: Iterator[float] | None = None  # of what pictures of any scene run
+        self.rehearsing = False  # it goes on, while the first scene is prepared
         self._coming_text, self._coming_share = "", 0.0
         self._opened: tuple[str, Any] | None = None  # whose camera is in the hand, and by which options
         self._given: Scene | None = None  # the scene that the worker was given, if it need not read the file
@@ -168,6 +170,18 @@ class SceneLoader:
         self.first_picture.draw()
         if early is not None:
             self.loader.proceed()
+        waits = self.view.renderer is None and self.first_picture.shown  # for the worker
+        self.rehearsing = early is None and waits and self._rehearse()
+
+    def _rehearse(self) -> bool:
+        """Go on with the rehearsal of the first scene's pictures, a pass at a time; whether there is more of it."""
+        settings = self.requested
+        if self._rehearsal is None and settings.denoise != "none" and settings.picture_program.demodulates:
+            self._rehearsal = self.view.session.rehearse(self.device)
+        try:
+            return self._rehearsal is not None and next(self._rehearsal, None) is not None
+        except ViewerError:  # told when the renderer compiles them
+            return False
 
     def _open_early(self, path: str, glance: Any) -> None:
         """The first scene has been read: its camera is in the hand, and it is seen, from now on."""

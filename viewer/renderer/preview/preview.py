@@ -9,26 +9,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
-from viewer.base.generators import returned
-from viewer.denoise.filter import Wavelets
-from viewer.denoise.regression import Regression
 from viewer.denoise.reprojection import Changes, History
-from viewer.denoise.upsampling import SHOWN, Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.device.machine_pool import compiled
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import FrameJob, Steps
-from viewer.renderer.preview.gbuffer import TINY, GBuffer
+from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
-from viewer.renderer.preview.posed_motion import PosedMotion
-from viewer.renderer.preview.presenter import Presenter
+from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import (
     FEW,
     FINER,
@@ -45,7 +39,6 @@ from viewer.renderer.preview.scheduler import (
 from viewer.renderer.sampling.denoising import denoised
 from viewer.renderer.sampling.frame_plan import Event, Progress
 from viewer.renderer.sampling.parts import RendererParts
-from viewer.scene.camera import Camera
 from viewer.stream.gl.objects import Moment
 from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.stream import Stream
@@ -53,31 +46,20 @@ from viewer.stream.gl.stream import Stream
 NUMBERS = 4096  # of samples, until previews begin anew
 
 
-class Passes(NamedTuple):
-    """From light and surfaces to the picture."""
-
-    wavelets: Wavelets
-    history: History
-    posed: PosedMotion
-    regression: Regression
-    upsampling: Upsampling
-    presenter: Presenter
-
-
 class Preview:
     """G-buffers, history and filter of a session's pictures; the context need not be current.
 
-    reprojects : for measurements: whether previews have a past. gbuffer : by drawing or by rays.
+    reprojects : for measurements: whether previews have a past. gbuffer : by drawing or by rays. passes : those of the
+    renderer's device, made before.
     """
 
-    def __init__(self, renderer: RendererParts, scheduler: Scheduler) -> None:
+    def __init__(self, renderer: RendererParts, scheduler: Scheduler, passes: PreviewPasses | None = None) -> None:
         self.renderer, self.scheduler = renderer, scheduler
         self.reprojects = True
         self._features = GBufferTracer(renderer)
         self.gbuffer = GBuffer(renderer)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
-        self._passes: Passes | None = None
-        self._batch = Batch()  # of programs still to compile
+        self.passes = passes or PreviewPasses(renderer.device)
         self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
@@ -91,7 +73,7 @@ class Preview:
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return self._passes is not None and not self._batch and self._features.ready and self.gbuffer.ready
+        return self.passes.compiled and self._features.ready and self.gbuffer.ready
 
     def warm(self) -> Iterator[float]:
         """Compile what `picture` will run; yields the share that is done."""
@@ -105,7 +87,7 @@ class Preview:
                 batch += self.gbuffer.prepare()
             yield 0.0
         with device.current():
-            batch += self._prepare()
+            batch += self.passes.prepare()
         yield 0.0
         yield from compiled(device, batch)
         if not self._features.ready:
@@ -115,53 +97,7 @@ class Preview:
                 self.gbuffer.warm()
             yield 1.0
         with device.current():
-            self._batch.finish()
-            self._rehearse()
-
-    def _prepare(self) -> Batch:
-        """Make the passes that `_rehearse` draws; their programs, still to compile. The context must be current."""
-        with self.renderer.device.deferred() as batch:
-            passes = self._compiled()
-            for each in (passes.wavelets, passes.regression, passes.upsampling):
-                each.prepare()
-        self._batch += batch
-        return batch
-
-    def _rehearse(self) -> None:
-        """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
-        What a film of more samples needs waits until there is one. The context must be current."""
-        wavelets, history, _, regression, upsampling, _ = self._compiled()
-        device, size, plain = self.renderer.device, TINY, Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
-        shown = self.renderer.camera
-        cameras = [plain, *([plain.with_projection(shown.projection, shown.eyes)] if shown.kind else [])]
-        film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
-        surfaces = features.blocks[0].stream
-        history.seeks = True
-        for camera in cameras:
-            lit = wavelets.demodulate(film, features, camera)
-            with history.cache.rehearsing():
-                blended = history.blend(lit, surfaces, camera, 1)
-            fitted = returned(regression.fit(lit, blended, camera))
-            upsampling.draw(fitted, surfaces, camera)
-            upsampling.warp(camera, target)
-            upsampling.forget()
-            history.forget()
-        for each in (film, features, target):
-            each.release()
-
-    def _compiled(self) -> Passes:
-        """The passes; the context must be current."""
-        if self._passes is None:
-            device = self.renderer.device
-            self._passes = Passes(
-                Wavelets(device),
-                History(device),
-                PosedMotion(device),
-                Regression(device),
-                Upsampling(device),
-                Presenter(device),
-            )
-        return self._passes
+            self.passes.finish(self.renderer.camera)
 
     # -- what the scheduler is told --------------------------------------------------------------------------------
 
@@ -225,7 +161,7 @@ class Preview:
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
         with self.renderer.device.current():
-            history, posed = self._compiled().history, self._compiled().posed
+            history, posed = self.passes.made().history, self.passes.made().posed
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("own", film.size)
@@ -326,7 +262,7 @@ class Preview:
 
     def _reconstruction(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
         """The passes, a step each; the context must be current."""
-        wavelets, history, posed, regression, upsampling, presenter = self._compiled()
+        wavelets, history, posed, regression, upsampling, presenter = self.passes.made()
         own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
 
         if features.samples == 0:
@@ -438,37 +374,38 @@ class Preview:
     @property
     def warps(self) -> bool:
         """Whether there is a picture of this scene that can be warped to where the camera is."""
-        there = self._passes is not None and self._passes.upsampling.there
+        passes = self.passes.held
+        there = passes is not None and passes.upsampling.there
         there = there and not self.renderer.camera.kind  # a warp is projective
         return there and self._seen is not None and self._seen[0] is self.renderer.prepared
 
     @property
     def distance(self) -> float:
         """How far the camera is from where the picture made last was seen, as a share of the scene's diagonal."""
-        assert self._passes is not None
+        passes = self.passes.held
+        assert passes is not None
         prepared = self.renderer.prepared
         if self._extent is None or self._extent[0] is not prepared:
             low, high = prepared.scene.bounds()
             self._extent = prepared, max(float(np.linalg.norm(high - low)), 1e-30)
-        return self._passes.upsampling.distance(self.renderer.camera) / self._extent[1]
+        return passes.upsampling.distance(self.renderer.camera) / self._extent[1]
 
     @property
     def size(self) -> tuple[int, int]:
         """(width, height) of the picture made last."""
-        assert self._passes is not None
-        return self._passes.upsampling.size
+        assert self.passes.held is not None
+        return self.passes.held.upsampling.size
 
     def warp(self, target: Stream) -> None:
         """Draw the picture made last as the renderer's camera sees it now, to a stream of `SHOWN` of any size."""
         with self.renderer.device.current():
-            self._compiled().upsampling.warp(self.renderer.camera, target)
+            self.passes.made().upsampling.warp(self.renderer.camera, target)
 
     def release(self) -> None:
         """Free buffers and streams."""
         with self.renderer.device.current():
-            made = *(self._passes or ()), self._last
-            for held in (*self._held.values(), self._features, self.gbuffer, *made):
+            for held in (*self._held.values(), self._features, self.gbuffer, self.passes, self._last):
                 if held is not None:
                     held.release()
         self._held.clear()
-        self._passes = self._last = self._film = self._seen = None
+        self._last = self._film = self._seen = None

@@ -16,6 +16,7 @@ from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.motion import of_motion
+from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, Frame, Scheduler, stream_shape
 from viewer.renderer.sampling.frame_plan import (
@@ -52,8 +53,9 @@ class FrameRunner:
         counting: bool = False,
         bounce: int | None = None,
         layers: dict[str, NDArray] | None = None,
+        passes: PreviewPasses | None = None,
     ) -> None:
-        """counting, bounce, layers : as of `Session`. shown : its side of the screen."""
+        """counting, bounce, layers : as of `Session`. shown : its side of the screen. passes : see `Preview`."""
         self.renderer, self.scheduler, self.shown = renderer, scheduler, shown
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
@@ -66,7 +68,7 @@ class FrameRunner:
         self._warmup: Warmup | None = None
         if shown is not None:
             self.tile = stream_shape(renderer.device.software)
-            self._preview = Preview(renderer, scheduler)
+            self._preview = Preview(renderer, scheduler, passes)
             self._warmup = Warmup(renderer, self.tile, counting)
         self.reset_timing()
 

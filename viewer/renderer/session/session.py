@@ -22,6 +22,7 @@ from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import SETTLED, Scheduler
 from viewer.renderer.preview.screen import Screen
 from viewer.renderer.sampling.denoising import check_denoiser
@@ -36,6 +37,7 @@ from viewer.renderer.session.progress import ProgressEstimate
 from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
+from viewer.stream.gl.device import Device
 from viewer.stream.machines.counters import Stats
 
 
@@ -79,6 +81,7 @@ class Session:
         self.convergence = Convergence(stop or Stop(1), watched=screen is not None)
         self.on_screen = ShownPicture(screen) if screen is not None else None
         self.runner: FrameRunner | None = None
+        self._passes: PreviewPasses | None = None  # rehearsed for the first renderer
         self._without = FairLock()  # a renderer
         self._failed = self._moving = False
         if renderer is not None:
@@ -92,8 +95,16 @@ class Session:
         self.renderer = renderer
         if self.runner is not None:
             self.runner.release(self.convergence.film.buffer)
-        self.runner = FrameRunner(renderer, self.scheduler, self.on_screen, self.counting, self.bounce, self.layers)
+        passes, self._passes = self._passes, None
+        choices = self.counting, self.bounce, self.layers
+        self.runner = FrameRunner(renderer, self.scheduler, self.on_screen, *choices, passes)
         self.abandon()
+
+    def rehearse(self, device: Device) -> Iterator[float]:
+        """Compile what pictures of any scene run on a screen, for the first renderer, which is of this device; yields
+        the share that is done. May be abandoned. Raises ShaderError."""
+        self._passes = PreviewPasses(device)
+        return self._passes.warm()
 
     def leave(self) -> None:
         """Without a renderer from now on: there is nothing to do, and what it holds is freed by `release`."""

@@ -1,0 +1,141 @@
+"""The passes from light and surfaces to a preview's picture, the same for all scenes of a device: made, compiled and
+rehearsed in steps, while the first scene is prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from viewer.base.generators import returned
+from viewer.denoise.filter import Wavelets
+from viewer.denoise.regression import Regression
+from viewer.denoise.reprojection import History
+from viewer.denoise.upsampling import SHOWN, Upsampling
+from viewer.film.device_film import Buffer, FilmBuffer
+from viewer.kernels.records import FEATURES
+from viewer.renderer.device.machine_pool import compiled
+from viewer.renderer.preview.gbuffer import TINY
+from viewer.renderer.preview.posed_motion import PosedMotion
+from viewer.renderer.preview.presenter import Presenter
+from viewer.scene.camera import Camera
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.programs.compiler import Batch
+from viewer.stream.gl.stream import Stream
+
+PLAIN = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+
+
+class Passes(NamedTuple):
+    """From light and surfaces to the picture."""
+
+    wavelets: Wavelets
+    history: History
+    posed: PosedMotion
+    regression: Regression
+    upsampling: Upsampling
+    presenter: Presenter
+
+
+_KINDS: dict[str, Any] = {
+    "wavelets": Wavelets,
+    "history": History,
+    "posed": PosedMotion,
+    "regression": Regression,
+    "upsampling": Upsampling,
+    "presenter": Presenter,
+}
+
+
+class PreviewPasses:
+    """Those of one device; the context must be current in every call but `warm`. held : the passes, once made."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.held: Passes | None = None
+        self._parts: dict[str, Any] = {}
+        self._batch = Batch()  # of programs still to compile
+        self._rehearsed: set[str] = set()  # projections of cameras
+
+    @property
+    def compiled(self) -> bool:
+        """Whether nothing is left to compile."""
+        return self.held is not None and not self._batch
+
+    def made(self) -> Passes:
+        """The passes, compiled."""
+        if self.held is None:
+            self.prepare()
+            self._batch.finish()
+        assert self.held is not None
+        return self.held
+
+    def prepare(self) -> Batch:
+        """Make them; their programs, still to compile."""
+        for _ in self._made_one_by_one():
+            pass
+        return self._batch
+
+    def _made_one_by_one(self) -> Iterator[float]:
+        for name, kind in _KINDS.items():
+            if name in self._parts:
+                continue
+            with self.device.deferred() as batch:
+                part = self._parts[name] = kind(self.device)
+                if name in ("wavelets", "regression", "upsampling"):  # others have all that is rehearsed
+                    part.prepare()
+            self._batch += batch
+            yield len(self._parts) / len(_KINDS)
+        if self.held is None:
+            self.held = Passes(**self._parts)
+
+    def warm(self) -> Iterator[float]:
+        """Make, compile and rehearse them, a step at a time; may be abandoned. Raises ShaderError."""
+        steps = self._made_one_by_one()
+        while True:
+            with self.device.current():
+                share = next(steps, None)
+            if share is None:
+                break
+            yield 0.5 * share
+        for share in compiled(self.device, self._batch):
+            yield 0.5 + 0.5 * share
+        with self.device.current():
+            self.finish()
+        yield 1.0
+
+    def finish(self, shown: Camera = PLAIN) -> None:
+        """Have all compiled and, for a plain camera and the one that is ``shown``, rehearsed."""
+        self.made()
+        self._batch.finish()
+        for camera in (PLAIN, *([PLAIN.with_projection(shown.projection, shown.eyes)] if shown.kind else [])):
+            if camera.kind not in self._rehearsed:
+                self._rehearse(camera)
+                self._rehearsed.add(camera.kind)
+
+    def _rehearse(self, camera: Camera) -> None:
+        """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
+        What a film of more samples needs waits until there is one."""
+        wavelets, history, _, regression, upsampling, _ = self.made()
+        device, size = self.device, TINY
+        film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
+        surfaces = features.blocks[0].stream
+        history.seeks = True
+        lit = wavelets.demodulate(film, features, camera)
+        with history.cache.rehearsing():
+            blended = history.blend(lit, surfaces, camera, 1)
+        fitted = returned(regression.fit(lit, blended, camera))
+        upsampling.draw(fitted, surfaces, camera)
+        upsampling.warp(camera, target)
+        upsampling.forget()
+        history.forget()
+        for each in (film, features, target):
+            each.release()
+
+    def release(self) -> None:
+        """Free their streams; another use makes them anew."""
+        for part in self._parts.values():
+            part.release()
+        self._batch.release()
+        self._parts.clear()
+        self._rehearsed.clear()
+        self.held = None
