@@ -63,7 +63,7 @@ def run(options: Options) -> Result:
     for name in () if options.quick else MODELS:
         path = shared() / "scenes" / "models" / f"{name}.glb"
         if not path.is_file():
-            data["missing"].append(f"{name}: not found in {path.parent}")
+            data["missing"].append(f"{name}: not found among shared models")
             continue
         if name in REFITTED:
             say(f"deform: {name}")
