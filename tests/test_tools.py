@@ -55,7 +55,8 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    without = ("memory", "raster", "host", "photon", "switches", "gpu", "opening", "deform", "grid-build")  # a picture
+    without = {"memory", "raster", "host", "photon", "switches", "gpu", "opening"}  # a picture
+    without |= {"deform", "undeformed", "grid-build", "blur"}
     if name not in without and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
@@ -90,6 +91,26 @@ def test_bench_raster(tmp_path: Path) -> None:
     assert set(data["scenes"]) == {"cornell", "teapotahedron"}
     for row in data["scenes"].values():
         assert row["other_triangle"] <= 1e-4 and row["hit"] > 0.5 and row["raster"]["ms"] > 0 and row["rays"]["ms"] > 0
+
+
+@pytest.mark.slow
+def test_bench_undeformed(tmp_path: Path) -> None:
+    data = _quick("undeformed", tmp_path)
+    assert len(data["targets"]) == len(data["scenes"]) == 2
+    for forms in data["scenes"].values():
+        assert len(forms) == 4 and forms["plain"]["cpu_ratio"] == 1
+        assert all(each["cpu_ms"] > 0 for each in forms.values())
+
+
+@pytest.mark.slow
+def test_bench_blur(tmp_path: Path) -> None:
+    """Boxes that follow the ray's time change no picture, and spare steps where things fly far."""
+    boxes = _quick("blur", tmp_path)["boxes"]
+    assert len(boxes) == 5 and all(row["same_bits"] for row in boxes.values())
+    for steps, entered in (zip(*row["steps_and_instances_per_ray"].values(), strict=True) for row in boxes.values()):
+        assert steps[0] <= 1.01 * steps[1] and entered[0] <= 1.01 * entered[1]
+    (far,) = (row["steps_and_instances_per_ray"] for name, row in boxes.items() if name.endswith("fly, 3"))
+    assert far["by time"][1] < 0.2 * far["swept"][1]
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from benchmarks.common import RESULTS, Options, in_one_line, machine_name, say
 NAMES = ("cast", "path", "raster", "accel", "policies", "memory", "masks", "window")
 NAMES += ("bvh-build", "instances", "samplers", "fresh", "converge", "host", "photon", "progressive", "bias", "live")
 NAMES += ("materials", "denoise", "readable", "ladder", "flight", "adaptive", "lights", "farm", "switches", "gpu")
-NAMES += ("opening", "deform", "grid-build", "blur")
+NAMES += ("opening", "deform", "undeformed", "grid-build", "blur")
 
 
 def benchmark(name: str) -> ModuleType:

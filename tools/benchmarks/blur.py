@@ -55,7 +55,7 @@ def run(options: Options) -> Result:
         "long exposure": exposed(balls.build(), OPENS, OPENS + LONG),
         "camera moves": _turning(still),
     }
-    rows, data = [], {"facts": facts(device), "runs": runs, "size": size, "cases": {}}
+    rows, data = [], {"facts": facts(device), "runs": runs, "size": size, "cases": {}, "missing": []}
     for structure in STRUCTURES:
         say(structure)
         chosen: dict[str, Any] = {"accel": structure, "program": "path", "environment": "sky", "device": device}
@@ -69,19 +69,22 @@ def run(options: Options) -> Result:
             rows.append((structure, name, key_count(scenes[name]), row["ms"], row["cpu_ms"], ratio))
         for each in renderers.values():
             each.release()
-    data["boxes"], boxes = _boxes(device, 1 if options.quick else PAIRS, size)
+    data["boxes"], boxes = _boxes(device, 1 if options.quick else PAIRS, size, data["missing"])
     note = f"Balls under a sky, path traced, {size} x {size}, one sample of every pixel: medians of {runs}, in turn."
     columns = ("structure", "shutter", "keys", "ms", "CPU ms", "CPU, of a still")
     return Result(data, [Table("motion blur", columns, rows, note), boxes])
 
 
-def _boxes(device: Any, pairs: int, size: int) -> tuple[dict[str, Any], Table]:
+def _boxes(device: Any, pairs: int, size: int, missing: list[str]) -> tuple[dict[str, Any], Table]:
     """Boxes over instances by the ray's time and over all of the exposure, in turn."""
     falling = shared() / "scenes" / "models" / "BoxAnimated.glb"
     scenes = {f"{FLYING} balls fly, {way:g}": _flying(way) for way in WAYS}
     scenes |= {"two of ten balls orbit": exposed(balls.build(), OPENS, CLOSES)}
     scenes |= {"the same, half of it": exposed(balls.build(), OPENS, OPENS + LONG)}
-    scenes |= {"BoxAnimated": exposed(viewer.load(falling), 0.0, 2.0)} if falling.is_file() else {}
+    if falling.is_file():
+        scenes["BoxAnimated"] = exposed(viewer.load(falling), 0.0, 2.0)
+    else:
+        missing.append(f"BoxAnimated: not found in {falling.parent}")
     data, rows = {}, []
     for name, scene in scenes.items():
         say(f"blur: boxes, {name}")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+ENOUGH = 4  # portions that pass before a larger one is tried at first
+
 
 class Portions:
     """The limits to which a program runs one after the other (`Program.limit`).
 
-    A run does all at once until the driver has ended its loops. From then on portions are small enough for it. Where
-    rays stand is taken from the runs before; where that is wrong, from no progress at all.
+    A run does all at once until the driver has ended its loops. From then on portions are small enough for it. As rays
+    of other pictures may be cheaper, portions are doubled after some have passed; each time in vain, after twice as
+    many: a portion in vain is drawn again but for the rays that it has served. Where rays stand is taken from the runs
+    before; where that is wrong, from no progress at all.
     """
 
     def __init__(self) -> None:
@@ -17,6 +21,8 @@ class Portions:
         self._span = (0, 0)  # of the last run
         self._at = self._to = 0
         self._known = False  # that rays have come to ``_at``
+        self._passed, self._enough = 0, ENOUGH  # whole portions in a row, and those before a larger one is tried
+        self._tried = False  # whether no portion of the present size has passed since it was doubled
 
     def ends(self, end: int) -> Iterator[int]:
         """The limits up to ``end``; after each, `note` says whether the driver let all rays get there."""
@@ -34,11 +40,24 @@ class Portions:
         """Whether the present portion cannot be halved."""
         return self._known and self._to - self._at <= 1
 
-    def note(self, done: bool) -> None:
-        """All rays have come to the present limit, or some have not."""
+    def note(self, done: bool, alone: bool = True) -> None:
+        """All rays have come to the present limit, or some have not. alone : not by another machine's help."""
         if done:
+            if alone and self._known and self._to - self._at == self.most:
+                self._pass()
             self._at, self._known = self._to, True
         elif not self._known:
             self._at, self._known = 0, True
         else:
             self.most = max(1, (self._to - self._at) // 2)
+            self._enough *= 1 + self._tried
+            self._passed, self._tried = 0, False
+
+    def _pass(self) -> None:
+        """A portion of the largest size has passed."""
+        assert self.most is not None
+        if self._tried:
+            self._enough = ENOUGH
+        self._passed, self._tried = self._passed + 1, False
+        if self._passed >= self._enough:
+            self.most, self._passed, self._tried = 2 * self.most, 0, True

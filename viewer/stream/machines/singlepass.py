@@ -106,10 +106,10 @@ class Singlepass(Machine):
         for to in self.portions.ends(end):
             self.set({limit: to})
             done = yield from self._drawn(rays, wanted, query)
-            if not done and self.portions.least:
+            helped = not done and self.portions.least
+            if helped:
                 yield from self._again(Multipass, rays)
-                done = True
-            self.portions.note(done)
+            self.portions.note(done or helped, not helped)
         self.set({limit: end})
 
     def _drawn(self, rays: int, wanted: int, query: Query | None) -> Generator[Progress, None, bool]:
