@@ -10,12 +10,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import bench
 import luxcore
 import numpy as np
 import pytest
-from benchmarks import common, denoise, eight, ladder, opening_input, process, readable, scenes
+from benchmarks import common, denoise, eight, ladder, opening_input, playing, process, readable, scenes
 from benchmarks.masks import active_rays
 from benchmarks.scenes import SPAN, facing
 
@@ -83,6 +84,23 @@ def test_bench_bias(tmp_path: Path) -> None:
     rows = scene["estimates"]
     assert len(rows) == 5 and all(len(row["errors"]) == 2 and min(row["errors"]) > 0 for row in rows.values())
     assert rows["progressive"]["errors"][1] < rows["progressive"]["errors"][0]
+
+
+@pytest.mark.slow
+def test_bench_deform(tmp_path: Path) -> None:
+    (played,) = _quick("deform", tmp_path)["played"].values()
+    assert played["pictures"] > 0 and set(played["cpu_ms_of_parts"]) == {*playing.PARTS, playing.OTHER}
+    assert all(each > 0 for each in played["cpu_ms_of_parts"].values()), "every part is where it was looked for"
+
+
+def test_time_within_an_inner_part_is_that_one_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(20))
+    monkeypatch.setattr(playing.time, "process_time", lambda: float(next(seconds)))
+    clock = playing.Clock(MagicMock())
+    pose = clock.around("pose", lambda: None)
+    assert list(clock.around("light", lambda: (pose() for _ in range(2)))()) == [None, None]
+    # Made in one second, a step in one before its pose and one behind, and the end in one.
+    assert (clock.seconds["light"], clock.seconds["pose"], sum(clock.seconds.values())) == (6.0, 2.0, 12.0)
 
 
 @pytest.mark.slow
