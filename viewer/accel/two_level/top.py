@@ -104,6 +104,7 @@ class Made:
 
     @property
     def uniforms(self) -> dict[str, Any]:
+        """See `Top`."""
         return {name: value for name, (_, value) in self.modules[0].uniforms.items()}
 
     def built_with(self, statistics: Mapping[str, float | int], **values: Any) -> None:
