@@ -407,8 +407,8 @@ def test_passes_that_pose_are_counted_among_a_picture_s(device: Any) -> None:
         assert stats.to_json()["draws"] == stats.draws
         draws.append(stats.draws)
     still = renderer.render((32, 32), stats=True).stats.draws
-    # Vertices, triangles, leaves, nodes and the rows of two tables at least.
-    assert len(set(draws)) == 1 and draws[0] >= still + 6
+    # Vertices, triangles, leaves, nodes and the rows of two tables at least; the first fills tables besides.
+    assert len(set(draws[1:])) == 1 and draws[0] >= draws[1] >= still + 6
 
 
 def test_a_film_in_a_loop_takes_no_more_memory(device: Any) -> None:

@@ -245,6 +245,10 @@ class Scene:
         ]
         return self.with_parts(instances=instances, variant=name)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Its parts, without bounds and outline: a pickled scene is the same before and after they are found."""
+        return {**self.__dict__, "_bounds": {}, "_outline": None}
+
     def __repr__(self) -> str:
         quadrics = self.quadric_count
         beside = f"{quadrics:,} quadrics, " if quadrics else ""

@@ -109,6 +109,8 @@ class Executor:
         self.compiles_by_steps = False
         self._stage: tuple[str, float] | None = None  # name and start time of the current stage
         self._job = 0  # number of the current job
+        self._running = False
+        self._drawn_before = 0  # draws since the last job that belong to the next one
 
     def run(self, job: Job) -> Iterator[float]:
         """Yields the completed share of the last run, 0 before one. The result of a `Host` function, and a run's
@@ -117,8 +119,8 @@ class Executor:
         Raises DeviceError for a job continued after another one has begun, in any thread: its streams then hold the
         other's rays.
         """
-        self.stats, self._stage = Stats(), None
-        self._job += 1
+        self.stats, self._stage = Stats(draws=self._drawn_before), None
+        self._job, self._running, self._drawn_before = self._job + 1, True, 0
         number = self._job
         answer: Any = None
         share = 0.0
@@ -128,6 +130,7 @@ class Executor:
                     step = job.send(answer)
                 except StopIteration:
                     self._begin(None)
+                    self._running = False
                     return
             if isinstance(step, Stage):
                 with self._job_context(number):
@@ -154,8 +157,16 @@ class Executor:
             self.times[name] = self.times.get(name, 0.0) + now - began
         self._stage = None if stage is None else (stage, now)
 
+    def count(self, draws: int) -> None:
+        """Draws beside the steps, for the current job; between two jobs for the next."""
+        if self._running:
+            self.stats.draws += draws
+        else:
+            self._drawn_before += draws
+
     def abandon(self) -> None:
         """Forbid the current job to continue, as its inputs have changed."""
+        self._running = False
         self._job += 1
 
     @contextmanager

@@ -252,9 +252,9 @@ class GpuScene:
             self.resources.settling.append(lambda: owner()._pose())  # type: ignore[union-attr]
 
     def _pose(self) -> None:
-        """Bring what deforms up to date, by a job within the one under way, among whose passes its own are."""
+        """Bring what deforms up to date, by a job whose passes count among those of the picture's."""
         assert self.deformer is not None
-        self.executor.stats.draws += self._run_job(self.deformer.job(self.prepared)).draws
+        self.executor.count(self._run_job(self.deformer.job(self.prepared)).draws)
 
     def _run_job(self, job: Job) -> Stats:
         """Run a job by an executor of its own: no picture under way is abandoned."""
