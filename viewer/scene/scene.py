@@ -247,7 +247,7 @@ class Scene:
 
     def __getstate__(self) -> dict[str, Any]:
         """Its parts, without bounds and outline: a pickled scene is the same before and after they are found."""
-        return {**self.__dict__, "_bounds": {}, "_outline": None}
+        return {**vars(self), "_bounds": {}, "_outline": None}
 
     def __repr__(self) -> str:
         quadrics = self.quadric_count
