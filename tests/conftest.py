@@ -44,6 +44,8 @@ LONGEST = (
     "accel/test_grid_walks.py",
     "formats/test_gltf_malformed.py",
     "formats/test_gltf_posed_references.py",
+    "viewport/test_no_waits.py",
+    "window/test_screen_denoiser.py",
     "window/test_app.py",
     "renderer/test_update.py",
     "photons/test_photon_map.py",
