@@ -75,7 +75,7 @@ def _shares(mesh: Mesh, textured: Mapping[int, tuple[Texture, tuple[float, ...]]
         emission = np.asarray(factor, np.float64)
         whole = float(luminance(emission))
         texels = texture.image.texels
-        levels = [np.empty(texels.shape[:2], np.float32)]
+        levels: list[NDArray[np.float32]] = [np.empty(texels.shape[:2], np.float32)]
         for row in range(0, len(texels), _ROWS):  # few at once: texels are read faster, and less memory is taken
             rows = slice(row, row + _ROWS)
             linear = linear_texels(texels[rows], texture.content == "color")[..., :3]
