@@ -13,9 +13,9 @@ from PIL import Image
 from recipes import cube, marks, stage
 
 from viewer.dataset import bop, coco
-from viewer.dataset.picture import png16
 from viewer.dataset.silhouettes import box_of
 from viewer.dataset.stage import Stage
+from viewer.film.files.encode import grey_png
 
 
 def decoded(text: str, height: int, width: int) -> np.ndarray:
@@ -132,6 +132,20 @@ def read_ply(data: bytes) -> tuple[np.ndarray, np.ndarray]:
     return rows[:, :3].astype(np.float64), ends["c"]
 
 
+def test_vertices_that_no_triangle_uses_are_none_of_the_model(tmp_path: Path) -> None:
+    cube(tmp_path)
+    made = stage(tmp_path)
+    mesh = made.assets[0].scene.meshes[0]
+    corners = mesh.positions[mesh.triangles]
+    mesh.positions = np.vstack([np.full((1, 3), 9, np.float32), mesh.positions, np.full((1, 3), np.nan, np.float32)])
+    mesh.triangles = mesh.triangles + np.int32(1)
+    if mesh.normals is not None:
+        mesh.normals = np.vstack([mesh.normals[:1], mesh.normals, mesh.normals[:1]])
+    points, normals, faces = bop.surface(made, made.kinds[0])
+    assert len(points) == len(normals) == faces.max() + 1 and np.isfinite(points).all()
+    np.testing.assert_allclose(np.ptp(points[faces], axis=(0, 1)), 500 * np.ptp(corners, axis=(0, 1)), rtol=1e-6)
+
+
 def test_a_diameter_is_that_of_all_pairs() -> None:
     points = np.random.default_rng(2).normal(size=(400, 3)) * (1, 2, 0.5)
     pairs = np.linalg.norm(points[:, None] - points, axis=2)
@@ -140,7 +154,7 @@ def test_a_diameter_is_that_of_all_pairs() -> None:
 
 def test_depths_have_sixteen_bits() -> None:
     values = np.arange(6, dtype=np.uint16).reshape(2, 3) * 13000
-    with Image.open(io.BytesIO(png16(values))) as found:
+    with Image.open(io.BytesIO(grey_png(values))) as found:
         np.testing.assert_array_equal(np.asarray(found), values)
         assert found.mode.startswith("I")
 

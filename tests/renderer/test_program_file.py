@@ -188,3 +188,13 @@ def test_the_command_line(facing, tmp_path, capsys):
     assert (
         capsys.readouterr().err.strip().endswith("none.py: no program: No such file or directory (name a Python file)")
     )
+
+
+def test_a_file_is_a_module_of_its_own(facing):
+    """Dataclasses look their module up, and what Raystream has switched on for its own files is not on there."""
+    own = "from dataclasses import dataclass\n\n@dataclass\nclass Own:\n    number: int = 0\n\n"
+    later, text = "from __future__ import annotations\n", facing.read_text()
+    facing.write_text(text.replace(later, "") + own + "assert Own.__annotations__['number'] is int\n")
+    assert read_program(facing) == "facing"
+    facing.write_text(text + own + "assert Own.__annotations__['number'] == 'int'\n")
+    assert read_program(facing) == "facing"

@@ -82,7 +82,7 @@ def run(page: Path, small: bool = False) -> dict[str, Any]:
             if block.name:
                 Path(block.name).write_text(code, encoding="utf-8")
             elif block.language == "python":
-                exec(compile("\n" * (block.line - 1) + code, str(page), "exec"), names)
+                exec(compile("\n" * (block.line - 1) + code, str(page), "exec", dont_inherit=True), names)
             elif block.language == "sh":
                 for line in code.replace("\\\n", " ").splitlines():
                     _command(shlex.split(line, comments=True))

@@ -3,7 +3,6 @@ models in mm, masks of whole and of visible silhouettes, models, for each scene 
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from viewer.dataset.silhouettes import Box, box_of
 from viewer.dataset.stage import Kind, Stage
 from viewer.dataset.view import SPLIT, View
+from viewer.film.files import encode
 
 WHOLE = True
 MM = 1000.0  # of a scene unit
@@ -28,7 +28,7 @@ def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
         assert whole is not None
         shown = view.owners == number
         for layer, mask in (("mask", whole.mask), ("mask_visib", shown)):
-            files[view.path(layer, thing=number)] = png8(mask)
+            files[view.path(layer, thing=number)] = encode.grey_png(mask)
         poses.append(
             {
                 "obj_id": thing.kind + 1,
@@ -87,26 +87,30 @@ def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes
 
 
 def surface(stage: Stage, kind: Kind) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """The triangles of a kind in its model's space, mm: vertices (V, 3), their unit normals (V, 3), which are 0 where
-    the file has none, and corners (T, 3)."""
+    """The triangles of a kind in its model's space, mm: the vertices (V, 3) that they use, these' unit normals (V, 3),
+    which are 0 where the file has none, and corners (T, 3)."""
     size = stage.recipe.models[kind.model].size
     scale = MM if size is None else MM * size[0] / stage.assets[kind.model].shape.side
     points, normals, faces, first = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0
     for mesh, matrix in stage.surfaces(kind):
-        points.append((mesh.positions @ matrix[:3, :3].T + matrix[:3, 3]) * scale)
+        whole = np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))
+        used, corners = np.unique(mesh.triangles[whole], return_inverse=True)
+        points.append((mesh.positions[used] @ matrix[:3, :3].T + matrix[:3, 3]) * scale)
         turned = np.zeros_like(points[-1])
         if mesh.normals is not None:
-            turned = mesh.normals @ np.linalg.pinv(matrix[:3, :3])
+            turned = mesh.normals[used] @ np.linalg.pinv(matrix[:3, :3])
             turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)
         normals.append(turned)
         mirrored = np.linalg.det(matrix[:3, :3]) < 0
-        faces.append(mesh.triangles[:, :: -1 if mirrored else 1].astype(np.int64) + first)
-        first += len(mesh.positions)
+        faces.append(corners.reshape(-1, 3)[:, :: -1 if mirrored else 1] + first)
+        first += len(used)
     return np.concatenate(points), np.concatenate(normals), np.concatenate(faces)
 
 
 def _extent(points: NDArray[np.float64]) -> dict[str, float]:
-    """Diameter and box of vertices (V, 3), mm."""
+    """Diameter and box of vertices (V, 3), mm; zeros of none."""
+    if not len(points):
+        points = np.zeros((1, 3))
     low, high, best = points.min(axis=0), points.max(axis=0), 0.0
     for start in (points[:, 0].argmin(), points[:, 1].argmin(), points[:, 2].argmin()):
         at = points[start]
@@ -127,12 +131,3 @@ def ply(points: NDArray, normals: NDArray, faces: NDArray) -> bytes:
     corners = np.zeros(len(faces), [("count", "u1"), ("corners", "<i4", 3)])
     corners["count"], corners["corners"] = 3, faces
     return head.encode() + np.hstack([points, normals]).astype("<f4").tobytes() + corners.tobytes()
-
-
-def png8(mask: NDArray[np.bool_]) -> bytes:
-    """A mask (H, W) as a grey PNG of 0 and 255."""
-    from PIL import Image
-
-    file = io.BytesIO()
-    Image.fromarray(np.where(mask, np.uint8(255), np.uint8(0))).save(file, format="PNG")
-    return file.getvalue()

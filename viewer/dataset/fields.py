@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ T = TypeVar("T")
 LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
 LONGEST_TEXT = 4096  # bytes of a text in UTF-8; a name is shorter
 LONGEST_NAME = 256
+LARGEST = 1e6  # scene units, of places and sizes
 
 
 class Refused(Exception):
@@ -75,7 +77,7 @@ def number(low: float = -math.inf, high: float = math.inf, above: bool = False) 
 
     def read(value: Any) -> float:
         real = isinstance(value, int | float) and not isinstance(value, bool)
-        if not real or not low <= value <= high or not math.isfinite(value) or (above and value == low):
+        if not real or not abs(value) <= sys.float_info.max or not low <= value <= high or (above and value == low):
             raise Refused(told)
         return float(value)
 
@@ -173,7 +175,7 @@ def vector(each: Reader) -> Reader:
 
 def box(value: Any) -> tuple[Vector, Vector]:
     """The lowest and the highest corner of a box."""
-    low, high = items(vector(number()), 2, 2)(value)
+    low, high = items(vector(number(-LARGEST, LARGEST)), 2, 2)(value)
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise Refused("two corners [[x, y, z], [x, y, z]]", "the first is to be the lower one along every axis")
     return low, high

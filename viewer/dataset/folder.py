@@ -64,9 +64,12 @@ class Folder:
                 raise ViewerError(str(self.path), f"holds pictures of {what}", FRESH)
 
     def _whole(self, record: Mapping[str, Any]) -> bool:
-        """Whether all files of a picture are there, in their sizes."""
+        """Whether it is a picture's, all of whose files are there, in their sizes."""
+        files = record.get("files")
+        if not isinstance(record.get("number"), int) or not isinstance(files, dict):
+            return False
         try:
-            return all(os.path.getsize(self.path / name) == size for name, size in record["files"].items())
+            return all(os.path.getsize(self.path / name) == size for name, size in files.items())
         except OSError:
             return False
 
@@ -85,6 +88,7 @@ class Folder:
             for path, data in WRITERS[name].lists(self.stage, records).items():
                 self._write(path, data)
         lines = [self._head, *records]
+        self._manifest.close()  # Windows renames onto no open file
         self._write(MANIFEST, b"".join(_line(each) for each in lines))
 
     def _write(self, name: str, data: bytes) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from viewer.dataset.bop import png8
 from viewer.dataset.stage import Stage
 from viewer.dataset.view import SPLIT, View
+from viewer.film.files import encode
 
 WHOLE = False
 NAMES = ("k1", "k2", "p1", "p2", "k3")
@@ -25,7 +25,7 @@ def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
     lens = view.lens
     bent = dict(zip(NAMES, lens.distortion, strict=False))
     facts = {"fl_x": lens.fx, "fl_y": lens.fy, "cx": lens.cx + 0.5, "cy": lens.cy + 0.5, **bent}
-    return {view.path("foreground"): png8(view.owners >= 0)}, {"matrix": matrix.tolist(), "lens": facts}
+    return {view.path("foreground"): encode.grey_png(view.owners >= 0)}, {"matrix": matrix.tolist(), "lens": facts}
 
 
 def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:

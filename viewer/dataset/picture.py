@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
 import warnings
 from collections.abc import Mapping
@@ -26,7 +25,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)
-OWN_LAYERS = ("depth", "flow", "object", "position")  # made here; others by the renderer
+OWN_LAYERS = ("class", "depth", "flow", "object", "position")  # made here; others by the renderer
 
 
 @dataclass(frozen=True)
@@ -81,9 +80,7 @@ class Maker:
         names = [name for name in recipe.layers if name not in OWN_LAYERS]
         found = centre_layers(renderer, size, [*names, "instance", "position"])
         there, position = found["instance"] >= 0, found["position"].astype(np.float64)
-        # The ground, which is no part of the arrangement, has a number beyond.
-        padded = np.append(arranged.owners, np.int32(-1))
-        owners = padded[np.where(found["instance"] < len(arranged.owners), found["instance"], -1)]
+        owners = arranged.owners[found["instance"]]
         depth = np.where(there, (position - eye.origin) @ eye.basis()[2], 0.0)
         view = View(
             number,
@@ -94,9 +91,10 @@ class Maker:
             picture.srgb8(recipe.render["exposure"], recipe.render["tonemap"]),
             depth,
             owners,
-            self._seen(arranged, eye, owners, renderer, padded),
+            self._seen(arranged, eye, owners, renderer),
         )
-        found |= {"depth": depth, "object": owners}
+        categories = [*(self.stage.kinds[thing.kind].category for thing in arranged.things), -1]
+        found |= {"depth": depth, "object": owners, "class": np.array(categories, np.int32)[owners]}
         if "flow" in recipe.layers:
             found["flow"] = self._flow(laid, scene, index, position, there)
         return view, picture.linear, {name: found[name] for name in recipe.layers}
@@ -127,13 +125,12 @@ class Maker:
         eye: Camera,
         owners: NDArray[np.int32],
         renderer: Renderer,
-        of_instances: NDArray[np.int32],
     ) -> tuple[Seen, ...]:
         """The copies in a picture."""
         whole: list[Silhouette | None] = [None] * len(arranged.things)
         if any(WRITERS[name].WHOLE for name in self.recipe.formats):
             balls = [self._ball(k, arranged) for k in range(len(arranged.things))]
-            whole = [*silhouettes(renderer, eye, of_instances, balls, owners)]
+            whole = [*silhouettes(renderer, eye, arranged.owners, balls, owners)]
         right, up, forward = eye.basis()
         axes = np.stack([right, -up, forward])
         return tuple(
@@ -141,7 +138,6 @@ class Maker:
                 thing.kind,
                 axes @ thing.placement.rotation,
                 axes @ (thing.placement.position - eye.origin),
-                thing.placement.scale,
                 silhouette,
             )
             for thing, silhouette in zip(arranged.things, whole, strict=True)
@@ -172,16 +168,7 @@ class Maker:
     def _depth(self, depth: NDArray[np.float64]) -> bytes:
         """A PNG of 16 bits, in steps of the dataset; 0 for none, and for what is too far."""
         steps = np.rint(depth * 1000 / self.stage.depth_scale)
-        return png16(np.where(steps <= 0xFFFF, steps, 0).astype(np.uint16))
-
-
-def png16(values: NDArray[np.uint16]) -> bytes:
-    """(H, W) as a PNG."""
-    from PIL import Image
-
-    file = io.BytesIO()
-    Image.fromarray(values).save(file, format="PNG")
-    return file.getvalue()
+        return encode.grey_png(np.where(steps <= 0xFFFF, steps, 0).astype(np.uint16))
 
 
 def exr(linear: NDArray[np.float32], layers: Mapping[str, NDArray]) -> bytes:

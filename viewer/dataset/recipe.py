@@ -10,18 +10,19 @@ from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.dataset import fields as f
-from viewer.dataset.fields import Span, Vector, by
+from viewer.dataset.fields import LARGEST, Span, Vector, by
+from viewer.film.tonemap import TONEMAPS
 from viewer.options.declare import suggestion
 from viewer.options.table import check, keywords, part
+from viewer.renderer.inputs.program_file import EXTENSION
 from viewer.renderer.inputs.settings import NAMES, Settings
 from viewer.scene.projections.models import Intrinsics
 
 FORMATS = ("coco", "bop", "nerf")
 # Layers of the EXR beside a picture: of pixels' centres.
-LAYERS = ("depth", "normal", "flow", "position", "albedo", "uv", "object", "material", "class", "part", "triangle")
+LAYERS = ("depth", "normal", "flow", "position", "albedo", "uv", "object", "material", "class", "triangle")
 MOST = 1_000_000  # scenes, and pictures: file names have six digits
 MOST_THINGS = 4096  # in a scene: a mask each
-LARGEST = 1e6  # scene units, of places and sizes
 BYTES = 16 << 20  # of a recipe's file
 # What the recipe says itself, or what is of one picture alone.
 OWN = {"camera", "environment", "environment_rotation", "sun", "seed", "light", "variant", "classic", "device"}
@@ -214,8 +215,10 @@ def rendering(given: Any, where: str) -> dict[str, Any]:
     for key, value in given.items():
         if key not in known:
             raise ViewerError(where, f"unknown option {f.echo(key)}", suggestion(key[: f.LONGEST_ECHO], known))
+        if key == "program" and str(value).endswith(EXTENSION):
+            raise ViewerError(f"{where}: {key} {f.echo(value)}", "is a file", "a recipe takes a program by its name")
         try:
-            check(key, value)
+            check(key, value, TONEMAPS if key == "tonemap" else ())
             Settings(**({key: value} if key in NAMES else {}))
         except ViewerError as error:
             raise ViewerError(f"{where}: {key} {f.echo(value)}", error.what, error.hint) from None

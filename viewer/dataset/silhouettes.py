@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Intrinsics
 
 Array = NDArray[np.float64]
 Box = tuple[int, int, int, int]
@@ -55,8 +54,8 @@ def silhouettes(
     balls: list[Ball],
     seen: NDArray[np.int32],
 ) -> list[Silhouette]:
-    """Of each object. owners : (I,) the object of each of the scene's instances, -1 for none. seen : (H, W) the object
-    in each pixel of the picture, at its centre, -1 for none."""
+    """Of each object. owners : (I + 1,) the object of each of the scene's instances, -1 for none, as the last is.
+    seen : (H, W) the object in each pixel of the picture, at its centre, -1 for none."""
     size = seen.shape[1], seen.shape[0]
     frames = [_frame(camera, ball, size) for ball in balls]
     found, group, pixels = list[Silhouette](), list[int](), 0
@@ -64,7 +63,7 @@ def silhouettes(
         group.append(number)
         pixels += frame[2] * frame[3]
         if pixels >= TOGETHER or number + 1 == len(frames):
-            found += _traced(renderer, camera, np.append(owners, np.int32(-1)), balls, frames, seen, group)
+            found += _traced(renderer, camera, owners, balls, frames, seen, group)
             group, pixels = [], 0
     return found
 
@@ -78,7 +77,7 @@ def _traced(
     seen: NDArray[np.int32],
     numbers: list[int],
 ) -> list[Silhouette]:
-    """Of the objects of some numbers. owners : (I + 1,), with what is no instance at the end."""
+    """Of the objects of some numbers."""
     size = seen.shape[1], seen.shape[0]
     canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in numbers}
     parts = [_rays(camera, balls[k], frames[k], size, seen == k) for k in numbers]
@@ -110,8 +109,6 @@ class _Rays(NamedTuple):
 def _frame(camera: Camera, ball: Ball, size: tuple[int, int]) -> Box:
     """The part of the canvas that the object can be in."""
     width, height = size
-    if isinstance(camera.projection, Intrinsics) and any(camera.projection.distortion):
-        return 0, 0, width, height  # which is known in the picture alone
     margin = (CANVAS - 1) // 2
     low, high = np.array([-margin * width, -margin * height]), np.array([(1 + margin) * width, (1 + margin) * height])
     _, _, forward = camera.basis()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,7 +64,8 @@ class Asset:
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """A scene of the dataset, with the copies in it and of each instance (I,) the copy's number, -1 for none."""
+    """A scene of the dataset, with the copies in it and of each instance the copy's number, -1 for none (I + 1,):
+    the last is that of what is no part of the arrangement, such as the ground."""
 
     scene: Scene
     things: tuple[Thing, ...]
@@ -73,7 +75,7 @@ class Arrangement:
 class Stage:
     """The models and environments of a recipe, read; it can be sent to another process.
 
-    kinds, categories : of the dataset. depth_scale : mm of a step of depths. digest : differs where its pictures would.
+    kinds, categories : of the dataset. depth_scale : mm of a step of depths.
     notes : remarks on the files.
 
     Raises ViewerError for a file that is missing or cannot be read, and for a model of no extent.
@@ -97,11 +99,16 @@ class Stage:
         self.environments = [self._environment(choice) for choice in recipe.environment.choices]
         self._numbers = {(kind.model, kind.part): number for number, kind in enumerate(self.kinds)}
         self._meshes, self._materials, self._textures = self._joined()
+
+    @cached_property
+    def digest(self) -> str:
+        """Differs where its pictures would."""
+        recipe = self.recipe
         content = [(each.scene.meshes, each.scene.instances, each.scene.materials) for each in self.assets]
         plain = replace(recipe, name="", folder="", models=tuple(replace(m, file="") for m in recipe.models))
         looks = [each.scene.textures for each in self.assets]
         parts = (self.kinds, self.categories, content, looks, self.environments)
-        self.digest = fingerprint(__version__, plain, *parts)
+        return fingerprint(__version__, plain, *parts)
 
     def layout(self, scene: int) -> Layout:
         """The layout of the scene of that number."""
@@ -128,7 +135,7 @@ class Stage:
         scene = Scene(
             self._meshes, instances, self._materials, lights=list(placed.lights), name="scene", textures=self._textures
         )
-        return Arrangement(scene, tuple(things), np.array(owners, np.int32))
+        return Arrangement(scene, tuple(things), np.array([*owners, -1], np.int32))
 
     def surfaces(self, kind: Kind) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
         """The meshes of an object, with their transforms (4, 4) from each to the model, its middle at the origin."""

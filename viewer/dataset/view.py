@@ -30,12 +30,11 @@ class Lens(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Seen:
     """A copy in a picture: the number of its kind; its pose from the model to OpenCV's camera, x right, y down, z along
-    the view, scene units, by a scale, a rotation (3, 3) and a translation (3,); its silhouette, where asked for."""
+    the view, scene units, by a rotation (3, 3) and a translation (3,); its silhouette, where asked for."""
 
     kind: int
     rotation: Array
     translation: Array
-    scale: float
     silhouette: Silhouette | None
 
 

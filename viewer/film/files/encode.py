@@ -63,6 +63,15 @@ def write_webp(file: BinaryIO, pixels: NDArray[np.uint8], metadata: Mapping[str,
     file.write(held.getbuffer())
 
 
+def grey_png(values: NDArray[np.uint16] | NDArray[np.bool_]) -> bytes:
+    """(H, W) as a grey PNG of 16 bits, or of 8 bits, 0 and 255, for a mask; without metadata."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(values * np.uint8(255) if values.dtype == bool else values).save(file, format="PNG")
+    return file.getvalue()
+
+
 def png(pixels: NDArray[np.uint8], metadata: Mapping[str, str]) -> bytes:
     """The bytes of `write_png`."""
     file = io.BytesIO()

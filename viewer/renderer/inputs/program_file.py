@@ -6,11 +6,13 @@ The file is read when it is named, and again when it has changed. Its faults are
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
+from types import ModuleType
 from typing import Any
 
 from viewer.base.errors import ViewerError, WiringError
@@ -101,10 +103,12 @@ def _stamp(path: str) -> Stamp:
 
 def _read(path: str) -> PictureProgram:
     """The program of a file, whose wiring has been tried."""
-    names = {"__name__": os.path.splitext(os.path.basename(path))[0], "__file__": path}
+    # A module of its own, in which dataclasses find their names; its name is no other module's.
+    module = ModuleType(f"raystream_program_{os.path.splitext(os.path.basename(path))[0]}")
+    module.__file__ = path
     try:
         with open(path, "rb") as file:
-            code = compile(file.read(), path, "exec")
+            code = compile(file.read(), path, "exec", dont_inherit=True)
     except OSError as error:
         raise ViewerError(path, f"no program: {error.strerror}", "name a Python file") from None
     except SyntaxError as error:
@@ -112,8 +116,9 @@ def _read(path: str) -> PictureProgram:
     except ValueError as error:  # a null byte
         raise ViewerError(path, str(error), "name a Python file") from None
     with _line_named(path):
-        exec(code, names)
-    program: Any = names.get(NAME)
+        sys.modules[module.__name__] = module
+        exec(code, vars(module))
+    program: Any = getattr(module, NAME, None)
     if program is None:
         raise ViewerError(path, f"has no {NAME}", REMEDY)
     if not isinstance(program, PictureProgram):
