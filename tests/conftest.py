@@ -45,6 +45,7 @@ LONGEST = (
     "formats/test_gltf_malformed.py",
     "formats/test_gltf_posed_references.py",
     "viewport/test_no_waits.py",
+    "renderer/test_trials.py",
     "window/test_screen_denoiser.py",
     "window/test_app.py",
     "renderer/test_update.py",

@@ -174,7 +174,7 @@ def by_defaults(file: str, size: tuple[int, int], spp: int | None) -> NDArray[np
         for line in (*renderer.scene.warnings, *renderer.notes):
             print(f"    {Path(file).stem}: {line}")
         brightened(renderer, size)
-        return renderer.render(size=size, spp=spp, quality=DEFAULT_QUALITY).srgb8()
+        return renderer.render(size=size, spp=spp, quality=None if spp else DEFAULT_QUALITY).srgb8()
     finally:
         renderer.release()
 

@@ -64,17 +64,23 @@ def classes() -> dict[str, list[str]]:
 
 def chains() -> list[str]:
     """Lines of ancestors of more than two classes of viewer/, the youngest first."""
-    parents: dict[str, list[str]] = {}
-    for tree in trees().values():
+    parents: dict[tuple[str, str], list[tuple[str, str]]] = {}  # by module and name
+    for name, tree in trees().items():
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        known = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.ClassDef)}
         for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                known |= {each.asname or each.name: (node.module, each.name) for each in node.names}
+        for node in tree.body:
             if isinstance(node, ast.ClassDef):
-                parents[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
+                bases = (base.value if isinstance(base, ast.Subscript) else base for base in node.bases)
+                parents[module, node.name] = [known[each.id] for each in bases if getattr(each, "id", "") in known]
 
-    def up(name: str) -> list[str]:
-        lines = [up(base) for base in parents.get(name, []) if base in parents and base != name]
-        return [name, *max(lines, key=len, default=[])]
+    def up(key: tuple[str, str]) -> list[str]:
+        lines = [up(base) for base in parents[key] if base in parents]
+        return [key[1], *max(lines, key=len, default=[])]
 
-    return sorted(" < ".join(line) for name in parents if len(line := up(name)) > 2)
+    return sorted(" < ".join(line) for key in parents if len(line := up(key)) > 2)
 
 
 def parameters() -> dict[str, int]:
@@ -84,7 +90,7 @@ def parameters() -> dict[str, int]:
     for name, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
-                given = [each for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
                 given = [each for each in given if each.arg not in ("self", "cls")]
                 if len(given) > MOST_PARAMETERS and any(each.annotation for each in given):
                     found[f"{name}:{node.lineno} {node.name}"] = len(given)
@@ -135,7 +141,7 @@ def _markdown(folder: str) -> Iterator[Path]:
 def figures() -> dict[str, Any]:
     """All counts, by name."""
     long, piles, several = lines(), folders(), {k: v for k, v in classes().items() if len(v) > 1}
-    means = pages()
+    means, counted = pages(), {word: len(places) for word, places in words().items()}
     return {
         "modules": len(long),
         "lines": sum(long.values()),
@@ -146,8 +152,8 @@ def figures() -> dict[str, Any]:
         "chains of more than two classes": chains(),
         "class names in several modules": sorted(several),
         f"functions of more than {MOST_PARAMETERS} parameters": len(parameters()),
-        "words in docstrings": {word: len(places) for word, places in words().items()},
-        "words in docstrings, together": sum(map(len, words().values())),
+        "words in docstrings": counted,
+        "words in docstrings, together": sum(counted.values()),
         "mean sentence of pages, words": round(mean(means.values()), 1),
         "longest mean of a page, words": round(max(means.values()), 1),
     }

@@ -172,7 +172,9 @@ def test_boxes_of_many_are_those_of_each() -> None:
     poses[3] = MeshPose(np.full((4, 4, 4), np.nan), np.zeros(2))
     covers = [Cover(mesh, 2.0**-number) for number, mesh in enumerate(meshes)]
     found = boxes_of(covers, poses)
-    assert all(np.array_equal(box, cover.of(pose)) for box, cover, pose in zip(found, covers, poses, strict=True))
+    assert all(
+        np.array_equal(box, boxes_of([cover], [pose])[0]) for box, cover, pose in zip(found, covers, poses, strict=True)
+    )
     assert (found[3] == 0.0).all()
     for box, mesh, pose, number in zip(found, meshes, poses, range(len(meshes)), strict=True):
         points = mesh.posed(pose).positions * 2.0**-number
@@ -188,7 +190,7 @@ def test_given_vertices_that_are_nowhere() -> None:
     points[3], normals[3:6] = (np.nan, np.inf, 0.0), ((0.0, 0.0, 0.0), (np.nan, 0.0, 1.0), (np.inf, 0.0, 0.0))
     given = with_vertices(tube, points, normals)
     whole = np.delete(points, 3, axis=0).astype(np.float64)
-    low, high = Cover(given, 0.5).of(given.pose)
+    ((low, high),) = boxes_of([Cover(given, 0.5)], [given.pose])
     assert np.abs(low - 0.5 * whole.min(axis=0)).max() < 1e-5 and (low <= 0.5 * whole.min(axis=0)).all()
     assert np.abs(high - 0.5 * whole.max(axis=0)).max() < 1e-5 and (high >= 0.5 * whole.max(axis=0)).all()
     assert given.pose.normals is not None and np.abs(given.pose.normals - tube.normals).max() < 1e-6

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from weakref import ref
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,3 +82,17 @@ def test_what_has_changed_has_other_bounds(looks: list[int]) -> None:
     assert moved.bounds()[0].tolist() == [5, 0, 0] and scene.bounds()[0].tolist() == [0, 0, 0]
     scene.instances.append(Instance(0, np.diag([2.0, 2.0, 2.0, 1.0])))
     assert scene.bounds()[1].tolist() == [2, 2, 0]
+    scene.instances[1].transform = there
+    assert scene.bounds()[1].tolist() == [6, 1, 0]
+    scene.meshes[0] = Mesh(TRIANGLE.positions, TRIANGLE.triangles)
+    scene.meshes[0].positions = 2 * TRIANGLE.positions
+    assert scene.bounds()[1].tolist() == [7, 2, 0] and scene.silhouette().max() == 7
+
+
+def test_what_is_replaced_is_not_held() -> None:
+    scene = Scene([Mesh(TRIANGLE.positions, TRIANGLE.triangles)], [Instance(0)])
+    scene.bounds(ground=False), scene.silhouette()
+    gone = ref(scene.meshes[0])
+    scene = scene.with_parts(meshes=[TRIANGLE])
+    gc.collect()
+    assert gone() is None

@@ -197,6 +197,10 @@ def test_abandoned_between_steps_nothing_more_is_done(device, executor):
     next(steps), next(steps)
     steps.close()
     assert done == ["first", "ended"]
+    executor.count(3)
+    assert executor.stats.draws == 0, "between two jobs the next one's"
+    executor.count(1)
+    assert finish(executor.run(iter_of())) == [] and executor.stats.draws == 4
     assert (stream.read()["n"] == 1).all()
 
 

@@ -335,7 +335,7 @@ def test_when_panels_are_loaded(app: Any, monkeypatch: pytest.MonkeyPatch, chang
     monkeypatch.setattr(app_module.time, "monotonic", lambda: changes.get("now", 0.5))
     started: list[str] = []
     alive = SimpleNamespace(is_alive=lambda: True)
-    monkeypatch.setattr(app_module, "load_beside", lambda name: (started.append(name), alive)[1])
+    monkeypatch.setattr(app_module, "load_beside", lambda name, then: (started.append(name), alive)[1])
     for _ in range(2):
         app._load_gui()
     assert started == (["viewer.window.gui"] if loads else []) and app._gui is None

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import runpy
 import shlex
 import shutil
 import sys
@@ -93,15 +92,13 @@ def _command(words: list[str]) -> None:
     """Run a line of a shell block."""
     from viewer.cli import main as cli
 
-    if words[:1] == ["python"]:
-        runpy.run_path(words[1], run_name="__main__")
-    elif words[:2] == ["raystream", "view"]:
+    if words[:2] == ["raystream", "view"]:
         cli._parse("view", words[2:])
     elif words[:1] == ["raystream"]:
         if code := cli.main(words[1:]):
             raise RuntimeError(f"{shlex.join(words)}: exit code {code}")
-    elif words and words[0] != "export":
-        raise RuntimeError(f"{shlex.join(words)}: neither raystream nor python")
+    elif words:
+        raise RuntimeError(f"{shlex.join(words)}: not raystream")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def give_back() -> None:
 
 
 class Pages:
-    """Zeros in memory of this process, by Linux, a page of which is taken once it is written; freed by `release` alone.
+    """Zeros in memory of this process, by Linux, a page of which is taken once it is written; freed by `release`, or
+    once nothing holds them.
 
     size : bytes. address : of the first. Raises MemoryError.
     """
@@ -44,6 +46,14 @@ class Pages:
         self._library = ctypes.CDLL(None)
         self.size = size
         self.address = self._mapped("mmap", None, size, _READ_AND_WRITE, _PRIVATE_ANONYMOUS, -1, 0)
+        self._free = self._freeing()
+
+    def _freeing(self) -> weakref.finalize:
+        free = weakref.finalize(
+            self, self._library["munmap"], ctypes.c_void_p(self.address), ctypes.c_size_t(self.size)
+        )
+        free.atexit = False
+        return free
 
     def _mapped(self, name: str, *arguments: int | None) -> int:
         function = self._library[name]  # another one for each `CDLL`: its types are no one else's
@@ -56,10 +66,12 @@ class Pages:
     def grow(self, size: int) -> None:
         """To more bytes, with the same content, perhaps at another address: nothing may use the old one any more."""
         self.address, self.size = self._mapped("mremap", self.address, self.size, size, _MAY_MOVE), size
+        self._free.detach()
+        self._free = self._freeing()
 
     def release(self) -> None:
-        """Free them."""
-        self._library["munmap"](ctypes.c_void_p(self.address), ctypes.c_size_t(self.size))
+        """Free them; a second time nothing happens."""
+        self._free()
 
 
 def _machine(root: Path) -> Iterator[int]:

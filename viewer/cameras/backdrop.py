@@ -25,7 +25,7 @@ BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 LOW, HIGH = (0.75, 0.76, 0.78), (0.12, 0.13, 0.15)
 # Of lights that a sample's shadow ray from the floor may go to, beside the environment: of lamps, and of textures alone
 # that shine, whose light is little.
-POINTS = {True: 16, False: 4}
+POINTS, POINTS_OF_TEXTURES = 16, 4
 REACH = 0.6  # of the model's height: what the floor mirrors fades up to here
 GAP = 1e-4  # of the model's largest edge, between its lowest point and the floor
 
@@ -116,7 +116,7 @@ def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: Light
                     "floor_reach": ("float", backdrop.floor.reach),
                     "floor_solid": ("int", 1),
                 },
-                constants={"FLOOR_POINTS": POINTS[lights.lit]},
+                constants={"FLOOR_POINTS": POINTS if lights.lit else POINTS_OF_TEXTURES},
                 features=frozenset({"FLOOR", "FLOOR_LIGHTS"} if lights.count else {"FLOOR"}),
             ),
         ]

@@ -35,7 +35,7 @@ from viewer.scene.texture import Texture
 GLANCES = 16
 ROUNDING = 1e-3  # by which colours in floats may pass 1
 ALL = -1  # number of all animations at once
-_Found = tuple[list[Mesh], list[Instance], NDArray[np.float64]]
+_Found = tuple[list[object], NDArray[np.float64]]
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # of a box: those at its high ends
 
 
@@ -154,15 +154,22 @@ class Scene:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
 
         ground : whether to include the ground added by `on_ground`.
+
+        Another array in a mesh or an instance is seen; numbers changed within an array are not.
         """
         ground = ground or all(mesh is not SQUARE for mesh in self.meshes)
         known = self._bounds.get(ground)
         if known is None or not self._is_of(known):
-            self._bounds[ground] = known = list(self.meshes), list(self.instances), self._box(ground)
-        return known[2].copy()
+            self._bounds[ground] = known = self._shapes(), self._box(ground)
+        return known[1].copy()
 
     def _is_of(self, known: _Found) -> bool:
-        return same_items(known[0], self.meshes) and same_items(known[1], self.instances)
+        return same_items(known[0], self._shapes())
+
+    def _shapes(self) -> list[object]:
+        """The sources of bounds and outline: objects, and their arrays, in place of which there may be others."""
+        arrays = [array for mesh in self.meshes if type(mesh) is Mesh for array in (mesh.positions, mesh.triangles)]
+        return [*self.meshes, *self.instances, *arrays, *(each.transform for each in self.instances)]
 
     def _box(self, ground: bool) -> NDArray[np.float64]:
         drawn = {instance.mesh for instance in self.instances}
@@ -289,8 +296,8 @@ class Scene:
             if found is None:
                 low, high = self.bounds(ground=False)
                 found = np.where(CORNERS, high, low)
-            self._outline = known = list(self.meshes), list(self.instances), found
-        return known[2]
+            self._outline = known = self._shapes(), found
+        return known[1]
 
     # -- ground ----------------------------------------------------------------------------------------------------
 
@@ -343,8 +350,11 @@ class Scene:
         """The scene with other parts, fields of it by name; what has been found out of its motion and outline is
         shared."""
         scene = replace(self, **parts)
-        scene._poser, scene._all, scene._outline = self._poser, self._all, self._outline
-        scene._bounds = dict(self._bounds)
+        scene._poser, scene._all = self._poser, self._all
+        shapes = scene._shapes()
+        scene._bounds = {ground: known for ground, known in self._bounds.items() if same_items(known[0], shapes)}
+        if self._outline is not None and same_items(self._outline[0], shapes):
+            scene._outline = self._outline
         return scene
 
     def motion_bounds(self) -> NDArray[np.float64]:

@@ -124,26 +124,29 @@ class Executor:
         number = self._job
         answer: Any = None
         share = 0.0
-        while True:
-            with self._job_context(number):
-                try:
-                    step = job.send(answer)
-                except StopIteration:
-                    self._begin(None)
-                    self._running = False
-                    return
-            if isinstance(step, Stage):
+        try:
+            while True:
                 with self._job_context(number):
-                    self._begin(step.name)
-                answer = None
-            elif isinstance(step, Run):
-                for share in self._run(step, number):
-                    yield share
-                answer, share = self.machine, 1.0
-            else:
-                with self._job_context(number):
-                    answer = self._do(step)
-            yield share
+                    try:
+                        step = job.send(answer)
+                    except StopIteration:
+                        self._begin(None)
+                        return
+                if isinstance(step, Stage):
+                    with self._job_context(number):
+                        self._begin(step.name)
+                    answer = None
+                elif isinstance(step, Run):
+                    for share in self._run(step, number):
+                        yield share
+                    answer, share = self.machine, 1.0
+                else:
+                    with self._job_context(number):
+                        answer = self._do(step)
+                yield share
+        finally:
+            if number == self._job:
+                self._running = False
 
     def _begin(self, stage: str | None) -> None:
         """Begin a stage, ending the previous one."""

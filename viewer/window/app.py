@@ -151,7 +151,7 @@ class App:
             return
         waits = self.session.idle and self.scene_loader.loading is None
         if self.session.pictures or waits or self.view.message_is_error or time.monotonic() - self._began > PANELS:
-            self._gui_loading = load_beside(_GUI)
+            self._gui_loading = load_beside(_GUI, self.window.wake)
 
     def _measure(self) -> None:
         """The window's sizes, for the view."""

@@ -81,6 +81,8 @@ def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
     """A file dialog of the desktop, which answers later: the window goes on meanwhile. Without one, our own list."""
     from imgui_bundle import portable_file_dialogs as dialogs
 
+    import viewer.window.bundle  # noqa: F401  # which may just be loading: the package is a stub meanwhile
+
     if sys.platform.startswith("linux") and not any(shutil.which(tool) for tool in ("zenity", "kdialog", "qarma")):
         list_files()
         return

@@ -41,10 +41,6 @@ class Cover:
         """Whether weights are such that boxes hold: none is below zero."""
         return bool((self._mesh.deformation.weights >= 0).all())
 
-    def of(self, pose: MeshPose) -> Box:
-        """As `boxes_of` of this one alone."""
-        return boxes_of([self], [pose])[0]
-
     def at_rest(self, pose: MeshPose) -> Box:
         """(N, 2, 3): the boxes before joints move them, by morph weights."""
         boxes = self._boxes(pose)

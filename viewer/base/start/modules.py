@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -44,12 +45,14 @@ def loaded() -> None:
     gc.enable()
 
 
-def load_beside(module: str) -> threading.Thread:
-    """A thread that loads a module. What that raises is raised once more where it is imported."""
+def load_beside(module: str, then: Callable[[], None] | None = None) -> threading.Thread:
+    """A thread that loads a module, and calls ``then``. What that raises is raised once more where it is imported."""
 
     def load() -> None:
         with suppress(Exception):
             import_module(module)
+        if then is not None:
+            then()
 
     loading = threading.Thread(target=load, name=UNWAITED, daemon=True)
     loading.start()

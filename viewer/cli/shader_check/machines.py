@@ -46,7 +46,7 @@ from viewer.stream.machines.mask import stream_sources
 from viewer.stream.machines.options import EDGE
 
 Sources = Iterator[tuple[str, Source]]  # fragment programs by name
-Jobs = Iterator[Sources]  # which cost nothing before they are begun
+Jobs = Iterator[Sources]  # each of which is assembled as it is looked at
 
 # Every module of structures and triangle tests is in one of these.
 RECIPES: tuple[dict[str, Any], ...] = (

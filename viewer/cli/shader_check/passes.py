@@ -52,7 +52,7 @@ from viewer.viewport.display.photons import point_sources, wire_sources
 from viewer.viewport.display.picture_texture import film_source, running_source
 
 Parts = dict[str, Source]  # of a program, by stage: vert, frag, geom
-Job = Iterator[tuple[str, Parts]]  # programs by name, which cost nothing before it is begun
+Job = Iterator[tuple[str, Parts]]  # programs by name, assembled as they are looked at
 
 
 def jobs(device: Device) -> list[Job]:

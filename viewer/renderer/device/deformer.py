@@ -17,7 +17,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import RowWriter, TablePass
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw, Job, Stage
+from viewer.stream.jobs import Draw, Job
 
 NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
 
@@ -45,9 +45,7 @@ class Deformer:
         tables, version = self.tables(prepared), self.deforming.version
         held = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
         if held != self._done:
-            yield Stage("pose")
             posed = yield from self.pose(tables)
-            yield Stage("refit")
             yield from self.refit(tables, posed)
             self._done = held
 

@@ -129,7 +129,7 @@ class GpuScene:
         before, rows = self.prepared, None
         if goal.structure is not before.structure and goal.structure.built is before.structure.built:
             # prepared before the trees were built anew
-            goal = replace(goal, structure=before.structure)
+            goal = replace(goal, structure=before.structure, shared={})
         same = goal.structure is before.structure and before.structure.levels == 2
         if same and posed and self.device.limits is not None:
             goal, same = rebuilt(), False  # numbers of its formats are rounded on the host
@@ -145,7 +145,7 @@ class GpuScene:
             assert deforming is not None
             other = self._with_other_trees(goal, before.structure)
             if other is not None:
-                goal = replace(goal, structure=other)
+                goal = replace(goal, structure=other, shared={})
                 deforming = other.deforming
                 assert deforming is not None
             rows = [*(rows or ()), *before.structure.built.cover(deforming.boxes(goal.scene.meshes, posed))]
@@ -297,7 +297,7 @@ class GpuScene:
             return key, program
         _, before, surfaces, first_hits, form = cast("tuple[str, PictureProgram, bool, str, Any]", key.what)
         make = PICTURES[before.name]
-        if surfaces or make is before:
+        if make is before:
             return key, program
         taken = make.arguments(**dict(form))
         renewed = make(LEVELS[self.structure.levels], first_hits=first_hits, **taken)
@@ -358,7 +358,7 @@ class GpuScene:
     ) -> Key:
         """The key of the machine for a `program` of pictures, in streams of a ``shape`` (width, height)."""
         form = tuple(_form(self.prepared, settings).items())
-        make = settings.picture_program
+        make = PICTURES["cast" if surfaces else settings.program]
         return self.key(("picture", make, surfaces, first_hits, form), program, settings, shape, counting)
 
     def key(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under
 from viewer.cameras.pinhole import constant_environment
@@ -38,21 +38,30 @@ BESIDE = {
 }
 
 
+class Requested(NamedTuple):
+    """The values that an environment was found by: of options, whether there is a ground plane, and the default."""
+
+    environment: Any
+    rotation: float
+    sun: Any
+    grounded: bool
+    meant: str | Beside
+
+
 @dataclass
 class Lighting:
     """The environment and the lights of a scene, as data and as modules.
 
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
-    environment's suns and ambient light, for these, at a rotation of 0. requested : the values of the options that the
-    environment was found by, whether there is a ground plane, and what it is by default. remarks : on the environment,
-    for the user. backdrop : what camera rays see in place of the environment.
+    environment's suns and ambient light, for these, at a rotation of 0. requested : what the environment was found
+    by. remarks : on the environment, for the user. backdrop : what camera rays see in place of the environment.
     """
 
     environment: Environment
     listed: LightList
     each: Module
     ambient: Ambient
-    requested: tuple[Any, float, Any, bool, str | Beside] = ("none", 0.0, None, False, "")
+    requested: Requested
     remarks: list[str] = field(default_factory=list)
     backdrop: Backdrop | None = None
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
@@ -139,7 +148,7 @@ def scene_lighting(
         held = before.backdrop if before is not None and changes is not None and not changes.geometry else None
         floor = held.floor if held is not None else None  # it stays where it is while the model moves
         floor = floor or floor_under(scene.motion_bounds())
-    meant = made.requested[4]
+    meant = made.requested.meant
     backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, Beside) else 1.0)
     if backdrop == made.backdrop and (made is before or backdrop is None):
         return made
@@ -170,7 +179,7 @@ def _scene_lighting(
     grounded = _on_plain_ground(scene)
     meant = _default(scene, settings, grounded, before, listing, changes.geometry)
     found, remarks = _environment(settings, grounded, meant, before)
-    requested = (settings.environment, settings.environment_rotation, settings.sun, grounded, meant)
+    requested = Requested(settings.environment, settings.environment_rotation, settings.sun, grounded, meant)
     if before is None:
         parts = ambient(found)
         each = each_light(scene, in_world(parts, found))
@@ -219,7 +228,7 @@ def _default(
     if settings.environment is not None or settings.sun is not None:
         return ""
     lit = (before.listed if before is not None and not listing else scene_lights(scene)).lit
-    meant = before.requested[4] if before is not None and not reshaped else ""
+    meant = before.requested.meant if before is not None and not reshaped else ""
     if meant and (meant not in UNLIT) is lit:
         return meant
     bare = scene.without_ground() if grounded else scene
@@ -233,13 +242,17 @@ def _environment(
 ) -> tuple[Environment, list[str]]:
     """The environment that the settings mean, the one of before where that is the same, and remarks."""
     value, rotation, sun = settings.environment, settings.environment_rotation, settings.sun
-    same = before is not None and _same(before.requested[0], value) and before.requested[2:] == (sun, grounded, meant)
+    same = (
+        before is not None
+        and _same(before.requested.environment, value)
+        and before.requested[2:] == (sun, grounded, meant)
+    )
     if isinstance(meant, Beside) and (before is None or not same):
         return _beside(meant, grounded).rotated(rotation), [BESIDE[meant.name]]
     if before is None or not same:
         return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True], grounded)
     old = before.environment
-    if rotation != before.requested[1] and isinstance(old, ImageEnvironment):
+    if rotation != before.requested.rotation and isinstance(old, ImageEnvironment):
         own = value.rotation if isinstance(value, ImageEnvironment) else 0.0
         old = old.rotated(own + rotation)
     return old, before.remarks

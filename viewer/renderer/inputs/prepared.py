@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -48,7 +48,6 @@ from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
-SHARED = "shared"  # see `Prepared`
 OCCLUSION = 0.1  # of the scene's diagonal, without the ground: a few of a room's objects
 
 Report = Callable[[float, str], None]
@@ -64,7 +63,10 @@ class Prepared:
     shading  : the modules of the camera, of the geometry and of the materials.
     materials : the scene's, with what is left to its meshes decided.
     starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
+    look     : what the source of the scene's surfaces depends on.
     flat     : the scene's triangles in world space, where they have been made for the structure.
+    shared   : what others have made of it once for all its poses and places, by name: the scenes that differ in these
+               alone have one.
     """
 
     given: Scene
@@ -76,7 +78,9 @@ class Prepared:
     lighting: Lighting
     materials: list[Material]
     starts: NDArray[np.int64]
+    look: Look
     flat: Triangles | None = None
+    shared: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def triangles(self) -> Triangles:
@@ -114,17 +118,6 @@ class Prepared:
     def wide(self) -> bool:
         """Whether an interaction takes more than five texels."""
         return self.look.interaction.texels > 5
-
-    @cached_property
-    def look(self) -> Look:
-        """What the source of its surfaces depends on."""
-        return scene_look(self.scene)
-
-    @cached_property
-    def shared(self) -> dict[str, Any]:
-        """What others have made of it once for all its poses and places, by name: the scenes that differ in these alone
-        have one."""
-        return {}
 
     def light_candidates(self, settings: Settings) -> int:
         """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
@@ -323,7 +316,7 @@ def adapted(
     shading = [before.shading[0], geometry, *looks, *details]
     if len(shading) == len(before.shading) and all(map(operator.is_, shading, before.shading)):
         shading = before.shading
-    made = replace(
+    return replace(
         before,
         given=given,
         scene=scene,
@@ -331,12 +324,10 @@ def adapted(
         shading=shading,
         lighting=lighting,
         materials=materials,
+        look=look,
         flat=before.flat if flat is None and not len(changes.moved) else flat,
+        shared=before.shared if shading is before.shading and lighting is before.lighting else {},
     )
-    vars(made)["look"] = look  # as of a cached property
-    if shading is before.shading and lighting is before.lighting:
-        vars(made)[SHARED] = before.shared
-    return made
 
 
 def _keeps_look(before: Prepared, changes: SceneChanges) -> bool:
@@ -381,7 +372,7 @@ def _prepared(
     if look.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
     starts = np.cumsum([0, *(len(scene.meshes[each.mesh].triangles) for each in scene.instances)], dtype=np.int64)
-    return Prepared(given, scene, settings, structure, recipe, shading, lighting, materials, starts, flat)
+    return Prepared(given, scene, settings, structure, recipe, shading, lighting, materials, starts, look, flat)
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:

@@ -37,6 +37,7 @@ _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 # Texels: drivers with smaller limits get 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the 32,768th
 # of the 65,536 that OpenGL 3.3 guarantees, and scenes outgrow those anyway.
 LEAST_BUFFER = 1 << 24
+MOST_PINNED = (1 << 27) - 1  # texels of four floats: moderngl counts the bytes of `PinnedBuffer` in 32 bits
 _MOST_DEVICES = 64  # EGL may list devices without end
 
 
@@ -132,6 +133,7 @@ class Device:
             )
         _ = self.context.error  # of `info`, which queries limits that some drivers lack
         granted = self._integer(_MAX_BUFFER)
+        granted = min(granted, MOST_PINNED) if self.software else granted
         self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
         try:
             probe = self.context.texture((1, 1), 4, dtype="f4")

@@ -232,8 +232,8 @@ class BufferTexture:
     def grow(self, texels: int) -> None:
         """Grow to more texels, with the same content and texture name."""
         if self._pinned is not None:
+            self._pinned.grow(self._texel_bytes * texels)
             self.texels, self.bytes = texels, self._texel_bytes * texels
-            self._pinned.grow(self.bytes)
             self.buffer = self._attached(self._pinned.buffer)
             return
         old, size = self.buffer, self.bytes

@@ -69,7 +69,11 @@ class PinnedBuffer:
         self._held = _HeldPages(device, self._name, self._pages)
         self._dropped = weakref.finalize(self, device.context.objects.append, self._held)
         self._dropped.atexit = False
-        self.buffer = self._made()
+        try:
+            self.buffer = self._made()
+        except moderngl.Error:
+            self.release()
+            raise
 
     @staticmethod
     def serves(device: Device) -> bool:
@@ -80,16 +84,17 @@ class PinnedBuffer:
         unsigned, pages, context = ctypes.c_uint, self._pages, self.device.context
         bind = self.device.require("glBindBuffer", unsigned, unsigned)
         fill = self.device.require("glBufferData", unsigned, ctypes.c_ssize_t, ctypes.c_void_p, unsigned)
+        _ = context.error  # of what came before
         bind(_PINNED_MEMORY, self._name)
         fill(_PINNED_MEMORY, pages.size, pages.address, _DYNAMIC_DRAW)
         bind(_PINNED_MEMORY, 0)
         if (error := context.error) != "GL_NO_ERROR":
-            self.release()
             raise moderngl.Error(error)
         return context.external_buffer(self._name, pages.size)
 
     def grow(self, size: int) -> None:
-        """To more bytes, with the same content and name; waits for what reads it."""
+        """To more bytes, with the same content and name; waits for what reads it. After an error of the driver's the
+        pages stay: it may hold them."""
         self.device.wait()
         self._pages.grow(size)
         self.buffer = self._made()
