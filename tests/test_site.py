@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -88,6 +89,20 @@ def test_code_is_left_alone_and_lists_are_set_off() -> None:
     assert site._lists(text) == "One:\n\n- a\n- b\n\n[]{#x}1. c\n"
     pages = site._relinked(ROOT / "tools" / "tutorials" / "3_your_own_program.md")[0]
     assert "[records.py](../../viewer/kernels/records.py)" in pages and 'source=str(HERE / "add_open.glsl")' in pages
+
+
+def test_folders_without_a_page_come_last_in_the_menu(staged: tuple[Path, list[str]]) -> None:
+    captions = site.menu(staged[1]).split(":caption: ")
+    assert captions[-1].startswith("Folders\n") and "viewer/kernels/index" in captions[-1]
+    assert not any(site._is_listing(f"{line}.md") for part in captions[:-1] for line in part.splitlines())
+
+
+def test_documented_names_are_entries_of_a_list() -> None:
+    """At the start of a line, behind a sentence, and over the end of a line; code is no entry."""
+    markdown = importlib.import_module("site_reference")._markdown
+    text = "Purpose.\n\nsize   : of the\n         picture. spp, seed : numbers. lenient :\nwords\n\nRaises: x"
+    entries = "- **size**: of the\npicture.\n- **spp, seed**: numbers.\n- **lenient**: words"
+    assert markdown(text) == f"Purpose.\n\n{entries}\n\nRaises: x"
 
 
 @pytest.mark.slow

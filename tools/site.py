@@ -146,17 +146,23 @@ def gallery(folder: Path, size: int) -> str:
 
 def menu(staged: Sequence[str]) -> str:
     """The menu, as hidden lists of contents for the first page: every page once."""
-    made, left = [("Pictures", [GALLERY])], [name for name in staged if name != "index.md"]
+    made, folders = [("Pictures", [GALLERY])], [name for name in staged if _is_listing(name)]
+    left = [name for name in staged if name != "index.md" and name not in folders]
     for title, folder in _SECTIONS:
         own = [name for name in left if name.startswith(folder)]
         left = [name for name in left if name not in own]
         made.append((title, sorted(own, key=_first)))
-    made.append(("Reference", sorted(left, key=_first)))
+    made += [("Reference", sorted(left, key=_first)), ("Folders", sorted(folders))]
     lists = [
         f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(name.removesuffix(".md") for name in names)
         for title, names in made
     ]
     return "\n\n" + "\n```\n\n".join(lists) + "\n```\n"
+
+
+def _is_listing(place: str) -> bool:
+    """Whether a page is the list of files of a folder without a page of its own."""
+    return place.endswith("/index.md") and not place.startswith("reference/")
 
 
 def _first(name: str) -> tuple[str, bool, str]:

@@ -52,6 +52,9 @@ def _entry(node: Definition, name: str) -> list[str]:
     """Signature and docstring."""
     decorators = {ast.unparse(each) for each in node.decorator_list}
     signature = name
+    made = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
+    if isinstance(node, ast.ClassDef) and made:
+        signature += f"({ast.unparse(made[0].args).removeprefix('self').removeprefix(', ')})"
     if isinstance(node, ast.FunctionDef) and not decorators & {"property", "cached_property"}:
         arguments = ast.unparse(node.args).removeprefix("self, ").removeprefix("self").removeprefix("cls, ")
         returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
@@ -75,12 +78,13 @@ def _purpose(node: Definition) -> str:
 
 
 def _markdown(text: str) -> str:
-    """A docstring: lines ``name : text`` become a list; all else keeps its words."""
-    lines = []
-    for line in text.splitlines():
-        documented = re.match(r"(\w+(?:, \w+)*)\s+: (.*)", line)
-        lines.append(f"\n- **{documented[1]}**: {_escaped(documented[2])}" if documented else _escaped(line))
-    return "\n".join(lines).strip()
+    """A docstring: ``name : text`` at the start of a line or behind a sentence becomes an entry of a list."""
+    made = []
+    for paragraph in text.split("\n\n"):
+        first, *rest = re.split(r"(?:^|(?<=[.;,])\s|\n)(\w+(?:, \w+)*)\s+:\s", re.sub(r"\n +", r"\n", paragraph))
+        entries = [f"- **{name}**: {_escaped(of)}" for name, of in zip(rest[::2], rest[1::2], strict=True)]
+        made += [_escaped(first).strip(), "\n".join(entries)]
+    return "\n\n".join(part for part in made if part)
 
 
 def _escaped(text: str) -> str:
