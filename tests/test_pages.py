@@ -295,3 +295,9 @@ def test_pages_are_no_part_of_the_wheel() -> None:
 
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     assert wheel["wheel"]["exclude"] == ["/viewer/**/README.md"]
+
+
+def test_citations_name_this_version() -> None:
+    """In the README's entry and in the file that citation tools read."""
+    entry, file = README.read_text(), (ROOT / ".github" / "CITATION.cff").read_text()
+    assert f"version = {{{raystream.__version__}}}" in entry and f"\nversion: {raystream.__version__}\n" in file

@@ -1,4 +1,4 @@
-// What a triangle test provides; Shear is what it prepares once per ray.
+// What a triangle test provides; TriangleSetup is prepared once per ray.
 
 TriangleSetup triangle_setup(Ray ray);
 

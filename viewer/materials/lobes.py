@@ -27,7 +27,7 @@ from viewer.stream.declare.kernel import Module
 
 @dataclass(frozen=True)
 class Lobe:
-    """name : in GLSL. part : of `viewer.materials.look.LOBES`. over : it lies above the base."""
+    """name : in GLSL. part : of `viewer.materials.look.PARTS`. over : it lies above the base."""
 
     name: str
     part: str

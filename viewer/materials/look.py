@@ -18,7 +18,7 @@ from viewer.scene.texture import Texture
 from viewer.stream.declare.record import Field, Record
 
 # Parts of a principled surface, each with whether a material has it.
-LOBES: Mapping[str, Callable[[Material], bool]] = {
+PARTS: Mapping[str, Callable[[Material], bool]] = {
     "metal": lambda each: each.metallic > 0.0,
     "dielectric": lambda each: each.metallic < 1.0 or each.metallic_roughness_texture is not None,
     "specular": lambda each: each.specular_factor != 1.0 or tuple(each.specular_color) != (1.0, 1.0, 1.0),
@@ -109,7 +109,7 @@ _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTIO
 class Look:
     """The parts of a scene's surfaces.
 
-    kinds : of materials. lobes : of `LOBES`, of principled ones, and "nested". textures : fields of principled
+    kinds : of materials. lobes : of `PARTS`, of principled ones, and "nested". textures : fields of principled
     materials that name a texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second
     coordinates. classic_textures : of the classic material that has most. sheets : whether one is a sheet of glass.
     dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass; blend :
@@ -235,7 +235,7 @@ def look_of(
     found = list(materials) or [Material()]
     principled = [each for each in found if each.kind == "principled"]
     classics = [each.classic for each in found if each.kind == "classic" and each.classic is not None]
-    lobes = {lobe for lobe, has in LOBES.items() if any(has(each) for each in principled)}
+    lobes = {lobe for lobe, has in PARTS.items() if any(has(each) for each in principled)}
     lobes |= {"nested"} if nested else set()
     named = {
         name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
