@@ -501,6 +501,14 @@ def test_spyder_shows_no_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not show.in_notebook()
 
 
+@pytest.mark.parametrize("running", [False, True])
+def test_the_kernel_of_marimo(monkeypatch: pytest.MonkeyPatch, running: bool) -> None:
+    """It is no IPython's; a script that imports marimo is no notebook."""
+    monkeypatch.delitem(sys.modules, "IPython", raising=False)
+    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(running_in_notebook=lambda: running))  # type: ignore[arg-type]
+    assert show.in_notebook() is running
+
+
 def test_ipython_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
     assert not show.in_notebook() and "IPython" not in sys.modules

@@ -13,7 +13,11 @@ INSTALL = "pip install 'raystream[notebook]'"
 
 
 def in_notebook() -> bool:
-    """Whether this is a notebook's kernel; not Spyder's console, which has a display but no widgets."""
+    """Whether this is a notebook's kernel: Jupyter's or marimo's; not Spyder's console, which has a display but no
+    widgets."""
+    marimo = sys.modules.get("marimo")  # always loaded in its kernel, which is no IPython's
+    if marimo is not None and marimo.running_in_notebook():
+        return True
     ipython = sys.modules.get("IPython")  # always loaded there
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None and "spyder_kernels" not in sys.modules
