@@ -43,8 +43,8 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Primitives:
-    """What a flat scene holds: corners (T, 3, 3) of triangles, some of them in the place of quadrics; ``culled`` (T,):
-    back faces invisible to the camera; ``moving``: those that move while the shutter is open."""
+    """A flat scene's primitives: corners (T, 3, 3) of triangles, some in the place of quadrics; ``culled`` (T,): back
+    faces invisible to the camera; ``moving``: those that move while the shutter is open."""
 
     corners: NDArray[np.float32]
     placed: Sequence[PlacedQuadric] = ()
@@ -84,7 +84,7 @@ class Structure:
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its `made`. None
         for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the
-        same objects, and where both hold what moves while the shutter is open."""
+        same objects, and where both hold triangles that move while the shutter is open."""
         if (self.name, self.levels) != (other.name, other.levels):
             return []
         swept = self.levels == 2 and self.built.swept and other.built.swept
@@ -221,8 +221,8 @@ def brute_force(
 
 
 def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and of what moves (``mean``: over
-    its mean box), and a mask of those.
+    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and moving triangle
+    (``mean``: over its mean box), and a mask of those.
 
     Duplicate triangles are left out.
     """

@@ -1,4 +1,4 @@
-"""Two-level structures: what is built over each object, and over the instances of all."""
+"""Two-level structures: one structure over each object, and one over the instances of all."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _over_objects(
 
 
 def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deforming | None) -> Deforming | None:
-    """What follows poses, its instances within boxes that are found without vertices from the first pose on; or
+    """A structure that follows poses, with boxes of instances found without vertices from the first pose on; or
     ``before`` with tables of its trees."""
     objects = two.objects
     meshes = [mesh for mesh in objects.meshes[: len(objects.deforming)] if isinstance(mesh, DeformedMesh)]

@@ -52,7 +52,7 @@ class Objects:
     deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
     bound    : numbers of deforming meshes with an instance that is an object of its own, whose pose cannot be followed.
     keys    : O, the meshes of an object that deforms while the shutter is open at its keys, the first as in ``meshes``;
-              of others none. moving : O, what of its triangles then moves, object space.
+              of others none. moving : O, its triangles that move, object space.
     """
 
     meshes: list[Mesh]
@@ -68,7 +68,7 @@ class Objects:
     bound: frozenset[int] = frozenset()
 
     def moving_in(self, order: Sequence[NDArray[np.int32]]) -> Moving | None:
-        """What moves in a table of one object after the other, of which ``order`` has each one's triangles."""
+        """The moving triangles in a table of one object after the other; ``order``: the triangles of each."""
         found, first = [], 0
         for own, moving in zip(order, self.moving, strict=True):
             if moving is not None:
