@@ -1,4 +1,4 @@
-"""What the scene looks like, as modules: camera and surroundings."""
+"""The view of a scene as modules: camera and environment."""
 
 from __future__ import annotations
 
