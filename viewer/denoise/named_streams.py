@@ -15,7 +15,7 @@ class NamedStreams:
         self._held: dict[str, Stream] = {}
 
     def get(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
-        """The stream of that name, made anew for another size, (width, height)."""
+        """The stream of that name, replaced for another size, (width, height)."""
         held = self._held.get(name)
         if held is None or held.size != size:
             if held is not None:

@@ -23,7 +23,7 @@ MAPPED = ("VIEW_MAP",)
 
 @dataclass(frozen=True)
 class View:
-    """What a pass is told of the view: uniforms and streams, and the form of its shader."""
+    """A pass's inputs of the view: uniforms and streams, and the form of its shader."""
 
     uniforms: Mapping[str, Any]
     streams: Mapping[str, Stream] = field(default_factory=dict)
