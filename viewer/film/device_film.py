@@ -84,7 +84,7 @@ class Buffer:
         self.clear()
 
     def brought_to(self, samples: int) -> None:
-        """Every pixel has so many samples, at least."""
+        """Records that every pixel has at least ``samples`` samples."""
         self.samples = samples
 
     def clear(self) -> None:

@@ -351,5 +351,5 @@ def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str, bool]]] | None:
 
 @lru_cache(maxsize=4096)
 def _heading(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
-    """What is fed before an array's bytes."""
+    """The hashed prefix of an array's bytes."""
     return f"array {dtype.descr} {shape};".encode()

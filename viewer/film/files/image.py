@@ -66,7 +66,7 @@ def save(
     linear   : (H, W, 3) linear sRGB, row 0 on top.
     layers   : name -> (H, W) or (H, W, 3); the 8-bit formats leave them out.
     exposure, tonemap : for the 8-bit formats alone, as in `srgb8`.
-    matte    : what is behind it.
+    matte    : its background.
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
@@ -99,21 +99,21 @@ def save(
 
 @dataclass(frozen=True, eq=False)
 class Matte:
-    """What is behind a picture: its ``alpha`` (H, W), 0 to 1, and the ``color`` there, linear sRGB, as a screen shows
-    it; None: nothing, the picture is transparent."""
+    """A picture's background: the picture's ``alpha`` (H, W), 0 to 1, and the background's ``color``, linear sRGB, as a
+    screen shows it; None: the picture is transparent."""
 
     alpha: NDArray[np.float32]
     color: tuple[float, float, float] | None = None
 
     def foreground(self, linear: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(H, W, 3): a picture without what is behind it, premultiplied by alpha."""
+        """(H, W, 3): a picture without its background, premultiplied by alpha."""
         if self.color is None:
             return linear
         return np.maximum(linear - (1 - self.alpha[..., None]) * np.asarray(self.color, np.float32), 0)
 
     def metered(self, linear: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(1, N, 3): the colours of what covers more than half of a pixel, by which a picture is exposed; the whole
-        picture where nothing does."""
+        """(1, N, 3): the colours of pixels covered by more than half, by which a picture is exposed; all pixels where
+        none is."""
         covered = self.alpha > COVERED
         found = self.foreground(linear)[covered] / self.alpha[covered][:, None]
         return found[None] if len(found) else linear
