@@ -1,4 +1,4 @@
-"""Steps of the feature buffers: the twins of ``shaders/kernels/`` that add up what the camera rays of samples hit."""
+"""Steps of the feature buffers: the twins of ``shaders/kernels/`` that add up the camera rays' first hits."""
 
 from __future__ import annotations
 
