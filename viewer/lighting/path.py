@@ -1,4 +1,4 @@
-"""The settings of light transport, as a module: uniforms, so that none of them compiles anything anew."""
+"""The settings of light transport, as a module: uniforms, so that no change of them recompiles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def path_uniforms(
     light_samples: int = 1,
     smooth: float = SMOOTH,
 ) -> dict[str, int | float]:
-    """The uniforms of a run that brings every pixel to so many ``samples``.
+    """The uniforms of a run that brings every pixel to a count of ``samples``.
 
     depth    : maximum path length in surface interactions.
     strategy : direct light sampling, a key of `STRATEGIES`.
@@ -42,7 +42,7 @@ def path_uniforms(
     clamp    : largest component of a sample, linear sRGB; 0: as it is.
     shared   : all pixels of a sample have one offset from their centres; else each has its own.
     bounce   : only light of paths of this length counts; None: all.
-    light_samples : shadow rays of a surface to what shines by its surface, of programs that are no path tracers.
+    light_samples : shadow rays of a surface to area lights, of programs that are no path tracers.
     smooth   : roughness below which glossy surfaces are mirrors.
     shadows, reflections, refractions : whether Whitted's tracer and the shadow caster have them.
     """

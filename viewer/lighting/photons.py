@@ -136,7 +136,7 @@ def photon_modules(listed: LightList) -> list[Module]:
 
 def estimate_settings() -> list[Module]:
     """The modules of settings of radiance estimates, one for each of `viewer.kernels.photons.SEARCHES`, and of final
-    gathers. What a way of searching has always alike is a constant of its programs."""
+    gathers. Settings fixed by a search are constants of its programs."""
     fixed: dict[str, dict[str, int | float]] = {
         "nearest": {"photon_grid_buckets": 0, "estimate_footprint": 0.0},
         "radius": {"estimate_photons": UNENDING, "estimate_exact": 1},

@@ -32,8 +32,8 @@ SMALL = 16  # triangles up to which the loop is not worth compiling
 def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     """(T,): mean luminance of a texture's light on each triangle over that of its factor; 1 where none shines.
 
-    By places on the triangle, in an image as small as these are far apart: what they miss is found by chance, and no
-    light is lost.
+    By places on the triangle, in an image as small as these are far apart: light that they miss is found by BSDF
+    sampling, and none is lost.
     """
     lit = [(number, scene.materials[number]) for number in sorted(shining(scene))]
     textured = {
@@ -51,7 +51,7 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
 
 
 class _Held(NamedTuple):
-    """The shares of a mesh, and what they were found from: for as long as the mesh is there."""
+    """The shares of a mesh and their inputs, for as long as the mesh is there."""
 
     mesh: ref[Mesh]
     of: list[Any]

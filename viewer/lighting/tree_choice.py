@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 def too_many(listed: LightList) -> bool:
-    """Whether the nodes of so many lights could not be addressed."""
+    """Whether the list has more lights than nodes can be addressed for."""
     return listed.count * NODE.texels > LARGEST_INTEGER
 
 
@@ -136,7 +136,7 @@ def choice(sources: Sources) -> Choice:
 
 
 def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> list[Module]:
-    """The module ``lights`` with `choice`, and ``emitter_pdf`` over hits of a structure of so many levels.
+    """The module ``lights`` with `choice`, and ``emitter_pdf`` over hits of a structure of ``levels``.
 
     base : the list's own. Beside it there are 96 bytes for each light, and 16 for each triangle that shines; how many
     they are is in no source.
