@@ -1,4 +1,4 @@
-"""The random numbers that a path takes at a surface, counted: which dimensions of a sample are what."""
+"""The random numbers that a path takes at a surface, counted: the use of each dimension of a sample."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SURFACE = {"LIGHT": 1, "POINT": 2, "WAY": 2, "LOBE": 1, "ROULETTE": 1}
 def dimensions(more: dict[str, int] | None = None) -> dict[str, int]:
     """The constants of GLSL: ``DIMENSION_<name>`` within a surface's own, and how many these are, an even number.
 
-    more : what surfaces of this scene take beside `SURFACE`.
+    more : dimensions of this scene's surfaces beside `SURFACE`.
     """
     found, count = {}, 0
     for name, width in {**SURFACE, **(more or {})}.items():

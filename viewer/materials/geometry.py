@@ -18,7 +18,7 @@ VERTEX_KEY = Record("VertexKey", *VERTEX.fields[:2])
 
 
 def vertex_table(triangles: Triangles) -> Table:
-    """``fetch_vertices``: what every vertex carries."""
+    """``fetch_vertices``: the attributes of every vertex."""
     vertices = np.zeros(len(triangles.positions), VERTEX.dtype)
     vertices["position"], vertices["normal"] = triangles.positions, triangles.normals
     vertices["color"], vertices["uv"] = triangles.colors, triangles.uvs

@@ -101,7 +101,7 @@ def surfaces(textured: bool = False) -> Module:
 
 
 def emissions(look: Look) -> Module:
-    """``emission_seen`` over any geometry: what the camera sees of lights themselves."""
+    """``emission_seen`` over any geometry: emission as the camera sees it."""
     needs = ("geometry_at", "material_color", "material_emission", *(["principled_at"] if look.principled else []))
     return Module(
         "emissions",
@@ -115,7 +115,7 @@ def emissions(look: Look) -> Module:
 
 
 def interactions(look: Look) -> Module:
-    """``interaction_at`` over any geometry: what a path meets at a hit."""
+    """``interaction_at`` over any geometry: the surface interaction at a hit."""
     needs = ["geometry_at", *(["detail_at"] if look.detailed else []), *(["principled_at"] if look.principled else [])]
     needs += ["shining_share"] if look.shining else []
     return Module(
