@@ -80,7 +80,7 @@ class Drawing:
 
 @dataclass
 class _Row:
-    """What stands in the column: a state, the start, the end, or the return of called states."""
+    """An entry of the column: a state, the start, the end, or the return of called states."""
 
     key: str
     title: str
@@ -177,7 +177,7 @@ def draw_program(program: Program, caption: str = "") -> Drawing:
 
 
 def _rows(program: Program) -> list[_Row]:
-    """Start, states, returns of what is called, and the end, in the program's order."""
+    """Start, states, returns of called states, and the end, in the program's order."""
     returns: dict[str, list[str]] = {}  # entry of called states -> where its callers go on
     inside: dict[str, str] = {}  # state -> that entry
     for call in program.calls():

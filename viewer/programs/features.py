@@ -1,4 +1,4 @@
-"""Feature buffers: normal, albedo and depth of what a picture's own samples see, so that lens and filter match it."""
+"""Feature buffers: normal, albedo and depth of the first hits of a picture's samples, with its lens and filter."""
 
 from __future__ import annotations
 

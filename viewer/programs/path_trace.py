@@ -1,8 +1,8 @@
 """Path tracing with next-event estimation, multiple importance sampling and path regeneration.
 
-A path's states: it begins at the camera, walks, arrives; at a surface a light is sampled, its shadow ray walks, what
-it brings is gathered; the path scatters, and walks again. A finished path is added to the film, and the pixel's next
-one begins within the same run, so that passes stay full.
+A path's states: it begins at the camera, is traversed to its hit, arrives; at a surface a light is sampled, its
+shadow ray is traversed and resolved; the path scatters, and is traversed again. A finished path is added to the film,
+and the pixel's next one begins within the same run, so that passes stay full.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def photon_frame(
     before, or of `photon_emission`.
 
     dispersion : there are surfaces at which channels part. volumes : some absorb light. nested : of these some overlap,
-    or hold something; ``media`` is what photons are within, at first nothing (zeros).
+    or hold something; ``media`` are those around photons, at first none (zeros).
     """
     channel, scatter = channel_states(dispersion)
     absorb, arrive, arriving = arrival(volumes, nested=nested)

@@ -14,8 +14,8 @@ from viewer.stream.declare.program import DONE, Call, Program, State
 def ray_cast(
     traversal: TraversalStates = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE, first_hits: str = "rays"
 ) -> Program:
-    """Pixels to radiance and hits; with ``layers`` the surfaces that they see too. primary: see
-    `viewer.programs.first_hits`; the states that walk are not there where nothing is to be walked."""
+    """Pixels to radiance and hits; with ``layers`` the first hits too. first_hits : see
+    `viewer.programs.first_hits`; traversal states are left out where hits are given."""
     eye = State("eye", kernels.EYE_RAY, {"ray": Call("setup", then="shade")})
     traversals = first_hits == "rays"
     states = [*first_hit_states(first_hits, eye), *(traversal.states if traversals else ())]

@@ -1,5 +1,4 @@
-"""The states in which what a ray carries is absorbed, in the programs of scenes that have volumes
-(`viewer.materials.media`)."""
+"""The states of absorption along rays, in the programs of scenes that have volumes (`viewer.materials.media`)."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from viewer.stream.declare.program import Call, Groups, State
 def arrival(
     volumes: bool, arrive: str = "arrive", streams: Mapping[str, str] | None = None, nested: bool = False
 ) -> tuple[tuple[State, ...], str, tuple[str, ...]]:
-    """What is between a walk and the state that arrives: the states, the first of all these, and their turn.
+    """The states between traversal and arrival, the first of all these, and their order.
 
     streams : of the state, by the kernel's names of them. nested : volumes overlap, or hold something.
     """
@@ -28,11 +27,11 @@ def arrival(
 
 
 def arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:
-    """What becomes one pass of a walk and the states behind it: two where volumes are nested, since one would write too
+    """The traversal and the states behind it as one pass; as two where volumes are nested, since one would write too
     much."""
     return (arriving[:-1], arriving[-1:]) if nested else (arriving,)
 
 
 def gpu_arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:
-    """The same for GPUs: the walk by itself, which then needs few registers."""
+    """The same for GPUs: the traversal by itself, which then needs few registers."""
     return (arriving[:1], *arrivals(arriving[1:], nested))
