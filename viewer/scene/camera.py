@@ -257,7 +257,7 @@ class Camera:
         return {**found, "stereo": repr(self.eyes)} if self.eyes else found
 
     def pixel(self, height: int) -> float:
-        """The side of a pixel at distance 1 in the middle of a picture of so many rows; of parallel rays everywhere."""
+        """The side of a pixel at distance 1, in the middle of a picture of ``height``; for parallel rays anywhere."""
         if self.projection is None:
             return 2 * math.tan(math.radians(self.fov) / 2) / height
         step = self.projection.film((height, height))[1] * 2 / height
@@ -303,7 +303,7 @@ class Camera:
         return np.stack([np.cos(angle), np.zeros_like(angle), -np.sin(angle)], axis=1)
 
     def at(self, count: int) -> list[Camera]:
-        """The camera at so many even times of its motion, without any; places and ways are linear between its keys."""
+        """The camera at ``count`` even times of its motion, itself still; places and ways are linear between keys."""
         if not self.motion:
             return [self] * count
         found = []

@@ -73,7 +73,7 @@ class Mesh:
             setattr(self, label, quiet_nans(array))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the mesh in grey."""
+        """The notebook's picture: the mesh in grey."""
         import viewer  # scenes are made of meshes: this package hands them out
 
         text = f"<Mesh {self.name!r}: {len(self.triangles):,} triangles, {len(self.positions):,} vertices>"

@@ -45,7 +45,7 @@ class Scene:
 
     In an animated scene, instances, cameras and lights belong to nodes of ``hierarchy``; later additions are placed
     directly in the world. ``animation`` is the number among ``animations`` played by `pose`, or `ALL`; see `play`.
-    ``properties`` apply what is animated beside the nodes.
+    ``properties`` apply animation beside the nodes.
     """
 
     meshes: list[Mesh] = field(default_factory=list)
@@ -266,7 +266,7 @@ class Scene:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The notebook's picture."""
         return card(repr(self), self)
 
     @property
@@ -347,8 +347,7 @@ class Scene:
         )
 
     def with_parts(self, **parts: Any) -> Scene:
-        """The scene with other parts, fields of it by name; what has been found out of its motion and outline is
-        shared."""
+        """The scene with other parts, fields of it by name; its cached motion and outline are shared."""
         scene = replace(self, **parts)
         scene._poser, scene._all = self._poser, self._all
         shapes = scene._shapes()
@@ -425,7 +424,7 @@ class Scene:
         return self._poser.pose(float(seconds), now, self.cameras, self.lights, self.properties)
 
     def posed(self, seconds: float) -> Scene:
-        """The scene at a time, by `pose`; shares with this one what does not move."""
+        """The scene at a time, by `pose`; shares its static parts with this one."""
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
         instances = [replace(each, transform=matrix, motion=None) for each, matrix in placed]

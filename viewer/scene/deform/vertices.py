@@ -1,4 +1,4 @@
-"""Posed vertices in float64: the reference of what fragment programs compute."""
+"""Posed vertices in float64: the reference of the fragment programs."""
 
 from __future__ import annotations
 

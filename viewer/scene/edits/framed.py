@@ -34,7 +34,7 @@ def framed(scene: Scene) -> Scene:
 
 
 def _fault(scene: Scene, camera: Camera) -> str:
-    """What is wrong with the view of a camera; nothing where it is right."""
+    """The fault of a camera's view; empty where there is none."""
     bounds = scene.bounds()
     if not camera.sees(bounds):
         return "sees nothing"
