@@ -98,7 +98,7 @@ class Executor:
     machine_of : the machine for a run, with its streams made. stats : over all runs and draws of the current job.
     times : a dictionary here receives the seconds of every `Stage`, at the cost of waiting for the device at each
     stage's end.
-    compiles_by_steps : what a run compiles is not waited for, but takes steps of its own.
+    compiles_by_steps : a run does not wait for compilation, which takes steps of its own.
     """
 
     def __init__(self, device: Device, resources: Resources, machine_of: Callable[[Run], Machine]) -> None:

@@ -215,7 +215,7 @@ class BufferTexture:
         self.buffer = self._made(texels)
 
     def _made(self, texels: int) -> moderngl.Buffer:
-        """A buffer of so many texels, which is the texture's from now on."""
+        """A new buffer of ``texels``, attached to the texture."""
         self.texels, self.bytes = texels, self._texel_bytes * texels
         if self.bytes >= PINNED and PinnedBuffer.serves(self.device):
             self._pinned = PinnedBuffer(self.device, self.bytes)
