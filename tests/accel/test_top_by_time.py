@@ -15,7 +15,7 @@ from embree import embree_scene, nearest
 from numpy.typing import NDArray
 from walker import rays
 
-from viewer.accel.structures import Recipe, Structure
+from viewer.accel.structures import Structure, StructureOptions
 from viewer.accel.two_level import top, top_by_time
 from viewer.accel.two_level.build import over_instances
 from viewer.kernels.records import HIT, RAY
@@ -109,7 +109,7 @@ def at_moment(scene: Scene, moment: int) -> Scene:
 
 
 def made(scene: Scene, kind: str = "bvh") -> Structure:
-    return over_instances(scene, Recipe(accel="two-level-bvh", top=kind, back_faces="visible"))
+    return over_instances(scene, StructureOptions(accel="two-level-bvh", top=kind, back_faces="visible"))
 
 
 def everywhere(scene: Scene) -> Structure:

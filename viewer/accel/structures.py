@@ -27,7 +27,7 @@ Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class StructureOptions:
     """Options of a structure's build and traversal, of scope ``prepare``, checked."""
 
     accel: str = "bvh"
@@ -106,7 +106,7 @@ class Structure:
         return [module for modules in self._made.values() for module in modules]
 
 
-def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
+def traversals(recipe: StructureOptions, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
     """The two traversals of a structure with the ``known`` ones. Raises ViewerError for another structure's."""
     if recipe.traversal == "auto":
         return whole, stepwise
@@ -117,7 +117,7 @@ def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]
 
 
 def over_grid(
-    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The uniform grid over triangles and quadrics."""
     from viewer.accel.grid import build as grid_build
@@ -142,7 +142,7 @@ def over_grid(
     )
 
 
-def _grid_on_device(primitives: Primitives, recipe: Recipe, before: Structure | None) -> Structure:
+def _grid_on_device(primitives: Primitives, recipe: StructureOptions, before: Structure | None) -> Structure:
     """The uniform grid over triangles, to be built on the device; ``before``: of an earlier frame."""
     from viewer.accel.grid import grid
     from viewer.accel.grid.on_device import DeviceGrid, plan
@@ -168,7 +168,7 @@ def _grid_on_device(primitives: Primitives, recipe: Recipe, before: Structure | 
 
 
 def over_bvh(
-    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The bounding volume hierarchy over triangles and quadrics."""
     bounds, _ = _bounding(primitives, mean=True)
@@ -189,7 +189,7 @@ def over_bvh(
 
 
 def brute_force(
-    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """No structure: every ray is tested against all triangles and quadrics, as in Purcell et al. (2003, section 2.4).
     Raises ViewerError for more than `MOST_UNSORTED`."""
@@ -241,7 +241,7 @@ def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.fl
 
 
 def _tests(
-    recipe: Recipe, primitives: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
+    recipe: StructureOptions, primitives: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
 ) -> list[Module]:
     """The modules of the tests of a flat scene's candidates."""
     marks = None
@@ -262,7 +262,7 @@ def _tests(
     return quadrics.with_quadrics(test, quadrics.record(primitives.placed)) if primitives.placed else [test]
 
 
-ON_DEVICE = "device-grid"  # of `Recipe.rebuild`: grids are built on the device
+ON_DEVICE = "device-grid"  # of `StructureOptions.rebuild`: grids are built on the device
 FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": brute_force}
 MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
 TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the objects' structure

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from viewer.denoise.irradiance_cache import IrradianceCache
 from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import FLOW, HISTORY, KNOWN, LIT, MOTION
-from viewer.denoise.view import View, Views, view_uniforms
+from viewer.denoise.view import PassView, Views, view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
 from viewer.stream.declare.record import Record
@@ -62,7 +62,7 @@ class Changes:
 
 
 @dataclass
-class Seen:
+class HistoryPicture:
     """The history of one picture: its light and surfaces, the view and the size."""
 
     streams: NamedStreams
@@ -90,7 +90,7 @@ class History:
         self._mapped_pass: Pass | None = None  # of other projections than a pinhole's
         self._views = Views(device)
         self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
-        self._past, self._now = Seen(NamedStreams(device)), Seen(NamedStreams(device))
+        self._past, self._now = HistoryPicture(NamedStreams(device)), HistoryPicture(NamedStreams(device))
         self._motion: Stream | None = None
         self._found: Stream | None = None  # in the cache
         self._kept = 0  # samples of the picture that is being made that the cache has
@@ -153,7 +153,7 @@ class History:
         self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
         return recalled
 
-    def _reproject_mapped(self, view: View) -> Pass:
+    def _reproject_mapped(self, view: PassView) -> Pass:
         if self._mapped_pass is None:
             self._mapped_pass = Pass(self.device, "film/denoise/reproject", INPUTS, HISTORY, True, view.features)
         return self._mapped_pass

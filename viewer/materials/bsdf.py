@@ -10,7 +10,7 @@ from viewer.materials.dimensions import surface_dimensions
 from viewer.materials.lobes import layers_glsl, lobe_modules, lobes_of
 from viewer.materials.look import Look
 from viewer.scene.material import FOREIGN, KINDS
-from viewer.stream.declare.kernel import Module, Prepared
+from viewer.stream.declare.kernel import Module, PreparedValue
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
@@ -108,7 +108,7 @@ def bsdfs(look: Look) -> list[Module]:
 
 
 # A glTF's material and its layers at a place, of each channel that has some of its own.
-_SEEN = Prepared(
+_SEEN = PreparedValue(
     INTERACTION.name,
     "Seen",
     "principled_prepared",

@@ -257,7 +257,7 @@ class Camera:
         return {**found, "stereo": repr(self.eyes)} if self.eyes else found
 
     def pixel(self, height: int) -> float:
-        """The side of a pixel at distance 1 in the middle of a picture, ``height`` rows; of parallel rays everywhere."""
+        """The side of a pixel in the middle of a picture of ``height`` rows: at distance 1, or of parallel rays."""
         if self.projection is None:
             return 2 * math.tan(math.radians(self.fov) / 2) / height
         step = self.projection.film((height, height))[1] * 2 / height

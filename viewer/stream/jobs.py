@@ -22,7 +22,7 @@ from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Machine, Progress
+from viewer.stream.machines.common import Machine, RunProgress
 from viewer.stream.machines.counters import Stats
 
 
@@ -82,13 +82,13 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Stage:
+class TimedStage:
     """Begin a timed stage of this name: see `Executor.times`."""
 
     name: str
 
 
-Step = Run | Draw | Copy | Clear | Host | Stage
+Step = Run | Draw | Copy | Clear | Host | TimedStage
 Job = Generator[Step, Any, Any]
 
 
@@ -96,7 +96,7 @@ class Executor:
     """Runs jobs: one step after the other, yielding after each, and after each pass of a run.
 
     machine_of : the machine for a run, with its streams made. stats : over all runs and draws of the current job.
-    times : a dictionary here receives the seconds of every `Stage`, at the cost of waiting for the device at each
+    times : a dictionary here receives the seconds of every `TimedStage`, at the cost of waiting for the device at each
     stage's end.
     compiles_by_steps : a run does not wait for compilation, which takes steps of its own.
     """
@@ -132,7 +132,7 @@ class Executor:
                     except StopIteration:
                         self._begin(None)
                         return
-                if isinstance(step, Stage):
+                if isinstance(step, TimedStage):
                     with self._job_context(number):
                         self._begin(step.name)
                     answer = None
@@ -216,7 +216,7 @@ class Executor:
         passes = machine.run(None if step.rays == machine.rays else step.rays)
         while True:
             with self._job_context(number):
-                state: Progress | None = next(passes, None)
+                state: RunProgress | None = next(passes, None)
             if state is None:
                 break
             yield 1 - state.active / max(1, state.rays)

@@ -14,7 +14,7 @@ from viewer.accel.bvh.keyed import keyed, merged, most_segments, with_margin
 from viewer.accel.bvh.tree import MOST_TEXELS, widened
 from viewer.accel.motion import MOTION, Moving
 from viewer.accel.quadrics import corners_of
-from viewer.accel.two_level.top import BVH_TOP, TOPS, Boxes, Changes, Made, Top
+from viewer.accel.two_level.top import BVH_TOP, TOPS, Boxes, Changes, Top, TopTables
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 
@@ -39,7 +39,7 @@ SEGMENT = Record(
 )
 
 
-class TopBvhByTime(Made):
+class TopBvhByTime(TopTables):
     """Over up to ``count`` boxes, of whose nodes up to ``moving`` have a row for each segment between two keys, the
     others a single one. Nodes lie in the table once for each octant, in a texel that has all of a step but
     the box."""

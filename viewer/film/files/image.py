@@ -152,7 +152,7 @@ def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     write_whole(checked_path(path), write)
 
 
-def exr_header(path: str | os.PathLike[str]) -> exr.Part:
+def exr_header(path: str | os.PathLike[str]) -> exr.ExrPart:
     """The header of an EXR picture, without its pixels.
 
     Raises ViewerError for a missing file, no EXR with R, G and B, or a header cut short or damaged.
@@ -180,7 +180,7 @@ def read_exr(
     if not _exr_complete(Path(text)):
         raise ViewerError(text, "is cut short", "start a new render")
     chosen = list(head.channels if names is None else names)
-    pixels = exr.Pixels(text, head, text, "start a new render")
+    pixels = exr.ExrPixels(text, head, text, "start a new render")
     try:
         found = pixels.lines(chosen, 0, head.height)
     finally:
@@ -231,7 +231,7 @@ def _ending(target: Path) -> str:
     return ".png" if is_stream(target) and ending not in FORMATS else ending
 
 
-def begin_part(target: Path) -> part_file.Part:
+def begin_part(target: Path) -> part_file.PartFile:
     """Create the empty part file of a target: in its folder, with the permissions of an ordinary new file. For a FIFO
     or device it is a temporary file."""
     if is_stream(target):
@@ -239,7 +239,7 @@ def begin_part(target: Path) -> part_file.Part:
             raise ViewerError(str(target), "cannot be written: Permission denied", "choose another file")
         handle, name = tempfile.mkstemp()
         os.close(handle)
-        return part_file.Part(Path(name), None)
+        return part_file.PartFile(Path(name), None)
     try:
         os.lstat(target)  # fails for a name too long for the file system
     except FileNotFoundError:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 
 KEYS = ("class", "semantic")
 
 
-def semantic_classes(document: Object, numbers: Sequence[int]) -> list[str] | None:
+def semantic_classes(document: JsonObject, numbers: Sequence[int]) -> list[str] | None:
     """The classes of the nodes of these numbers, empty without one; None if none has."""
     nodes, meshes = document.objects("nodes"), document.objects("meshes")
     found = []

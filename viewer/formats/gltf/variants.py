@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from viewer.formats.files import short
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 
 NAME = "KHR_materials_variants"
 
 
-def read_variants(document: Object) -> list[str]:
+def read_variants(document: JsonObject) -> list[str]:
     """Unique names of the variants: missing and duplicate ones are numbered."""
     extension = document.extension(NAME)
     names: list[str] = []
@@ -21,7 +21,7 @@ def read_variants(document: Object) -> list[str]:
     return names
 
 
-def read_mappings(primitive: Object, material_count: int, variant_count: int) -> dict[int, int]:
+def read_mappings(primitive: JsonObject, material_count: int, variant_count: int) -> dict[int, int]:
     """The materials of a primitive by variant number.
 
     Raises ViewerError for numbers out of range, and for a variant named twice.

@@ -208,7 +208,7 @@ def _open_exr(data: bytes, where: str) -> Iterator[_Picture]:
     if names is None:
         known = ", ".join(head.channels) or "none"
         raise ViewerError(where, "has no channels R, G and B", f"channels: {known[:60]}")
-    pixels = exr.Pixels(data, head, where)
+    pixels = exr.ExrPixels(data, head, where)
     try:
         yield _Picture(
             head.width,

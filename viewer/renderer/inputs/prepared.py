@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from viewer.accel import structures
 from viewer.accel.motion import MOTION, Moving
-from viewer.accel.structures import Primitives, Recipe, Structure
+from viewer.accel.structures import Primitives, Structure, StructureOptions
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import moving_lens, thin_lens
 from viewer.cameras.projected import projected
@@ -73,7 +73,7 @@ class Prepared:
     scene: Scene
     settings: Settings
     structure: Structure
-    recipe: Recipe
+    recipe: StructureOptions
     shading: list[Module]
     lighting: Lighting
     materials: list[Material]

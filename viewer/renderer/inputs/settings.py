@@ -7,7 +7,7 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from viewer.accel.structures import Recipe
+from viewer.accel.structures import StructureOptions
 from viewer.base.errors import ViewerError
 from viewer.lighting.path import ROULETTE, path_uniforms
 from viewer.lighting.sampler import sampler_uniforms
@@ -161,9 +161,9 @@ class Settings(Mapping[str, Any]):
         names = (name for name in given if name in NAMES and self[name] != options.OPTIONS[name].default)
         return unused(self.program, names)
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> StructureOptions:
         """How structures are built and traversed."""
-        return Recipe(**{name: self._values[name] for name in RECIPE})
+        return StructureOptions(**{name: self._values[name] for name in RECIPE})
 
     def sample_uniforms(
         self, shared: bool, samples: int = 1, bounce: int | None = None, first: int = 0

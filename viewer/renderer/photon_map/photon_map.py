@@ -32,7 +32,7 @@ from viewer.scene.projections.models import Orthographic
 from viewer.scene.scene import Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Clear, Copy, Draw, Job, Run, Stage
+from viewer.stream.jobs import Clear, Copy, Draw, Job, Run, TimedStage
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
@@ -230,9 +230,9 @@ class PhotonMap:
             self.cells.streams = {}
         photons = self.scene.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
-            yield Stage("trace photons")
+            yield TimedStage("trace photons")
             yield from self._trace(settings, number, photons, emission)
-        yield Stage("build grid")
+        yield TimedStage("build grid")
         yield from self.cells.order(photons, emission.places(settings.photon_bounces), grid, settings)
 
     def _trace(self, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from viewer.stream.compile.form import Form, outputs, unrolls
 from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
 from viewer.stream.compile.liveness import dead_streams
-from viewer.stream.compile.order import Element, Loop
+from viewer.stream.compile.order import Element, StateLoop
 from viewer.stream.compile.prepare import Preparation
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Access
@@ -98,7 +98,7 @@ class _Main:
         touch it."""
         first: dict[str, Element] = {}
         for element in self.step.order:
-            for name in element.states() if isinstance(element, Loop) else [element]:
+            for name in element.states() if isinstance(element, StateLoop) else [element]:
                 state = self.program.by_name[name]
                 for stream in (*state.reads(), *state.writes()):
                     first.setdefault(stream, element)
@@ -153,7 +153,7 @@ class _Main:
         not."""
         for stream in self.dead.get(element, ()):  # so that it takes no registers up to here
             yield f"{indent}s_{stream} = {self.linked.records[stream].glsl_zero()};", f"stream {stream}"
-        if isinstance(element, Loop):
+        if isinstance(element, StateLoop):
             within = self._within(element.states())
             if limited:
                 yield f"{indent}int turn = 0;", "order of states"

@@ -9,7 +9,7 @@ none.
 from __future__ import annotations
 
 from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.compile.order import Element, Loop
+from viewer.stream.compile.order import Element, StateLoop
 from viewer.stream.declare.program import DONE, entry_state
 
 
@@ -19,7 +19,7 @@ def dead_streams(linked: LinkedProgram, step: Step) -> dict[Element, tuple[str, 
     program, dead = linked.program, {}
     for element, states in _present(linked, step).items():
         needed = {stream for state in states for stream in (linked.live[state] if state else program.results)}
-        inside = element.states() if isinstance(element, Loop) else [element]
+        inside = element.states() if isinstance(element, StateLoop) else [element]
         written = {stream for state in inside for stream in program.by_name[state].writes()}
         dead[element] = tuple(s for s in program.streams if s in written - needed)
     return dead
@@ -32,7 +32,7 @@ def _present(linked: LinkedProgram, step: Step) -> dict[Element, set[str]]:
 
     def after(element: Element, states: set[str]) -> set[str]:
         found[element] = found.get(element, set()) | states
-        if isinstance(element, Loop):
+        if isinstance(element, StateLoop):
             before: set[str] = set()
             while before != states:
                 before, ahead = states, states

@@ -213,7 +213,7 @@ class Query:
             self._device.require("glEndConditionalRender")()
 
 
-class Moment:
+class Timestamp:
     """When the device has done all that it was given before; the context must be current in every call.
 
     Reading it before is a wait of the host; `ready` never waits.
@@ -247,7 +247,7 @@ class Readback:
         self._device, self._shape = device, (texture.height, texture.width, texture.components)
         self._buffer = device.context.buffer(reserve=4 * texture.height * texture.width * texture.components)
         texture.read_into(self._buffer)
-        self._done = Moment(device)
+        self._done = Timestamp(device)
         device.flush()
 
     @property

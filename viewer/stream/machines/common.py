@@ -29,7 +29,7 @@ COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words o
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """Progress of a run: kernel passes, remaining rays (as known on the host), rays in all."""
 
     passes: int
@@ -125,7 +125,7 @@ class Machine:
         """Texture memory of its own streams."""
         return sum(s.bytes for s in (*self._own.values(), *self.counts.values()))
 
-    def run(self, count: int | None = None) -> Iterator[Progress]:
+    def run(self, count: int | None = None) -> Iterator[RunProgress]:
         """Run the first ``count`` rays (by default all) in row order; may be abandoned at any yield."""
         raise NotImplementedError
 
@@ -173,7 +173,7 @@ class Machine:
 
     # -- for the machines ------------------------------------------------------------------------------------------
 
-    def _again(self, make: Callable[..., Machine], rays: int) -> Iterator[Progress]:
+    def _again(self, make: Callable[..., Machine], rays: int) -> Iterator[RunProgress]:
         """Repeat the run on a machine whose passes may end at any iteration of a loop, over the same inputs and
         results.
 
