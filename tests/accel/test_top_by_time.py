@@ -22,8 +22,7 @@ from viewer.kernels.records import HIT, RAY
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.normals import with_normals
-from viewer.scene.instance import Instance
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.scene import Scene
 
 SHIFTS = {"near": 0.3, "far": 3.0, "from afar": 1e4}  # of instances between two keys

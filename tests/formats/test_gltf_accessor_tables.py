@@ -11,7 +11,7 @@ from documents import SQUARE, TWO, Document
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.budget import Budget
+from viewer.formats.files import Budget
 from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.json import JsonObject, parse
 

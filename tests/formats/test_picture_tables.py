@@ -15,11 +15,11 @@ from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
 from viewer.formats.image import cube_maps, environment_maps, hdr, images, memory, png16
-from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.image.environment_maps import environment_of, reduced
 from viewer.formats.image.hdr_loops import DONE, OVERRUN, TRUNCATED, decode
 from viewer.formats.image.memory import ImageHeader, ImageMemory
 from viewer.scene.environment import DARKNESS
+from viewer.scene.texture import linear_from_srgb
 
 
 def encoded(texels: np.ndarray, kind: str = "PNG", mode: str | None = None, **more: Any) -> bytes:

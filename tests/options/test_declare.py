@@ -10,11 +10,10 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.options import values
+from viewer.options.commands import REMOTE
 from viewer.options.compare import COMPARE
 from viewer.options.declare import LONGEST_ECHO, Affects, Option, listed, of_command, of_part, suggestion, wrong
-from viewer.options.docs import docstring, markdown_table, signature
-from viewer.options.remote import REMOTE
-from viewer.options.table import OPTIONS, check, meant, part
+from viewer.options.table import OPTIONS, check, docstring, markdown_table, meant, part, signature
 from viewer.options.values import PhotonFilter
 
 COUNT = Option("a_count", values.read_integer, 4, "how many", Affects.NOTHING, "N", low=1, high=9)

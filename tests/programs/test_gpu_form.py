@@ -17,10 +17,10 @@ from viewer.renderer.renderer import Renderer
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
+from viewer.stream.compile.body import dead_streams
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.liveness import dead_streams
 from viewer.stream.compile.order import Element, StateLoop
 from viewer.stream.gl.device import Device, open_device
 

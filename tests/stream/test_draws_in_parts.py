@@ -31,7 +31,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Tiles, TimedParts
 from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import InstancedDraw as DrawStep
+from viewer.stream.jobs import Draw as DrawStep
 from viewer.stream.pace import FIRST, LONGEST, DrawSizes
 from viewer.stream.raster.instanced import InstancedDraw, in_parts
 from viewer.stream.raster.scatter import Scatter

@@ -15,8 +15,8 @@ from viewer.stream.selftest.capabilities import FEATURES, capabilities
 from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, worst
 from viewer.stream.selftest.draws import stream
 from viewer.stream.selftest.numbers import FloatFunction
-from viewer.stream.selftest.registry import CHECKS, GROUPS
 from viewer.stream.selftest.times import TIMES
+from viewer.stream.selftest.ways import CHECKS, GROUPS
 
 INEXACT = (
     "numbers",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from viewer.cameras.blur import blurred
 from viewer.cameras.floor_light import floor_light
 from viewer.lighting.lights import LightList
-from viewer.options.background import blur_of
+from viewer.options.camera_values import blur_of
 from viewer.scene.environment import ConstantEnvironment, Environment
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record

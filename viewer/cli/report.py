@@ -13,8 +13,8 @@ import numpy as np
 
 from viewer.base.errors import DeviceError
 from viewer.options.table import OPTIONS
+from viewer.scene.edits.materials import decided_materials
 from viewer.scene.edits.movable import Movable, movable_lights
-from viewer.scene.edits.vertex_colors import decided_materials
 from viewer.scene.quadric import Quadric
 
 if TYPE_CHECKING:

@@ -12,9 +12,7 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from viewer.base.generators import returned
 from viewer.denoise.irradiance_cache import cache_sources
-from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.denoise.reprojection import INPUTS, RECALLED
 from viewer.denoise.view import MAPPED, Views
@@ -25,7 +23,8 @@ from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Declared, PassSet, pass_sources
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
+from viewer.stream.jobs import returned
 
 STEPS = 4  # of the transform: 2, 4, 8 .. pixels between taps
 DEVIATIONS = 3.0  # of the luminance, within which light counts as alike, of pictures of few samples

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.denoise.irradiance_cache import IrradianceCache
-from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import FLOW, HISTORY, KNOWN, LIT, MOTION
 from viewer.denoise.view import PassView, Views, view_uniforms
 from viewer.kernels.records import FEATURES
@@ -22,7 +21,7 @@ from viewer.scene.camera import Camera
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Pass
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
 
 INPUTS: dict[str, Record] = {
     "lit": LIT,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.base import paths
 from viewer.base.errors import ViewerError
-from viewer.materials.dimensions import CAMERA, dimensions
+from viewer.materials.bsdf import CAMERA, dimensions
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from viewer.base.jit import helper, run
 from viewer.kernels.records import HIT
 from viewer.materials.look import shining
-from viewer.scene.color import linear_texels
 from viewer.scene.edits.mipmaps import halved
 from viewer.scene.light import luminance
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
-from viewer.scene.texture import WRAPS, Texture
+from viewer.scene.texture import WRAPS, Texture, linear_texels
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 

@@ -8,13 +8,11 @@ and occlusion are the visibility of lights and environment from the first hits o
 from __future__ import annotations
 
 from viewer.kernels import light_layers as steps
+from viewer.kernels import light_layers as visible
 from viewer.kernels import paths
-from viewer.kernels import visibility as visible
 from viewer.kernels.records import LIGHT_CONTEXT, RADIANCE
-from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import sample_streams
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 TO_PORTION = {"radiance": "portion"}

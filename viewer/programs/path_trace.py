@@ -11,11 +11,9 @@ from viewer.kernels import paths
 from viewer.kernels.records import LIGHT_CONTEXT
 from viewer.lighting.path import SMOOTH
 from viewer.programs.backdrop import backdrop_states
-from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 

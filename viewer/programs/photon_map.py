@@ -12,8 +12,7 @@ from viewer.kernels import photons
 from viewer.kernels.records import MEDIA, PATH, SCENE_INTERACTION
 from viewer.kernels.whitted import ARRIVE_BRANCH
 from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import Call, Program, State, Target

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from viewer.kernels import photons
 from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY, SCENE_INTERACTION
-from viewer.programs.dispersion import channel_states
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 

@@ -1,9 +1,10 @@
-"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading; and `trace`."""
+"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading; and the feature buffers."""
 
 from __future__ import annotations
 
 from viewer import kernels
 from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
+from viewer.kernels.records import FEATURES
 from viewer.programs.first_hits import first_hit_states, first_hit_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
@@ -61,3 +62,25 @@ register(
         key="1",
     )
 )
+
+
+def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "") -> Program:
+    """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of
+    `viewer.programs.backdrop.BACKDROPS`."""
+    turn = ("->add", "add", "begin")
+    return Program(
+        "features",
+        streams={"pixel": PIXEL, "features": FEATURES, **traversal.streams},
+        inputs=("pixel", "features"),
+        results=("features",),
+        states=(
+            State("begin", backdrop.BEGIN_FEATURES, {"ray": Call("setup", then="add"), "done": DONE}),
+            *traversal.states,
+            State("add", backdrop.ADD_FEATURES_BEFORE[backdrop], {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        order=turn,
+        groups={"ray": (("->add", "add"),), "surface": (turn,)},
+        resumes=True,
+        limit="path_samples",
+    )

@@ -19,8 +19,7 @@ from viewer.kernels import paths, photons, whitted
 from viewer.programs.backdrop import backdrop_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, gpu_arrivals
 from viewer.stream.declare.kernel import Kernel, ModuleState
 from viewer.stream.declare.program import DONE, Call, Program, State, Target
 from viewer.stream.declare.record import Record

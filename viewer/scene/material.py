@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from viewer.base.distributions import plugins
+from viewer.base import distributions
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
@@ -111,7 +111,7 @@ class Material:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            plugins.loaded("materials", add_kind, self.kind)
+            distributions.loaded("materials", add_kind, self.kind)
         if self.kind not in KINDS:
             raise ViewerError(f"material '{self.name}'", f"unknown kind '{self.kind}'", f"one of {', '.join(KINDS)}")
         if self.kind == "classic" and self.classic is None:

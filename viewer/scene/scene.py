@@ -18,16 +18,14 @@ from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import offsets
-from viewer.scene.geometry.bounds import bounds_of, used_points
+from viewer.scene.geometry.bounds import ALBEDO, NONE, SHADOW, SQUARE, bounds_of, ground_transform, used_points
 from viewer.scene.geometry.framing import overview
-from viewer.scene.geometry.ground import ALBEDO, NONE, SHADOW, SQUARE, ground_transform
 from viewer.scene.geometry.silhouette import silhouette
 from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.instance import Instance, meshes_of, transforms_of
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric, bounds_of_quadric
 from viewer.scene.texture import Texture
 

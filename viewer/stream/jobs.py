@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from viewer.base.errors import DeviceError
 from viewer.stream.declare.program import Program
@@ -221,3 +221,15 @@ class Executor:
                 break
             yield 1 - state.active / max(1, state.rays)
         self.stats.add(machine.stats)
+
+
+T = TypeVar("T")
+
+
+def returned(steps: Generator[Any, None, T]) -> T:
+    """The value that a generator returns once it has been run to its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value

@@ -23,7 +23,7 @@ from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.culling import culled_of_objects
+from viewer.scene.edits.materials import culled_of_objects
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 

@@ -17,8 +17,7 @@ from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import at_keys
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
-from viewer.scene.instance import transforms_of
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Mesh, transforms_of
 from viewer.scene.quadric import PlacedQuadric, Quadric
 from viewer.scene.scene import Instance, Scene
 

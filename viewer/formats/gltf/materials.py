@@ -16,10 +16,8 @@ import numpy as np
 from viewer.formats.files import short
 from viewer.formats.gltf.classic import read_classic
 from viewer.formats.gltf.json import JsonObject
-from viewer.formats.image.color import linear_from_srgb
-from viewer.formats.principled import kind_of
 from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
-from viewer.scene.texture import Texture
+from viewer.scene.texture import Texture, linear_from_srgb
 
 # Emission beyond this would overflow float32 in sums of samples.
 _BRIGHTEST = 1e30
@@ -246,3 +244,23 @@ class _Reader:
         value = extras.get("priority", 0) if isinstance(extras, dict) else 0
         whole = isinstance(value, int) and not isinstance(value, bool)
         return min(max(value, -_PRIORITIES), _PRIORITIES) if whole else 0
+
+
+def kind_of(material: Material) -> str:
+    """``lambert`` if only the diffuse lobe of ``principled`` is left, at full opacity and without normal map."""
+    return "lambert" if is_diffuse(material) else "principled"
+
+
+def is_diffuse(material: Material) -> bool:
+    """Whether only base colour and emission of a principled material have an effect."""
+    lobes = (
+        material.metallic,
+        material.specular_factor,
+        material.transmission,
+        material.clearcoat,
+        material.iridescence,
+        *material.sheen_color,
+        material.diffuse_transmission,
+    )
+    plain = material.alpha_mode == "opaque" and not material.unlit and material.normal_texture is None
+    return plain and not any(lobes)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.formats.files import short
 from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.decoders import draco
 from viewer.formats.gltf.extras import DRACO, installed
@@ -17,7 +18,6 @@ from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.motion.deformers import Deformers, Geometry, Rig
 from viewer.formats.gltf.motion.skins import mended
 from viewer.formats.gltf.motion.targets import read_targets, rest_weights, target_count
-from viewer.formats.gltf.variants import read_mappings
 from viewer.scene.deform.deformation import WIDTHS
 from viewer.scene.geometry.normals import unit_normals, with_normals
 from viewer.scene.geometry.tangents import with_tangents
@@ -285,3 +285,35 @@ def _sources(mesh: Mesh, given: Mesh) -> NDArray[np.int64]:
     source = np.arange(len(mesh.positions))
     source[mesh.triangles] = given.triangles
     return source
+
+
+NAME = "KHR_materials_variants"
+
+
+def read_variants(document: JsonObject) -> list[str]:
+    """Unique names of the variants: missing and duplicate ones are numbered."""
+    extension = document.extension(NAME)
+    names: list[str] = []
+    for number, item in enumerate([] if extension is None else extension.objects("variants")):
+        name = unique = item.text("name", "") or f"variant {number}"
+        k = 2
+        while unique in names:
+            unique, k = f"{name} {k}", k + 1
+        names.append(unique)
+    return names
+
+
+def read_mappings(primitive: JsonObject, material_count: int, variant_count: int) -> dict[int, int]:
+    """The materials of a primitive by variant number.
+
+    Raises ViewerError for numbers out of range, and for a variant named twice.
+    """
+    extension = primitive.extension(NAME)
+    found: dict[int, int] = {}
+    for mapping in [] if extension is None else extension.objects("mappings"):
+        material = mapping.index("material", material_count, "material")
+        for variant in mapping.indices("variants", variant_count, "variant"):
+            if variant in found:
+                raise mapping.fail("variants", f"names variant {short(variant)}, as does another mapping")
+            found[variant] = material
+    return found

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.formats.budget import Budget
-from viewer.formats.files import read_file, short, uri_fault
+from viewer.formats.files import Budget, read_file, short, uri_fault
 from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.extras import DECODERS, decoder
 from viewer.formats.gltf.images import GltfTextures
@@ -23,14 +22,12 @@ from viewer.formats.gltf.instances import Placed, read_instances
 from viewer.formats.gltf.json import JsonObject, JsonObjects, parse
 from viewer.formats.gltf.lights import read_lights
 from viewer.formats.gltf.materials import EXTENSIONS, default_material, read_materials
-from viewer.formats.gltf.meshes import Meshes
+from viewer.formats.gltf.meshes import Meshes, read_variants
 from viewer.formats.gltf.motion.animations import animated_weights, read_animations
 from viewer.formats.gltf.motion.deformers import Deformers
 from viewer.formats.gltf.motion.pointers import Animated, DocumentProperties
 from viewer.formats.gltf.motion.skins import Skins
-from viewer.formats.gltf.nodes import Nodes, scene_nodes
-from viewer.formats.gltf.semantics import semantic_classes
-from viewer.formats.gltf.variants import read_variants
+from viewer.formats.gltf.nodes import Nodes, scene_nodes, semantic_classes
 from viewer.scene.animation import place_camera
 from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
 from viewer.scene.hierarchy import Hierarchy, visible_nodes

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from viewer.accel import quadrics
 from viewer.cameras.lens import lens_uniforms
-from viewer.kernels.features import BACKDROP_NEEDS
+from viewer.kernels.backdrop import BACKDROP_NEEDS
 from viewer.kernels.records import FACE, FEATURES, HIT, RAY, VERTEX
 from viewer.programs import LEVELS, feature_buffers
 from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.culling import culls
+from viewer.scene.edits.materials import culls
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import PlacedQuadric, Quadric
 from viewer.scene.scene import Scene

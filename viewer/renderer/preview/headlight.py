@@ -17,7 +17,7 @@ from viewer.cameras.backdrop import Backdrop
 from viewer.cameras.lens import lens_uniforms
 from viewer.denoise.upsampling import SHOWN
 from viewer.scene.camera import Camera
-from viewer.scene.edits.culling import culls
+from viewer.scene.edits.materials import culls
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric

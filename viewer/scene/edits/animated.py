@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.scene.instance import transforms_of
+from viewer.scene.mesh import transforms_of
 from viewer.scene.scene import Scene
 
 PARTS = ("instances", "meshes", "cameras", "lights", "materials", "textures")  # lists of a scene that a pose changes

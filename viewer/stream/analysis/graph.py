@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from viewer.stream.analysis.lower import Lower
-from viewer.stream.analysis.nodes import (
+from viewer.stream.analysis.spirv import OUTPUT, BasicBlock, Binary, Function, Operation
+from viewer.stream.analysis.values import (
     BOTH,
     CONST,
     INPUT,
@@ -21,9 +22,8 @@ from viewer.stream.analysis.nodes import (
     Node,
     Place,
     Value,
+    Values,
 )
-from viewer.stream.analysis.spirv import OUTPUT, BasicBlock, Binary, Function, Operation
-from viewer.stream.analysis.values import Values
 
 
 @dataclass

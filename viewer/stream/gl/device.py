@@ -26,9 +26,9 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.limits import LIMITS, Limits, rounded
 from viewer.stream.gl import elsewhere, probe
 from viewer.stream.gl.fill import Fill
+from viewer.stream.gl.probe import set_samplers
 from viewer.stream.gl.programs.compiler import Batch, Compilation, Compiler
 from viewer.stream.gl.programs.handover import KIND, Handover
-from viewer.stream.gl.samplers import set_samplers
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
