@@ -14,7 +14,7 @@ from viewer.lighting.path import path_settings
 from viewer.lighting.photons import estimate_settings, estimate_uniforms, map_modules
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.look import Look
-from viewer.options.values import PhotonFilter
+from viewer.options.named_values import PhotonFilter
 from viewer.photons.grid import PhotonGrid
 from viewer.programs.photon_map import radiance_estimate
 from viewer.stream.compile.link import LinkedProgram

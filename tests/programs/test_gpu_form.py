@@ -22,7 +22,8 @@ from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.order import Element, StateLoop
-from viewer.stream.gl.device import Device, open_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
 
 SIZE = (20, 12)
 CASES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -43,7 +43,8 @@ from viewer.renderer.session.trials import (
 )
 from viewer.stream.compile.addresses import IN_BUFFER
 from viewer.stream.compile.memories import tables_of
-from viewer.stream.gl.device import Device, open_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
 from viewer.stream.jobs import returned
 from viewer.stream.machines.multipass import Multipass
 from viewer.viewport.display.picture_texture import PictureTexture

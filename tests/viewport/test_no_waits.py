@@ -14,7 +14,8 @@ from viewer.film.error.stop import Stop
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
-from viewer.stream.gl.device import Device, open_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
 from viewer.stream.gl.objects import Readback, Timestamp
 from viewer.stream.gl.stream import float_texture
 from viewer.viewport.display.auto_exposure import AutoExposure

@@ -24,7 +24,8 @@ from viewer.programs import LEVELS, trace
 from viewer.renderer.sampling.rays import pack_rays
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
-from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import shared_device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.registry import MACHINES

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import loop, quadrics, triangles
+from viewer.accel import quadrics, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
@@ -18,10 +18,12 @@ from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.base.errors import ViewerError
+from viewer.kernels.records import RAY
 from viewer.options.declare import suggestion
 from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
+from viewer.stream.declare.record import Field, Record
 
 Progress = Callable[[float, str], None]
 
@@ -210,7 +212,7 @@ def brute_force(
         order,
         whole,
         stepwise,
-        lambda traversal: [loop.module(len(order)), *tests],
+        lambda traversal: [loop_module(len(order)), *tests],
         facts={"traversal": whole},
         statistics={
             "triangles": len(primitives.corners),
@@ -280,3 +282,18 @@ def automatic(scene: Scene) -> str:
     flat = scene.triangle_count
     moves = any(instance.motion is not None for instance in scene.instances)  # boxes of objects are tighter
     return f"{TWO_LEVEL}bvh" if moves or (flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct) else "bvh"
+
+
+TRAVERSAL = Record("Traversal", Field("candidate", "int", about="address of the next candidate"))
+
+
+def loop_module(count: int) -> Module:
+    """The loop over ``count`` candidates."""
+    return Module(
+        "loop over all",
+        provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
+        source="accel/loop.glsl",
+        uniforms={"loop_count": ("int", count)},
+        module_state=TRAVERSAL,
+        uses=(RAY,),
+    )

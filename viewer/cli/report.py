@@ -171,7 +171,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def device_lines(found: list[Mapping[str, Any]]) -> Iterator[str]:
-    """The lines of `viewer.stream.gl.device.devices`."""
+    """The lines of `viewer.stream.gl.devices.devices`."""
     for device in found:
         marks = [word for word in ("default", "software") if device.get(word)]
         index = "-" if device["index"] is None else device["index"]

@@ -12,7 +12,7 @@ from viewer.kernels.photons import SEARCHES, STORED
 from viewer.kernels.records import FAR
 from viewer.lighting.aim import MOST_SPHERES
 from viewer.lighting.lights import LightList
-from viewer.options.values import PhotonFilter
+from viewer.options.named_values import PhotonFilter
 from viewer.stream.declare.kernel import Module
 
 CONSTANT = PhotonFilter()

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from viewer.accel import quadrics
 from viewer.accel.motion import Moving
-from viewer.accel.two_level import cover_loops
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.scene.deform.mesh import DeformedMesh
@@ -247,7 +246,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
     corners, small = np.ascontiguousarray(corners), corners.size <= SMALL
     ends = np.empty((2, corners.shape[1], 3), np.float32)
-    run(cover_loops.ends, corners, ends[0], ends[1], small=small)
+    run(ends, corners, ends[0], ends[1], small=small)
     low, high = ends.astype(np.float64)
     middle = low + high
     groups = whole = [np.arange(len(low))]
@@ -264,7 +263,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     for row, group in zip(covers, [*whole, *groups], strict=True):
         least, most = low[group].min(axis=0), high[group].max(axis=0)
         row[:3], row[3:6] = (least + most) / 2, (most - least) / 2
-        row[6] = np.sqrt(run(cover_loops.reach, corners, group, *row[:3].tolist(), small=small))
+        row[6] = np.sqrt(run(reach, corners, group, *row[:3].tolist(), small=small))
     return covers
 
 
@@ -318,3 +317,27 @@ def world_boxes(
         low[at] = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
         high[at] = np.nextafter(most.astype(np.float32), np.float32(np.inf))
     return low, high
+
+
+def ends(corners, low, high):
+    """Lowest and highest corners (T, 3) float32, written, of triangles (K, T, 3, 3) float32 over all keys."""
+    for t in range(len(low)):
+        for a in range(3):
+            least, most = corners[0, t, 0, a], corners[0, t, 0, a]
+            for k in range(len(corners)):
+                for c in range(3):
+                    least, most = min(least, corners[k, t, c, a]), max(most, corners[k, t, c, a])
+            low[t, a], high[t, a] = least, most
+
+
+def reach(corners, group, x, y, z):
+    """The square of the largest distance from a point to a corner of the triangles in a group (N,) of (K, T, 3, 3)."""
+    most = 0.0
+    for k in range(len(corners)):
+        for t in group:
+            for c in range(3):
+                dx = np.float64(corners[k, t, c, 0]) - x
+                dy = np.float64(corners[k, t, c, 1]) - y
+                dz = np.float64(corners[k, t, c, 2]) - z
+                most = max(most, dx * dx + dy * dy + dz * dz)
+    return most

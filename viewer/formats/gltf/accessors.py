@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.formats.files import Budget, decode_data_uri, read_file, resolve_uri
+from viewer.formats.gltf.decoders import MESHOPT, installed
 from viewer.formats.gltf.decoders.meshopt import NAMES, Packed, packed_view
-from viewer.formats.gltf.extras import MESHOPT, installed
 from viewer.formats.gltf.json import JsonObject
 from viewer.scene.mesh import quiet_nans
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.decoders import basis
-from viewer.formats.gltf.extras import BASISU, MissingExtra, installed
+from viewer.formats.gltf.decoders import BASISU, MissingExtra, basis, installed
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.image.images import decode, header
 from viewer.formats.image.memory import LARGEST_IMAGE, ImageMemory

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from viewer.formats.files import short
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.decoders import draco
-from viewer.formats.gltf.extras import DRACO, installed
+from viewer.formats.gltf.decoders import DRACO, draco, installed
 from viewer.formats.gltf.images import GltfTextures
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.motion.deformers import Deformers, Geometry, Rig

@@ -16,7 +16,7 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.formats.files import Budget, read_file, short, uri_fault
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.extras import DECODERS, decoder
+from viewer.formats.gltf.decoders import DECODERS, decoder
 from viewer.formats.gltf.images import GltfTextures
 from viewer.formats.gltf.instances import Placed, read_instances
 from viewer.formats.gltf.json import JsonObject, JsonObjects, parse

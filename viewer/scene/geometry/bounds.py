@@ -10,13 +10,33 @@ from numpy.typing import NDArray
 
 from viewer.scene.geometry.batches import alike, batches, joined, offsets
 from viewer.scene.geometry.transform import transform_points
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
+from viewer.scene.quadric import Quadric, bounds_of_quadric
 
 Float = NDArray[np.float64]
 
 SIDES = np.array([[-1.0], [1.0]])  # signs that turn low and high outwards
 VERTICES = 1 << 16  # examined at once
 MARGIN = 1e-9  # of the coordinates: far above rounding errors of the boxes below, so that none is too small
+
+
+def bounds_of_instances(meshes: Sequence[Mesh], instances: Sequence[Instance], drawn: set[int]) -> Float:
+    """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn``, by number, and over
+    quadrics; zeros without any."""
+    shapes = {k: mesh.shape for k, mesh in enumerate(meshes) if isinstance(mesh, Quadric)}
+    drawn = drawn - shapes.keys()
+    points = [np.zeros((0, 3))] * len(meshes)
+    for number, own in zip(drawn, used_points([meshes[number] for number in drawn]), strict=True):
+        points[number] = own
+    found = bounds_of(points, meshes_of(instances), transforms_of(instances))
+    boxes = [found] if found is not None else []
+    for instance in instances if shapes else ():
+        if instance.mesh in shapes:
+            shape = shapes[instance.mesh]
+            boxes.append(bounds_of_quadric(shape, instance.transform @ shape.transform))
+    boxes = [box for box in boxes if np.isfinite(box).all()]
+    low, high = (np.array([box[side] for box in boxes]).reshape(-1, 3) for side in (0, 1))
+    return np.stack([low.min(axis=0), high.max(axis=0)]) if boxes else np.zeros((2, 3))
 
 
 def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) -> Float | None:

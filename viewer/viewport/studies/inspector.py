@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.options import table as options
 from viewer.options.declare import suggestion
+from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.options.photons import PHOTONS
-from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.machines.common import RunProgress

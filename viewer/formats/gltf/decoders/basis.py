@@ -7,7 +7,7 @@ import struct
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.formats.gltf.extras import BASISU, decoder
+from viewer.formats.gltf.decoders import BASISU, decoder
 from viewer.formats.image.memory import ImageHeader
 from viewer.scene.texture import Image
 

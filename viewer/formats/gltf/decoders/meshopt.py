@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
-from viewer.formats.gltf.extras import MESHOPT, decoder
+from viewer.formats.gltf.decoders import MESHOPT, decoder
 from viewer.formats.gltf.json import JsonObject
 
 # The extensions' names, and the filters of each; the one ratified later goes first.
