@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from viewer import kernels
 from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
+from viewer.kernels.backdrop import ADD_FEATURES_BEFORE, BEGIN_FEATURES
 from viewer.kernels.records import FEATURES
 from viewer.programs.first_hits import first_hit_states, first_hit_streams
 from viewer.programs.registry import PictureProgram, register
@@ -74,9 +75,9 @@ def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "") -> Pr
         inputs=("pixel", "features"),
         results=("features",),
         states=(
-            State("begin", backdrop.BEGIN_FEATURES, {"ray": Call("setup", then="add"), "done": DONE}),
+            State("begin", BEGIN_FEATURES, {"ray": Call("setup", then="add"), "done": DONE}),
             *traversal.states,
-            State("add", backdrop.ADD_FEATURES_BEFORE[backdrop], {"again": "begin", "done": DONE}),
+            State("add", ADD_FEATURES_BEFORE[backdrop], {"again": "begin", "done": DONE}),
         ),
         start="begin",
         order=turn,

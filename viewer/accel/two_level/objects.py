@@ -246,7 +246,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
     corners, small = np.ascontiguousarray(corners), corners.size <= SMALL
     ends = np.empty((2, corners.shape[1], 3), np.float32)
-    run(ends, corners, ends[0], ends[1], small=small)
+    run(find_ends, corners, ends[0], ends[1], small=small)
     low, high = ends.astype(np.float64)
     middle = low + high
     groups = whole = [np.arange(len(low))]
@@ -319,7 +319,7 @@ def world_boxes(
     return low, high
 
 
-def ends(corners, low, high):
+def find_ends(corners, low, high):
     """Lowest and highest corners (T, 3) float32, written, of triangles (K, T, 3, 3) float32 over all keys."""
     for t in range(len(low)):
         for a in range(3):

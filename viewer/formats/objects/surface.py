@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.scene.arrays import ROUNDING
 from viewer.scene.camera import Camera
 from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.material import Material
 from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import ROUNDING, Scene
+from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture, linear_from_srgb
 
 GREY = (0.8, 0.8, 0.8, 1.0)
