@@ -50,6 +50,7 @@ class Process:
 
     @classmethod
     def check(cls) -> None:
+        """Raises DeviceError in a process forked from one that had opened OpenGL."""
         if cls.forked:
             raise DeviceError(
                 "OpenGL",
@@ -59,6 +60,7 @@ class Process:
 
     @classmethod
     def after_fork(cls) -> None:
+        """Marks the child of such a process."""
         cls.forked = cls.opened
         if cls.forked and sys.platform.startswith("linux"):
             library = ctypes.CDLL(None)
