@@ -53,8 +53,8 @@ def folders() -> Counter[str]:
 
 
 def classes() -> dict[str, list[str]]:
-    """The modules that have a class of a name, by the name; private ones are left out, and those of viewer/pyrender: their
-    names are pyrender's, an interface of another library."""
+    """The modules that have a class of a name, by the name; private ones are left out, and those of viewer/pyrender: an
+    interface of another library gives their names."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, tree in trees().items():
         if name.startswith("viewer/pyrender/"):
