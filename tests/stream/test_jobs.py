@@ -264,7 +264,7 @@ def test_steps_have_the_context_and_the_caller_needs_none(device, monkeypatch):
         yield Draw(look)
         look()
 
-    monkeypatch.setattr(module._thread, "device", None)  # as if the test were not within the device's context
+    monkeypatch.setattr(module.this_thread, "device", None)  # as if the test were not within the device's context
     for _ in Executor(device, resources, lambda run: pytest.fail("no run")).run(job()):
         assert module.this_thread.device is None
     assert found == [True] * 4

@@ -21,7 +21,7 @@ from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning, printa
 from viewer.base.start.modules import loaded
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.cli.presets import published_remark
-from viewer.film.files.checkpoint import AUTO
+from viewer.film.files.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples, part
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from viewer.base.errors import ViewerError
-from viewer.film.files.checkpoint import AUTO
+from viewer.film.files.states import AUTO
 from viewer.options.table import OPTIONS
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from viewer.base.errors import DriverWarning, ViewerError
 from viewer.film.device_film import Buffer
 from viewer.film.error.stop import Stop
-from viewer.film.files.checkpoint import AUTO, DRIVER, Checkpoint
+from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.files.checkpoint import resume as resumed
+from viewer.film.files.states import AUTO
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
 from viewer.renderer.hit_layers import SEEN, HitLayers
