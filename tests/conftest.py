@@ -147,7 +147,7 @@ def _status(name: str) -> int:
 def _give_back() -> None:
     """Frees what has been dropped, in memory and on the device, and returns it to the system."""
     gc.collect()
-    module = sys.modules.get("viewer.stream.gl.device")
+    module = sys.modules.get("viewer.stream.gl.devices")
     for device in [*module._shared.values()] if module else ():
         if not device.ended:
             with device.current():
@@ -248,7 +248,7 @@ def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_fa
 def device() -> Any:
     """The process's headless OpenGL device; tests skip where there is none."""
     from viewer.base.errors import DeviceError
-    from viewer.stream.gl.device import shared_device
+    from viewer.stream.gl.devices import shared_device
 
     try:
         return shared_device()
@@ -264,7 +264,7 @@ def _opengl(request: pytest.FixtureRequest) -> Iterator[None]:
             yield
     else:
         yield
-    module = sys.modules.get("viewer.stream.gl.device")  # tests of other floors need not import it
+    module = sys.modules.get("viewer.stream.gl.devices")  # tests of other floors need not import it
     left = [error for shared in (module._shared.values() if module else ()) for error in _errors(shared)]
     assert not left, f"the test left OpenGL errors behind: {', '.join(left)}"
 
@@ -291,7 +291,7 @@ def second_driver(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "PYTHONPATH": str(Path(__file__).resolve().parents[1]),
     }
     environment = {**os.environ, **chosen}
-    code = "from viewer.stream.gl.device import shared_device; print(shared_device().name)"
+    code = "from viewer.stream.gl.devices import shared_device; print(shared_device().name)"
     found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     if "SwiftShader" not in found.stdout:
         pytest.skip(f"no second driver here: Mesa's zink gives {(found.stdout or found.stderr).strip()[-200:]}")

@@ -12,9 +12,8 @@ from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.hierarchy import compose
-from viewer.scene.instance import Instance
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture
 

@@ -144,7 +144,7 @@ def begin() -> bool:
     from viewer.base.errors import DeviceError
     from viewer.formats import FORMATS
     from viewer.renderer.sampling.picture import Picture
-    from viewer.stream.gl.device import shared_device
+    from viewer.stream.gl.devices import shared_device
     from viewer.stream.gl.stream import Stream
 
     try:

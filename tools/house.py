@@ -53,9 +53,12 @@ def folders() -> Counter[str]:
 
 
 def classes() -> dict[str, list[str]]:
-    """The modules that have a class of a name, by the name; private ones are left out."""
+    """The modules that have a class of a name, by the name; private ones are left out, and those of viewer/pyrender: an
+    interface of another library gives their names."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, tree in trees().items():
+        if name.startswith("viewer/pyrender/"):
+            continue
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(name)
@@ -84,12 +87,12 @@ def chains() -> list[str]:
 
 
 def parameters() -> dict[str, int]:
-    """Functions with more than `MOST_PARAMETERS` parameters, self apart; loops that numba compiles take arrays, and are
-    not counted: they have no hints."""
+    """Functions with more than `MOST_PARAMETERS` parameters, self apart. Loops that numba compiles, and helpers of
+    these, are not counted: they take arrays and numbers alone; most have no hints."""
     found = {}
     for name, tree in trees().items():
         for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.FunctionDef) and "helper" not in map(ast.unparse, node.decorator_list):
                 given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
                 given = [each for each in given if each.arg not in ("self", "cls")]
                 if len(given) > MOST_PARAMETERS and any(each.annotation for each in given):

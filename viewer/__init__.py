@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from viewer.renderer.session.session import Session
     from viewer.scene.camera import Camera
     from viewer.scene.classic import ClassicMaterial, ClassicTexture
-    from viewer.scene.instance import Instance
     from viewer.scene.light import Light
     from viewer.scene.material import Material
-    from viewer.scene.mesh import Mesh
+    from viewer.scene.mesh import Instance, Mesh
     from viewer.scene.quadric import Quadric
     from viewer.scene.scene import Scene
 
@@ -66,7 +65,7 @@ _HOMES = {
     "ClassicTexture": "viewer.scene.classic",
     "Frame": "viewer.renderer.sequence",
     "Hits": "viewer.renderer.sampling.rays",
-    "Instance": "viewer.scene.instance",
+    "Instance": "viewer.scene.mesh",
     "Light": "viewer.scene.light",
     "Material": "viewer.scene.material",
     "Mesh": "viewer.scene.mesh",

@@ -1,4 +1,4 @@
-// Which random numbers of a sample a surface takes; the constants are counted in viewer/materials/dimensions.py.
+// Which random numbers of a sample a surface takes; the constants are counted in viewer/materials/bsdf.py.
 
 // The first one of those that a path takes at a surface, by the surfaces that it has left.
 int surface_dimension(int depth) {

@@ -1,5 +1,5 @@
 // Shares of light by lobe: what comes through a surface is transmitted; of what it reflects Lambert's part is diffuse,
-// and all else glossy. matte_value is generated (viewer/materials/light_share.py).
+// and all else glossy. matte_value is generated (viewer/materials/tables.py).
 #include "interface/light_share.glsl"
 #include "interface/bsdf.glsl"
 #include "shading/bsdf_side.glsl"

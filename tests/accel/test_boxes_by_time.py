@@ -10,7 +10,7 @@ import pytest
 from soups import soup
 from walker import through, walker
 
-from viewer.accel import loop, triangles
+from viewer.accel import structures, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import keyed, tree
 from viewer.accel.bvh.build import Bvh
@@ -69,7 +69,7 @@ def at_any_time(moving: Moving, seed: int) -> np.ndarray:
 def test_hits_at_any_time_are_those_of_all_triangles(device: Any, keys: int, shift: str) -> None:
     corners, moving = in_motion(keys, keys, SHIFTS[shift])
     given, order = at_any_time(moving, keys), np.arange(len(corners), dtype=np.int32)
-    expected = walker(device, loop.module(len(corners)), keyed_test(corners, moving, order))(given)
+    expected = walker(device, structures.loop_module(len(corners)), keyed_test(corners, moving, order))(given)
     assert 0.2 < (expected["triangle"] >= 0).mean() < 1
     for build in bvh_build.METHODS:
         built = made(corners, moving, build)
@@ -88,7 +88,7 @@ def test_where_there_is_no_room_boxes_span_several_keys(
     corners, moving = in_motion(1, 7, SHIFTS["near"])
     given, built = at_any_time(moving, 1), made(corners, moving)
     order = np.arange(len(corners), dtype=np.int32)
-    expected = walker(device, loop.module(len(corners)), keyed_test(corners, moving, order))(given)
+    expected = walker(device, structures.loop_module(len(corners)), keyed_test(corners, moving, order))(given)
     monkeypatch.setattr(tree, "MOST_TEXELS", room)
     for traversal in tree.TRAVERSALS:
         module = tree.module([built], traversal)
@@ -130,7 +130,7 @@ def test_trees_of_which_some_move(device: Any, traversal: str) -> None:
         else:
             shifted = Moving(numbers[number // 2] - 60 * number, ways[number // 2])
             plain = with_keys(triangles.module("watertight", single, 8.0), shifted)
-        expected = walker(device, loop.module(60), plain)(given)
+        expected = walker(device, structures.loop_module(60), plain)(given)
         expected["triangle"] += np.where(expected["triangle"] >= 0, 60 * number, 0).astype(np.int32)
         assert found(given, number).tobytes() == expected.tobytes(), (number, len(bvh.order))
 
@@ -199,7 +199,7 @@ def test_rounding_of_corners_that_come_from_afar(device: Any) -> None:
     given["origin"][:, 0] += 8192 / 65536  # at the last moment
     given["direction"], given["any_hit"] = [0, 0, 1], 2 * 65535
     order = np.arange(64, dtype=np.int32)
-    expected = walker(device, loop.module(64), keyed_test(first, moving, order))(given)
+    expected = walker(device, structures.loop_module(64), keyed_test(first, moving, order))(given)
     assert 0.1 < (expected["triangle"] >= 0).mean() <= 1
     built = made(first, moving)
     for traversal in tree.TRAVERSALS:

@@ -32,8 +32,7 @@ from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.hierarchy import compose
-from viewer.scene.instance import Instance
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.declare.kernel import Table

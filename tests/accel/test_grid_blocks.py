@@ -16,7 +16,7 @@ from viewer.accel.grid.blocks import BLOCK, GRANTED, Blocks, allocate, tile_edge
 from viewer.accel.grid.build import Grid, build
 from viewer.accel.grid.grid import mark_last
 from viewer.base.errors import ViewerError
-from viewer.stream.gl.device import shared_device
+from viewer.stream.gl.devices import shared_device
 
 
 def numbered(resolution: tuple[int, int, int], rng: np.random.Generator) -> Grid:

@@ -17,7 +17,7 @@ from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.prepared import prepare
 from viewer.scene.builtin import forest
 from viewer.scene.hierarchy import compose
-from viewer.scene.instance import transforms_of
+from viewer.scene.mesh import transforms_of
 from viewer.scene.scene import Instance, Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.device import Device

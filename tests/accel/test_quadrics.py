@@ -16,7 +16,7 @@ from viewer import Renderer, Scene
 from viewer.accel import quadrics, structures
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
-from viewer.accel.structures import MOST_UNSORTED, Primitives, Recipe
+from viewer.accel.structures import MOST_UNSORTED, Primitives, StructureOptions
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.renderer.inputs.prepared import prepare
@@ -262,7 +262,7 @@ def test_walks_of_structures_agree_to_the_bit(device: Any, given: tuple[Scene, n
     walks = {"bvh": bvh.TRAVERSALS, "grid": tuple(grid.TRAVERSALS), "none": ("loop",)}
     for accel, known in walks.items():
         for resolution in ("auto", 24) if accel == "grid" else ("auto",):
-            built = structures.FLAT[accel](Primitives(flat.corners(), placed), Recipe(accel, grid=resolution))
+            built = structures.FLAT[accel](Primitives(flat.corners(), placed), StructureOptions(accel, grid=resolution))
             for traversal in known:
                 found = walker(device, *built.make(traversal))(rays)
                 first = found if first is None else first
@@ -349,9 +349,9 @@ def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
 def test_without_a_structure_few_are_taken(device: Any) -> None:
     corners = np.zeros((MOST_UNSORTED + 1, 3, 3), np.float32)
     with pytest.raises(ViewerError, match=r"accel='none'.*4,097 triangles.*up to 4,096.*accel='bvh'"):
-        structures.brute_force(Primitives(corners), Recipe("none"))
+        structures.brute_force(Primitives(corners), StructureOptions("none"))
     with pytest.raises(ViewerError, match=r"stack.*is not a traversal of accel='none'"):
-        structures.brute_force(Primitives(corners[:1]), Recipe("none", traversal="stack"))
+        structures.brute_force(Primitives(corners[:1]), StructureOptions("none", traversal="stack"))
     empty = Renderer(Scene(), accel="none", device=device, **SINGLE)
     assert empty.trace([[0, 0, 0]], [[0, 0, 1]]).triangle.tolist() == [-1]
 

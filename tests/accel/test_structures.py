@@ -21,7 +21,7 @@ from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import build as grid_build
 from viewer.accel.grid import grid
-from viewer.accel.structures import Primitives, Recipe, Structure
+from viewer.accel.structures import Primitives, Structure, StructureOptions
 from viewer.base.errors import ViewerError, WiringError
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
@@ -32,9 +32,9 @@ from viewer.stream.machines.registry import MACHINES
 
 SCENES = ("bunny", "dragon", "forest_flat", "cornell", "stadium")
 STRUCTURES = {
-    "bvh": (Recipe("bvh"), bvh.TRAVERSALS),
-    "midpoint": (Recipe("bvh", build="midpoint"), bvh.TRAVERSALS),
-    "grid": (Recipe("grid"), tuple(grid.TRAVERSALS)),
+    "bvh": (StructureOptions("bvh"), bvh.TRAVERSALS),
+    "midpoint": (StructureOptions("bvh", build="midpoint"), bvh.TRAVERSALS),
+    "grid": (StructureOptions("grid"), tuple(grid.TRAVERSALS)),
 }
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 RAY_PASSES = {"machine": "multipass", "fuse": "ray", "unroll": "auto"}
@@ -262,7 +262,7 @@ def test_an_empty_scene_hits_nothing(accel: str) -> None:
 
 
 def test_a_stack_does_not_go_from_pass_to_pass(device: Any) -> None:
-    structure = structures.over_bvh(Primitives(meshes.box().corners()), Recipe())
+    structure = structures.over_bvh(Primitives(meshes.box().corners()), StructureOptions())
     with pytest.raises(WiringError, match="bvh, stack has locals, which end with the pass"):
         run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **STEPS)
     assert (run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **RAY_PASSES)["triangle"] >= 0).all()

@@ -15,15 +15,14 @@ from embree import embree_scene, nearest
 from numpy.typing import NDArray
 from walker import rays
 
-from viewer.accel.structures import Recipe, Structure
+from viewer.accel.structures import Structure, StructureOptions
 from viewer.accel.two_level import top, top_by_time
 from viewer.accel.two_level.build import over_instances
 from viewer.kernels.records import HIT, RAY
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.normals import with_normals
-from viewer.scene.instance import Instance
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.scene import Scene
 
 SHIFTS = {"near": 0.3, "far": 3.0, "from afar": 1e4}  # of instances between two keys
@@ -109,7 +108,7 @@ def at_moment(scene: Scene, moment: int) -> Scene:
 
 
 def made(scene: Scene, kind: str = "bvh") -> Structure:
-    return over_instances(scene, Recipe(accel="two-level-bvh", top=kind, back_faces="visible"))
+    return over_instances(scene, StructureOptions(accel="two-level-bvh", top=kind, back_faces="visible"))
 
 
 def everywhere(scene: Scene) -> Structure:

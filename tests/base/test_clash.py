@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import viewer
-from viewer.base.distributions import clash
+from viewer.base import distributions
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ROOT / "viewer" / "launch"
@@ -26,15 +26,17 @@ def distribution(folder: Path, name: str, files: str) -> None:
 def test_others_of_the_same_name(tmp_path):
     distribution(tmp_path, "raystream-0.1.0", "viewer/__init__.py,sha256=x,1\n")
     distribution(tmp_path, "innocent-1.0", "innocent/viewer/__init__.py,,\npreviewer.py,,\n")
-    assert clash.remark([str(tmp_path)]) == ""
+    assert distributions.remark([str(tmp_path)]) == ""
     distribution(tmp_path, "picture_viewer-2.1", "viewer/__init__.py,sha256=x,1\nviewer/show.py,,\n")
     distribution(tmp_path, "other-3", "other.py,,\r\nviewer.py,,\r\n")
-    assert sorted(clash.others([str(tmp_path)] * 2)) == ["other 3", "picture_viewer 2.1"]
-    assert "install a package 'viewer', too: give raystream an environment of its own" in clash.remark([str(tmp_path)])
+    assert sorted(distributions.others([str(tmp_path)] * 2)) == ["other 3", "picture_viewer 2.1"]
+    assert "install a package 'viewer', too: give raystream an environment of its own" in distributions.remark(
+        [str(tmp_path)]
+    )
 
 
 def test_ours_is_known():
-    assert viewer.__distribution__ == clash.OURS and viewer.__name__ == clash.NAME
+    assert viewer.__distribution__ == distributions.OURS and viewer.__name__ == distributions.NAME
 
 
 def python(code: str, *path: Path, cwd: Path | None = None) -> subprocess.CompletedProcess:

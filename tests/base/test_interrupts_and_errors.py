@@ -15,8 +15,8 @@ import pytest
 
 from viewer.base import interrupts, memory, paths
 from viewer.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, keywords, printable, warn
-from viewer.base.generators import returned
 from viewer.base.interrupts import HELD, UNWAITED, Terminated, exit_now, interrupts_held, raise_dropped, terminate
+from viewer.stream.jobs import returned
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import pytest
 from calls import error_line, needs_renderer, process, run
 
 from viewer.base.errors import DeviceError, ViewerError
+from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.options.table import OPTIONS, keywords
-from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.session import trials
 from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS

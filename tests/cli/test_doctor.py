@@ -24,7 +24,7 @@ from viewer.cli.doctor.pictures import SCENES, UnderTest, compared
 from viewer.cli.doctor.report import lines, made_report, one_line
 from viewer.cli.main import COMMANDS
 from viewer.stream.gl.device import Device
-from viewer.stream.selftest.registry import CHECKS
+from viewer.stream.selftest.ways import CHECKS
 
 PATIENCE = 300.0  # seconds, against hanging alone
 QUICK = ("device: capabilities", "masks: depth mask", "masks: kill mask", "fallbacks: ways", "microseconds: wait")

@@ -9,8 +9,7 @@ from wavelet_twin import denoised
 
 from viewer.denoise.filter import Wavelets, deviations
 from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.film.error.convergence import Halves
-from viewer.film.error.sample_budget import SampleBudget
+from viewer.film.error.convergence import Halves, SampleBudget
 from viewer.film.film import Film
 from viewer.kernels.records import FEATURES, FILM
 from viewer.scene.camera import Camera

@@ -7,8 +7,7 @@ import pytest
 
 from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep_halves, next_run, variances
 from viewer.film.device_film import FilmBuffer
-from viewer.film.error.convergence import Halves
-from viewer.film.error.sample_budget import SampleBudget
+from viewer.film.error.convergence import Halves, SampleBudget
 from viewer.film.error.stop import bound
 from viewer.film.files.checkpoint import resume, save
 from viewer.film.film import Film, luminance

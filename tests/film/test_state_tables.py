@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.film.error.convergence import Halves
-from viewer.film.error.sample_budget import SampleBudget
+from viewer.film.error.convergence import Halves, SampleBudget
 from viewer.film.files import checkpoint, image, states
 from viewer.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
 from viewer.film.film import Film
@@ -23,7 +22,7 @@ def test_names_of_states(tmp_path: Path) -> None:
     target = tmp_path / "a.png"
     made = []
     for name in ("a.png.state.exr", "a.png.state.2.exr", "a.png.state.3.exr"):
-        assert states.free(target) == tmp_path / name
+        assert states.free_state(target) == tmp_path / name
         (tmp_path / name).write_bytes(b"")
         made.append(tmp_path / name)
     for other in (
@@ -35,12 +34,12 @@ def test_names_of_states(tmp_path: Path) -> None:
     ):
         (tmp_path / other).write_bytes(b"")
     (tmp_path / "aXpng.state.exr").write_bytes(b"")
-    assert states.existing(target) == sorted(made)
+    assert states.existing_states(target) == sorted(made)
     (tmp_path / "a.png.state.2.exr").unlink()
-    assert states.free(target) == tmp_path / "a.png.state.2.exr"
+    assert states.free_state(target) == tmp_path / "a.png.state.2.exr"
     (tmp_path / "a.png.state.2.exr").symlink_to("nowhere")
-    assert states.free(target) == tmp_path / "a.png.state.4.exr"
-    assert states.existing(tmp_path / "none" / "a.png") == []
+    assert states.free_state(target) == tmp_path / "a.png.state.4.exr"
+    assert states.existing_states(tmp_path / "none" / "a.png") == []
 
 
 SIZE = (4, 3)

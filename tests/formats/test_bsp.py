@@ -14,7 +14,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.paths import assets
 from viewer.formats import load
 from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.patches import counts, tessellated
+from viewer.formats.bsp.faces import counts, tessellated
 
 
 def written(folder: Path, data: bytes) -> Path:

@@ -14,8 +14,7 @@ from PIL import Image as Pillow
 from viewer.base.errors import ViewerError
 from viewer.formats import load
 from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.faces import spans
-from viewer.formats.bsp.patches import counts, tessellated
+from viewer.formats.bsp.faces import counts, spans, tessellated
 from viewer.formats.bsp.reader import _number, _vector
 from viewer.scene.scene import Scene
 

@@ -9,10 +9,10 @@ from PIL import Image
 
 from viewer.base.errors import ViewerError
 from viewer.formats.image import environment_maps
-from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.image.cube_maps import FACES, cube_radiance, equirectangular, from_layout, layout_of
 from viewer.formats.image.environment_maps import environment_of, load, read_picture, reduced
 from viewer.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
+from viewer.scene.texture import linear_from_srgb
 
 
 def picture(width: int = 8, height: int = 4) -> np.ndarray:

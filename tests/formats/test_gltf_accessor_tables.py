@@ -11,9 +11,9 @@ from documents import SQUARE, TWO, Document
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.budget import Budget
+from viewer.formats.files import Budget
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import Object, parse
+from viewer.formats.gltf.json import JsonObject, parse
 
 COUNTS = {"i1": 127, "u1": 255, "i2": 32767, "u2": 65535, "u4": 4294967295}
 
@@ -24,8 +24,8 @@ def accessors(doc: Document, left: int = 1 << 30) -> Accessors:
     return Accessors(parse(doc.gltf(), "a.gltf"), Path("a.gltf"), None, budget)
 
 
-def owner(number: int) -> Object:
-    return Object({"it": number}, "a.gltf: owner")
+def owner(number: int) -> JsonObject:
+    return JsonObject({"it": number}, "a.gltf: owner")
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4])

@@ -10,18 +10,18 @@ from documents import Document
 
 import viewer
 from viewer.base.errors import ViewerError
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.lights import EXTENSION, read_lights
 from viewer.formats.gltf.nodes import scene_nodes
 
 
-def document(lights: list[dict], nodes: list[dict]) -> Object:
+def document(lights: list[dict], nodes: list[dict]) -> JsonObject:
     data = {
         "extensions": {EXTENSION: {"lights": lights}},
         "scenes": [{"nodes": [k for k in range(len(nodes)) if not any(k in n.get("children", ()) for n in nodes)]}],
         "nodes": nodes,
     }
-    return Object(data, "a.gltf")
+    return JsonObject(data, "a.gltf")
 
 
 def on(light: int, **node) -> dict:

@@ -15,9 +15,9 @@ from viewer.formats import _OTHERS, load, recognise, suffixes
 from viewer.formats.files import LARGEST_FILE, check_regular, decode_data_uri, read_file, short, uri_fault
 from viewer.formats.gltf.decoders import basis
 from viewer.formats.gltf.decoders.draco import decoded_size
-from viewer.formats.gltf.json import Object, Objects, parse
+from viewer.formats.gltf.json import JsonObject, JsonObjects, parse
 from viewer.formats.image import exr
-from viewer.formats.image.exr import Part
+from viewer.formats.image.exr import ExrPart
 
 # OpenEXR
 
@@ -131,8 +131,8 @@ def test_files_of_several_parts() -> None:
         exr.check(found, start, room - 1, "a")
 
 
-def part(width: int, height: int, compression: int, lines: int = 1, tile: Any = None, **channels: tuple) -> Part:
-    return Part({}, channels or {"R": (2, 1, 1)}, width, height, 0, lines, compression, tile)
+def part(width: int, height: int, compression: int, lines: int = 1, tile: Any = None, **channels: tuple) -> ExrPart:
+    return ExrPart({}, channels or {"R": (2, 1, 1)}, width, height, 0, lines, compression, tile)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def part(width: int, height: int, compression: int, lines: int = 1, tile: Any = 
         (part(1 << 26, 1, 0, R=(1, 1, 1), G=(2, 1, 1)), 1 << 30, "pixels at once"),
     ],
 )
-def test_pictures_that_a_file_cannot_hold(found: Part, length: int, words: str) -> None:
+def test_pictures_that_a_file_cannot_hold(found: ExrPart, length: int, words: str) -> None:
     if words:
         with pytest.raises(ViewerError, match=words):
             exr.check([found], 0, length, "a")
@@ -177,7 +177,7 @@ def test_lines_of_channels(kinds: tuple[type, type], tmp_path: Path) -> None:
     data = Path(path).read_bytes()
     (found,), _ = exr.parts(data, "a")
     for source in (path, data):
-        pixels = exr.Pixels(source, found, "a")
+        pixels = exr.ExrPixels(source, found, "a")
         for names, wanted in ((("two", "one"), (second, first)), (("one",), (first,))):
             for first_line, last in ((0, 4), (1, 3), (3, 4)):
                 lines = pixels.lines(names, first_line, last)
@@ -194,7 +194,7 @@ HEAD = b"DRACO" + bytes((2, 2, 1))
 
 def size_of(data: bytes, attributes: int = 1) -> int:
     named = {f"A{k}": k for k in range(attributes)}
-    return decoded_size(Object({"attributes": named}, "a.gltf: it"), data)
+    return decoded_size(JsonObject({"attributes": named}, "a.gltf: it"), data)
 
 
 def metadata(entries: list[tuple[bytes, bytes]], *below: tuple[bytes, bytes]) -> bytes:
@@ -424,7 +424,7 @@ SOME = {
     ],
 )
 def test_members_of_json(call: Any, result: Any) -> None:
-    assert call(Object(SOME, "a.gltf: it")) == result
+    assert call(JsonObject(SOME, "a.gltf: it")) == result
 
 
 @pytest.mark.parametrize(
@@ -448,9 +448,9 @@ def test_members_of_json(call: Any, result: Any) -> None:
         (lambda o: o.indices("l", 2, "thing"), r"l\[1\]: expected an integer, got 2.5"),
         (lambda o: o.indices("l", 1, "thing"), r"l\[0\]: names thing 1 of 1"),
         (lambda o: o.texts("l"), r"l\[0\]: expected a string, got 1"),
-        (lambda o: Objects([3], "a: l")[0], r"a: l\[0\]: expected an object, got 3"),
+        (lambda o: JsonObjects([3], "a: l")[0], r"a: l\[0\]: expected an object, got 3"),
     ],
 )
 def test_members_that_are_wrong(call: Any, words: str) -> None:
     with pytest.raises(ViewerError, match=words):
-        call(Object(SOME, "a.gltf: it"))
+        call(JsonObject(SOME, "a.gltf: it"))

@@ -11,9 +11,9 @@ from documents import SQUARE, TWO, Document
 from PIL import Image
 
 from viewer.base.errors import ViewerError
-from viewer.formats import budget as budgets
 from viewer.formats import files, load
-from viewer.formats.budget import Budget
+from viewer.formats import files as budgets
+from viewer.formats.files import Budget
 from viewer.formats.gltf import json
 from viewer.formats.gltf.json import parse
 from viewer.formats.image import environment_maps, memory

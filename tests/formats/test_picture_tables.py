@@ -15,11 +15,11 @@ from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
 from viewer.formats.image import cube_maps, environment_maps, hdr, images, memory, png16
-from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.image.environment_maps import environment_of, reduced
 from viewer.formats.image.hdr_loops import DONE, OVERRUN, TRUNCATED, decode
-from viewer.formats.image.memory import Header, ImageMemory
+from viewer.formats.image.memory import ImageHeader, ImageMemory
 from viewer.scene.environment import DARKNESS
+from viewer.scene.texture import linear_from_srgb
 
 
 def encoded(texels: np.ndarray, kind: str = "PNG", mode: str | None = None, **more: Any) -> bytes:
@@ -97,19 +97,19 @@ def test_other_pictures_are_not_deep(at: int, value: int | None) -> None:
 @pytest.mark.parametrize(
     ("data", "header"),
     [
-        (encoded(RANDOM), Header(22, 13, 4)),
-        (encoded(RANDOM[..., :3]), Header(22, 13, 4)),
-        (encoded(RANDOM[..., 0]), Header(22, 13, 1)),
-        (encoded(RANDOM[..., :3], mode="P"), Header(22, 13, 1)),
-        (encoded(RANDOM[..., 0], mode="1"), Header(22, 13, 1)),
-        (encoded(RANDOM[..., :3], "JPEG"), Header(22, 13, 4, scales=True)),
-        (encoded(RANDOM[..., 0], "JPEG"), Header(22, 13, 1, scales=True)),
-        (encoded(RANDOM[..., :3], "JPEG", progressive=True), Header(22, 13, 11)),
-        (deep_png(RANDOM.astype(np.uint16)), Header(22, 13, 8, texel=8)),
-        (encoded(RANDOM, "WEBP"), Header(22, 13, 20, hint="WebP is decoded whole: store it smaller, or as PNG")),
+        (encoded(RANDOM), ImageHeader(22, 13, 4)),
+        (encoded(RANDOM[..., :3]), ImageHeader(22, 13, 4)),
+        (encoded(RANDOM[..., 0]), ImageHeader(22, 13, 1)),
+        (encoded(RANDOM[..., :3], mode="P"), ImageHeader(22, 13, 1)),
+        (encoded(RANDOM[..., 0], mode="1"), ImageHeader(22, 13, 1)),
+        (encoded(RANDOM[..., :3], "JPEG"), ImageHeader(22, 13, 4, scales=True)),
+        (encoded(RANDOM[..., 0], "JPEG"), ImageHeader(22, 13, 1, scales=True)),
+        (encoded(RANDOM[..., :3], "JPEG", progressive=True), ImageHeader(22, 13, 11)),
+        (deep_png(RANDOM.astype(np.uint16)), ImageHeader(22, 13, 8, texel=8)),
+        (encoded(RANDOM, "WEBP"), ImageHeader(22, 13, 20, hint="WebP is decoded whole: store it smaller, or as PNG")),
     ],
 )
-def test_headers_tell_size_and_memory(data: bytes, header: Header) -> None:
+def test_headers_tell_size_and_memory(data: bytes, header: ImageHeader) -> None:
     assert images.header(data, "a") == header
 
 
@@ -126,15 +126,15 @@ def test_jpeg_is_reduced_by_its_decoder_and_by_means(factor: int) -> None:
 @pytest.mark.parametrize(
     ("header", "factor", "peak"),
     [
-        (Header(100, 10, 4), 1, 8000),
-        (Header(100, 10, 4), 2, 4000 + 1000),
-        (Header(100, 10, 4, texel=8), 2, 4000 + 2000),
-        (Header(100, 10, 4, scales=True), 2, 1000 + 1000),
-        (Header(128, 10, 4, scales=True), 8, 80 + 80),
-        (Header(128, 10, 4, scales=True), 16, 80 + 20),
+        (ImageHeader(100, 10, 4), 1, 8000),
+        (ImageHeader(100, 10, 4), 2, 4000 + 1000),
+        (ImageHeader(100, 10, 4, texel=8), 2, 4000 + 2000),
+        (ImageHeader(100, 10, 4, scales=True), 2, 1000 + 1000),
+        (ImageHeader(128, 10, 4, scales=True), 8, 80 + 80),
+        (ImageHeader(128, 10, 4, scales=True), 16, 80 + 20),
     ],
 )
-def test_peaks_of_decoders(header: Header, factor: int, peak: int) -> None:
+def test_peaks_of_decoders(header: ImageHeader, factor: int, peak: int) -> None:
     assert header.peak(factor) == peak
 
 
@@ -163,7 +163,7 @@ def test_factors_of_what_is_too_large(
     """To at most that side, by halves, where an image of 400 texels fits."""
     monkeypatch.setattr(memory, "MOST_TEXELS", 400 if size[0] < 81 else 200)
     kept = memory_of(monkeypatch, side)
-    image = Header(*size, decoder=4, least=16)
+    image = ImageHeader(*size, decoder=4, least=16)
     if factor is None:
         with pytest.raises(ViewerError):
             kept.plan(image, 100, "a")
@@ -175,7 +175,7 @@ def test_factors_of_what_is_too_large(
 
 def test_images_share_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "MOST_TEXELS", 1000)
-    kept, image = memory_of(monkeypatch), Header(20, 20, 4)
+    kept, image = memory_of(monkeypatch), ImageHeader(20, 20, 4)
     kept.plan(image, 1, "a")
     kept.plan(image, 1, "a")
     kept.add(200, "a")
@@ -189,23 +189,23 @@ def test_images_share_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("free", "image", "length", "words"),
     [
-        (10_000, Header(1000, 1, 1), 0, ""),  # a tenth of what is free in texels
-        (9_999, Header(1000, 1, 1), 0, "1,000 x 1 texels, more than 999"),
-        (10_000, Header(1000, 1, 1.001), 0, "take 0.0 GiB to decode 0 bytes, more than 0.0"),  # half of it at once
-        (None, Header(1 << 10, 1 << 10, 1020), 0, ""),
-        (None, Header(1 << 10, 1 << 10, 1021), 0, "take 1.0 GiB to decode 0 bytes, more than 1.0"),
-        (None, Header(1 << 10, 1 << 10, 1021), 1 << 16, ""),  # 16 bytes for each of the file's
-        (None, Header((1 << 24) + 1, 1, 1), 0, "more than 16,777,216 a side"),
-        (None, Header(1, (1 << 24) + 1, 1), 0, "more than 16,777,216 a side"),
-        (None, Header(1 << 24, 1, 1), 0, ""),
-        (None, Header(1 << 14, (1 << 14) + 1, 0.1), 1 << 30, "more than 268,435,456"),
-        (None, Header(1 << 14, 1 << 14, 0, texel=4), 0, ""),
-        (None, Header(1 << 14, 1 << 14, 0, texel=8), 1 << 27, ""),
-        (None, Header(1 << 14, 1 << 14, 0, texel=8), 1 << 22, "take 2.0 GiB to decode"),
+        (10_000, ImageHeader(1000, 1, 1), 0, ""),  # a tenth of what is free in texels
+        (9_999, ImageHeader(1000, 1, 1), 0, "1,000 x 1 texels, more than 999"),
+        (10_000, ImageHeader(1000, 1, 1.001), 0, "take 0.0 GiB to decode 0 bytes, more than 0.0"),  # half of it at once
+        (None, ImageHeader(1 << 10, 1 << 10, 1020), 0, ""),
+        (None, ImageHeader(1 << 10, 1 << 10, 1021), 0, "take 1.0 GiB to decode 0 bytes, more than 1.0"),
+        (None, ImageHeader(1 << 10, 1 << 10, 1021), 1 << 16, ""),  # 16 bytes for each of the file's
+        (None, ImageHeader((1 << 24) + 1, 1, 1), 0, "more than 16,777,216 a side"),
+        (None, ImageHeader(1, (1 << 24) + 1, 1), 0, "more than 16,777,216 a side"),
+        (None, ImageHeader(1 << 24, 1, 1), 0, ""),
+        (None, ImageHeader(1 << 14, (1 << 14) + 1, 0.1), 1 << 30, "more than 268,435,456"),
+        (None, ImageHeader(1 << 14, 1 << 14, 0, texel=4), 0, ""),
+        (None, ImageHeader(1 << 14, 1 << 14, 0, texel=8), 1 << 27, ""),
+        (None, ImageHeader(1 << 14, 1 << 14, 0, texel=8), 1 << 22, "take 2.0 GiB to decode"),
     ],
 )
 def test_limits_of_memory(
-    free: int | None, image: Header, length: int, words: str, monkeypatch: pytest.MonkeyPatch
+    free: int | None, image: ImageHeader, length: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = memory_of(monkeypatch, None, free)
     if words:
@@ -217,7 +217,7 @@ def test_limits_of_memory(
 
 def test_images_before_are_held_against_their_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """1 GiB, and 256 bytes for each of all files'."""
-    kept, image = memory_of(monkeypatch), Header(1 << 13, 1 << 13, 0)  # 256 MiB
+    kept, image = memory_of(monkeypatch), ImageHeader(1 << 13, 1 << 13, 0)  # 256 MiB
     for _ in range(4):
         kept.plan(image, 0, "a")
     with pytest.raises(ViewerError, match="8,192 x 8,192 texels and the images before take more"):
@@ -228,9 +228,9 @@ def test_images_before_are_held_against_their_files(monkeypatch: pytest.MonkeyPa
 def test_the_hint_names_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "MOST_TEXELS", 100)
     for image, hint in (
-        (Header(100, 100, 1), "--max-texture 1024 reads it at a smaller size"),
-        (Header(200, 200, 1), "use a smaller image"),
-        (Header(100, 100, 1, least=8, hint="no levels"), "no levels"),
+        (ImageHeader(100, 100, 1), "--max-texture 1024 reads it at a smaller size"),
+        (ImageHeader(200, 200, 1), "use a smaller image"),
+        (ImageHeader(100, 100, 1, least=8, hint="no levels"), "no levels"),
     ):
         with pytest.raises(ViewerError) as raised:
             memory_of(monkeypatch).plan(image, 1, "a")

@@ -17,7 +17,7 @@ from viewer.materials.classic import classic_materials
 from viewer.materials.look import look_of
 from viewer.materials.textures import textures
 from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
-from viewer.scene.edits.vertex_colors import decided_materials
+from viewer.scene.edits.materials import decided_materials
 from viewer.scene.material import KINDS, Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.formats.image.color import linear_from_srgb
 from viewer.lighting.emitters import emitters
 from viewer.lighting.shining import shares
 from viewer.renderer.renderer import Renderer
@@ -13,7 +12,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
+from viewer.scene.texture import Image, Texture, linear_from_srgb
 
 SQUARE = np.float32([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
 FACTOR = (2.0, 1.0, 0.5)

@@ -7,14 +7,13 @@ import pytest
 
 from viewer.cli import report
 from viewer.formats import load
-from viewer.formats.image.color import linear_from_srgb
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.edits.mipmaps import mip_levels
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
+from viewer.scene.texture import Image, Texture, linear_from_srgb
 
 SQUARE = np.float32([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
 

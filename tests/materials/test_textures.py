@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.formats.image.color import linear_from_srgb
 from viewer.materials.textures import BLOCK, FLAGS, textures
 from viewer.scene.edits.mipmaps import mip_levels
-from viewer.scene.texture import MINIFICATIONS, WRAPS, Image, Texture, uv_transform
+from viewer.scene.texture import MINIFICATIONS, WRAPS, Image, Texture, linear_from_srgb, uv_transform
 from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.declare.kernel import Texels
 from viewer.stream.gl.memory import IN_BUFFER, Memory, layout

@@ -17,8 +17,7 @@ from PIL import Image
 
 import raystream
 from viewer.base import card as module
-from viewer.scene.instance import Instance
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 
 ROOT = Path(__file__).resolve().parents[2]
 CORNERS, FACES = [[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]]

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.texts import hold
-from viewer.options.commands import DATASET, DOCTOR, THUMBNAIL
+from viewer.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
 from viewer.options.compare import COMPARE
+from viewer.options.named_values import PhotonFilter
 from viewer.options.processor import MEASURE
-from viewer.options.remote import REMOTE
 from viewer.options.table import ELSEWHERE, OPTIONS
-from viewer.options.values import PhotonFilter
 from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.settings import NAMES, VIEW
 

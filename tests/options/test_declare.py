@@ -10,12 +10,11 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.options import values
+from viewer.options.commands import REMOTE
 from viewer.options.compare import COMPARE
 from viewer.options.declare import LONGEST_ECHO, Affects, Option, listed, of_command, of_part, suggestion, wrong
-from viewer.options.docs import docstring, markdown_table, signature
-from viewer.options.remote import REMOTE
-from viewer.options.table import OPTIONS, check, meant, part
-from viewer.options.values import PhotonFilter
+from viewer.options.named_values import PhotonFilter
+from viewer.options.table import OPTIONS, check, docstring, markdown_table, meant, part, signature
 
 COUNT = Option("a_count", values.read_integer, 4, "how many", Affects.NOTHING, "N", low=1, high=9)
 SWITCH = Option("a_switch", values.read_switch, False, "does it", Affects.NOTHING)

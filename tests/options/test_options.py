@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from viewer.base.errors import ViewerError
 from viewer.options import values
-from viewer.options.docs import markdown_table
+from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.options.picture import QUALITIES
-from viewer.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, most_samples
-from viewer.options.values import LARGEST_SIDE, PolicyChoice, Unroll
+from viewer.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, markdown_table, most_samples
+from viewer.options.values import LARGEST_SIDE
 
 # Readers of numbers whose range has its ends, whole ones first.
 CLOSED = (

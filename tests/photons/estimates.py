@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from viewer.kernels.photons import ENTRY, FIRST, PHOTON
 from viewer.kernels.records import INTERACTION, PATH, RADIANCE, SCENE_INTERACTION
 from viewer.lighting.path import path_settings
-from viewer.lighting.photons import estimate_settings, estimate_uniforms, map_modules
+from viewer.lighting.photons import RadianceEstimate, estimate_settings, map_modules
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.look import Look
-from viewer.options.values import PhotonFilter
+from viewer.options.named_values import PhotonFilter
 from viewer.photons.grid import PhotonGrid
 from viewer.programs.photon_map import radiance_estimate
 from viewer.stream.compile.link import LinkedProgram
@@ -76,7 +76,7 @@ class Estimates:
     def __call__(
         self, places: NDArray, photons: NDArray, grid: PhotonGrid, /, **asked: Any
     ) -> tuple[NDArray[np.float64], NDArray]:
-        """Radiance (N, 3) and `ESTIMATE` (N,) at places (N, 3). asked : of `estimate_uniforms`."""
+        """Radiance (N, 3) and `ESTIMATE` (N,) at places (N, 3). asked : of `RadianceEstimate`."""
         assert grid.buckets <= 1  # the twin knows no hash but that of one bucket
         cells = grid.numbers(photons["position"]) * (grid.buckets == 0)
         order = np.argsort(cells, kind="stable")
@@ -101,7 +101,7 @@ class Estimates:
         for name, array in (("interaction", interactions), ("path", paths)):
             machine.write(name, _padded(array, size))
         machine.write("radiance", np.zeros(size[::-1], RADIANCE.dtype))
-        machine.set({**estimate_uniforms(**asked), **grid.uniforms, "path_depth": 1})
+        machine.set({**RadianceEstimate(**asked).uniforms, **grid.uniforms, "path_depth": 1})
         machine.finish(len(places))
         radiance, state = (machine.read(name).ravel()[: len(places)] for name in ("radiance", "estimate"))
         for stream in streams.values():

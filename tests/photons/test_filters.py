@@ -9,7 +9,7 @@ import pytest
 from estimates import Estimates, filtered, found_by, photon_records
 
 from viewer.base.errors import ViewerError
-from viewer.options.values import PhotonFilter
+from viewer.options.named_values import PhotonFilter
 from viewer.photons.grid import PhotonGrid
 from viewer.renderer.inputs.settings import Settings
 

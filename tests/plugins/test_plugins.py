@@ -38,7 +38,7 @@ for kind in ("lambert", "clay"):
     furnace = raystream.Scene(plane.meshes, plane.instances, white)
     options = {"size": 8, "spp": 256, "depth": 1, "fov": 1, "environment": (1, 1, 1), "camera": camera}
     found[kind + " furnace"] = float(raystream.render(furnace, **options).linear.mean())
-from viewer.options.docs import docstring
+from viewer.options.table import docstring
 found["help"] = "facing" in raystream.Renderer.__doc__
 print(json.dumps(found))
 """

@@ -120,7 +120,7 @@ def panels() -> list[str]:
     sys.path.insert(0, str(Path(__file__).parents[1] / "window"))
     from panel_stage import Stage
 
-    from viewer.stream.gl.device import shared_device
+    from viewer.stream.gl.devices import shared_device
     from viewer.window.panels import panels as drawn
 
     offered: list[str] = []
@@ -140,7 +140,7 @@ def panels() -> list[str]:
 def checked() -> list[str]:
     """Names of what the shader check assembles, of the program and of one more."""
     from viewer.cli.shader_check import machines
-    from viewer.stream.gl.device import shared_device
+    from viewer.stream.gl.devices import shared_device
 
     machines.RECIPES, machines.TESTS, machines.LAYERED = (), ("watertight",), ()
     machines.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}

@@ -17,12 +17,13 @@ from viewer.renderer.renderer import Renderer
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
+from viewer.stream.compile.body import dead_streams
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.liveness import dead_streams
-from viewer.stream.compile.order import Element, Loop
-from viewer.stream.gl.device import Device, open_device
+from viewer.stream.compile.order import Element, StateLoop
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
 
 SIZE = (20, 12)
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -84,7 +85,7 @@ def test_streams_die_where_no_ray_needs_them(linked: LinkedProgram) -> None:
     (step,) = (each for each in linked.steps("surface") if each.turns)
     dead = dead_streams(linked, step)
     (loop,) = step.order
-    assert isinstance(loop, Loop)
+    assert isinstance(loop, StateLoop)
     assert "film" not in {stream for streams in dead.values() for stream in streams}  # a result: always needed
     assert dead[loop.head] == ("hit", "traversal", "setup") == dead["setup@resolve"]
     assert "interaction" in dead["arrive"] and "pending" in dead["light"]
@@ -92,10 +93,10 @@ def test_streams_die_where_no_ray_needs_them(linked: LinkedProgram) -> None:
     assert not dead["resolve"] and not dead["finish"]
 
 
-def loops(elements: Sequence[Element]) -> Iterator[Loop]:
+def loops(elements: Sequence[Element]) -> Iterator[StateLoop]:
     """The loops among nested elements, inner ones too."""
     for element in elements:
-        if isinstance(element, Loop):
+        if isinstance(element, StateLoop):
             yield element
             yield from loops(element.body)
 

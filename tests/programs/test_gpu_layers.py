@@ -13,7 +13,8 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
-from viewer.stream.gl.device import Device, open_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
 
 SIZE = (20, 12)
 

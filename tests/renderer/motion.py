@@ -15,9 +15,8 @@ from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.hierarchy import Deformer, Hierarchy, Skin
-from viewer.scene.instance import Instance, transforms_of
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh, transforms_of
 from viewer.scene.scene import Scene
 
 SIZE = (32, 32)

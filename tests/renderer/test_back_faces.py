@@ -12,7 +12,7 @@ import pytest
 from viewer import Camera, Renderer
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.preview.gbuffer_raster import raster_meshes
-from viewer.scene.edits.culling import culled, culled_of_objects, culls
+from viewer.scene.edits.materials import culled, culled_of_objects, culls
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh

@@ -17,7 +17,7 @@ from viewer.cli.main import main
 from viewer.renderer.device import grid_build
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sequence import render_frames
-from viewer.scene.instance import Instance
+from viewer.scene.mesh import Instance
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 

@@ -14,7 +14,7 @@ from viewer.base.errors import ViewerError
 from viewer.cli.main import main
 from viewer.stream.analysis import spirv
 from viewer.stream.analysis.instructions import _counted as instructions_of
-from viewer.stream.analysis.length_limits import remarks
+from viewer.stream.analysis.instructions import remarks
 from viewer.stream.declare.limits import rounded
 
 STEPS = {"program": "cast", "accel": "grid", "grid": 6, "fuse": "none", "unroll": 1, "intersection": "moller-trumbore"}

@@ -15,7 +15,7 @@ from viewer.renderer.one_line import render
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sequence import render_frames
 from viewer.scene.animation import Animation
-from viewer.scene.instance import Instance
+from viewer.scene.mesh import Instance
 from viewer.scene.scene import Scene
 
 

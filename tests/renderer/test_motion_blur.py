@@ -38,9 +38,9 @@ from viewer.scene.deform.deformation import Deformation, MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import exposed, key_count
 from viewer.scene.hierarchy import Deformer, Skin, compose
-from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
+from viewer.scene.mesh import Instance
 from viewer.scene.projections.models import Fisheye
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene

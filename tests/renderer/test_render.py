@@ -14,7 +14,7 @@ from pictures import MACHINES, assert_same
 
 import viewer
 from viewer import Camera, Renderer, Scene, ViewerError
-from viewer.cameras.pinhole import BACKGROUND
+from viewer.cameras.lens import BACKGROUND
 from viewer.film.layers import LAYERS
 from viewer.renderer.sampling.frame_plan import TileDone, Tiling
 

@@ -14,7 +14,6 @@ import pytest
 from gl_objects import living
 
 from viewer.base.errors import ShaderError
-from viewer.base.generators import returned
 from viewer.film.error.stop import Stop
 from viewer.renderer.device import tuning as tunings
 from viewer.renderer.device.tuning import (
@@ -44,7 +43,9 @@ from viewer.renderer.session.trials import (
 )
 from viewer.stream.compile.addresses import IN_BUFFER
 from viewer.stream.compile.memories import tables_of
-from viewer.stream.gl.device import Device, open_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
+from viewer.stream.jobs import returned
 from viewer.stream.machines.multipass import Multipass
 from viewer.viewport.display.picture_texture import PictureTexture
 

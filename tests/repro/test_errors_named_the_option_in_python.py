@@ -14,7 +14,7 @@ import viewer
 from viewer.base.errors import ViewerError, keywords
 from viewer.cli import main as cli
 from viewer.film.layers import LAYERS, SERIES
-from viewer.options import compare, remote
+from viewer.options import commands, compare
 from viewer.options.declare import Option, wrong
 from viewer.options.table import OPTIONS
 from viewer.programs.registry import PICTURES
@@ -138,7 +138,9 @@ def test_words_after_an_option_are_values_of_it() -> None:
     assert found > 20
 
 
-@pytest.mark.parametrize("option", [*remote.REMOTE.values(), *compare.COMPARE.values()], ids=lambda option: option.name)
+@pytest.mark.parametrize(
+    "option", [*commands.REMOTE.values(), *compare.COMPARE.values()], ids=lambda option: option.name
+)
 def test_other_commands_options_stay_as_typed(option: Option) -> None:
     if option.name not in OPTIONS:
         assert keywords(f"needs {option.flag}") == f"needs {option.flag}"

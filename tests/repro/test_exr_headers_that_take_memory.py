@@ -77,8 +77,8 @@ def test_only_three_channels_are_read(tmp_path, monkeypatch) -> None:
     channels = {"RGB": PIXELS} | {f"layer.{k}": np.zeros((4, 5), np.float32) for k in range(50)}
     saved(tmp_path / "a.exr", channels)
     asked: list[str] = []
-    lines = exr.Pixels.lines
-    monkeypatch.setattr(exr.Pixels, "lines", lambda self, names, *at: asked.extend(names) or lines(self, names, *at))
+    lines = exr.ExrPixels.lines
+    monkeypatch.setattr(exr.ExrPixels, "lines", lambda self, names, *at: asked.extend(names) or lines(self, names, *at))
     np.testing.assert_array_equal(read_picture(tmp_path / "a.exr"), PIXELS)
     assert asked == ["R", "G", "B"]
 

@@ -17,7 +17,7 @@ from viewer.base.errors import ViewerError
 from viewer.formats import load
 from viewer.formats.image import memory
 from viewer.formats.image.images import decode, header, read_image
-from viewer.formats.image.memory import Header, ImageMemory
+from viewer.formats.image.memory import ImageHeader, ImageMemory
 
 
 def encoded(picture: Library.Image, kind: str, **options) -> bytes:
@@ -88,7 +88,7 @@ def test_images_that_fit_are_read_whole() -> None:
 
 
 def test_small_files_of_many_large_images_are_refused() -> None:
-    budget, image = ImageMemory(), Header(8192, 8192, decoder=1)
+    budget, image = ImageMemory(), ImageHeader(8192, 8192, decoder=1)
     for _ in range(4):
         assert budget.plan(image, 100, "x") == 1
     with pytest.raises(ViewerError, match=r"and the images before take more than 1\.0 GiB"):

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from viewer.formats.image import environment_maps
-from viewer.formats.image.color import linear_from_srgb
+from viewer.scene.texture import linear_from_srgb
 
 WIDTH, HEIGHT, BLOCK = 1024, 500, 8  # the last row of blocks is cut
 

@@ -16,7 +16,8 @@ import pytest
 from viewer import Renderer, Scene
 from viewer.base.errors import DeviceError, ViewerError
 from viewer.renderer.session.session import Session
-from viewer.stream.gl.device import Device, open_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
 
 SIZE = (24, 16)
 PATIENCE = 600.0  # seconds, after which a thread that should have ended hangs

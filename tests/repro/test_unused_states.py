@@ -90,7 +90,7 @@ def test_the_best_that_fits_is_found(tmp_path: Path) -> None:
     shutil.copy(best, target)
     best.unlink()
     assert state.find(SIZE)[0] == target  # a picture that is there may have samples added
-    assert state.find(SIZE, pictures=False)[:2] == (states.existing(target)[-1], 3)
+    assert state.find(SIZE, pictures=False)[:2] == (states.existing_states(target)[-1], 3)
     assert state.find(SIZE[::-1])[0] is None
 
 

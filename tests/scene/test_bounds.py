@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.renderer.inputs.settings import Settings
-from viewer.scene import scene as scenes
+from viewer.scene.geometry import bounds
 from viewer.scene.geometry.bounds import bounds_of
 from viewer.scene.hierarchy import compose
 from viewer.scene.mesh import Mesh
@@ -55,8 +55,8 @@ TRIANGLE = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many meshes each look at vertices was at."""
     found: list[int] = []
-    used = scenes.used_points
-    monkeypatch.setattr(scenes, "used_points", lambda meshes: (found.append(len(meshes)), used(meshes))[1])
+    used = bounds.used_points
+    monkeypatch.setattr(bounds, "used_points", lambda meshes: (found.append(len(meshes)), used(meshes))[1])
     return found
 
 

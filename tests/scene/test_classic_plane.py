@@ -11,7 +11,7 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.scene import builtin
 from viewer.scene.builtin.parts.shapes import boxes
 from viewer.scene.edits.classic_plane import on_plane
-from viewer.scene.edits.vertex_colors import decided_materials
+from viewer.scene.edits.materials import decided_materials
 from viewer.scene.scene import Scene
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.scene.camera import FILL, Camera
-from viewer.scene.geometry.framing import overview, view_direction
+from viewer.scene.camera import Camera
+from viewer.scene.geometry.framing import FILL, filling, overview, view_direction
 from viewer.scene.geometry.silhouette import DIRECTIONS, MOST_INSTANCES, outermost
 from viewer.scene.geometry.surface import surface_points
 from viewer.scene.mesh import Mesh
@@ -41,7 +41,7 @@ def test_points_fill_the_picture(points: Any, away: Any, aspect: float) -> None:
     size = np.ptp(placed, axis=0).max()
     if size < 1e-3:
         return
-    camera = Camera.filling(placed, 30.0, away, aspect)
+    camera = filling(placed, 30.0, away, aspect)
     low, high = extents(camera, placed, aspect)
     np.testing.assert_allclose(low + high, 0.0, atol=1e-5)  # in the middle along both
     filled = ((high - low) / 2).max()
@@ -52,7 +52,7 @@ def test_points_fill_the_picture(points: Any, away: Any, aspect: float) -> None:
 
 @pytest.mark.parametrize("points", [np.zeros((0, 3)), np.full((1, 3), 7.0), np.full((9, 3), 1e18)])
 def test_points_that_fill_nothing(points: np.ndarray) -> None:
-    camera = Camera.filling(points)
+    camera = filling(points)
     assert np.isfinite(np.array(camera.basis())).all() and camera.origin != camera.target
 
 

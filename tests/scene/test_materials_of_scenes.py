@@ -12,8 +12,7 @@ from tests.scene.unit_square import square
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.edits.classic_plane import GLASS, POLISHED, on_plane, tiles
-from viewer.scene.edits.culling import culled, culled_of_objects, culls
-from viewer.scene.edits.vertex_colors import colorings, decided_materials
+from viewer.scene.edits.materials import colorings, culled, culled_of_objects, culls, decided_materials
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture

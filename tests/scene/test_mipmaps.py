@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.formats.image.color import linear_from_srgb
 from viewer.scene.edits import mipmaps
 from viewer.scene.edits.mipmaps import level_sizes, mip_levels, reduced
-from viewer.scene.texture import Image
+from viewer.scene.texture import Image, linear_from_srgb
 
 
 def picture(width: int, height: int, kind: type = np.uint8) -> Image:

@@ -20,9 +20,8 @@ from viewer.scene.edits.movable import with_light_at
 from viewer.scene.exposure.exposure import at_keys, bounds_in_motion, exposed, key_count, moving_camera
 from viewer.scene.exposure.keys import DEVIATION, _deviation, enough_cameras
 from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.instance import Instance, transforms_of
 from viewer.scene.light import Light
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh, transforms_of
 from viewer.scene.scene import Scene
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import viewer
-from viewer.scene.edits.alone import is_single_object
+from viewer.scene.edits.framed import is_single_object
 from viewer.scene.geometry.framing import AROUND
 from viewer.scene.light import luminance
 from viewer.scene.sky import (

@@ -10,7 +10,8 @@ import pytest
 import toys
 
 from viewer.base import paths
-from viewer.stream.gl.device import Device, open_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
 
 
 @pytest.fixture(scope="session")

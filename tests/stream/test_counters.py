@@ -11,7 +11,7 @@ import pytest
 from toys import COLLATZ, NESTED, STRAIGHT, Toy, simulate
 
 from viewer.stream.machines.common import Machine
-from viewer.stream.machines.counters import KernelTotal, Pass, Stats
+from viewer.stream.machines.counters import KernelPass, KernelTotal, Stats
 from viewer.stream.machines.mask import MASKS
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Threshold
@@ -194,7 +194,7 @@ def test_stats_are_json(device):
 
 def test_stats_of_pieces_add_up():
     def made(rays: int, fragments: list[int]) -> Stats:
-        passes = [Pass("walk", n, n, 0.5, 2 * n, 3 * n) for n in fragments]
+        passes = [KernelPass("walk", n, n, 0.5, 2 * n, 3 * n) for n in fragments]
         kernels = {"walk": KernelTotal("walk", sum(fragments), 10 * sum(fragments), 22, 10, 88)}
         return Stats(rays, len(passes), passes, kernels, mask_passes=1, count_passes=7, waits=3, copy_passes=2, draws=5)
 

@@ -9,8 +9,10 @@ import threading
 import pytest
 
 from viewer.base.errors import DeviceError
-from viewer.stream.gl import device as devices_module
-from viewer.stream.gl.device import VARIABLE, Device, devices, open_device, shared_device
+from viewer.stream.gl import device as device_module
+from viewer.stream.gl import devices as devices_module
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import VARIABLE, devices, open_device, shared_device
 
 egl = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="devices are chosen through EGL, on Linux")
 
@@ -169,10 +171,10 @@ def test_a_process_that_was_forked_is_told(device, monkeypatch):
         def on_exit(self, function, argument) -> None:
             registered.append((function, argument))
 
-    process = devices_module._Process
+    process = device_module.Process
     monkeypatch.setattr(process, "opened", True)
     monkeypatch.setattr(process, "forked", False)
-    monkeypatch.setattr(devices_module.ctypes, "CDLL", lambda name: Library())
+    monkeypatch.setattr(device_module.ctypes, "CDLL", lambda name: Library())
     monkeypatch.setattr(devices_module.sys, "platform", "linux")
     process.after_fork()
     assert registered == [("exit", None)]

@@ -33,7 +33,7 @@ from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw as DrawStep
 from viewer.stream.pace import FIRST, LONGEST, DrawSizes
-from viewer.stream.raster.instanced import Draw, in_parts
+from viewer.stream.raster.instanced import InstancedDraw, in_parts
 from viewer.stream.raster.scatter import Scatter
 
 SIZE = 64, 48
@@ -127,9 +127,13 @@ def woods() -> Scene:
 
 def test_draws_are_cut_and_put_together_in_their_order() -> None:
     """Whatever the sizes, the instances' triangles are those of the draws, one after the other."""
-    draws = [Draw(0, False, 5, 7, 0, 1), Draw(0, False, 20, 3, 2, 5), Draw(1, True, 40, 11, 1, 3)]
+    draws = [
+        InstancedDraw(0, False, 5, 7, 0, 1),
+        InstancedDraw(0, False, 20, 3, 2, 5),
+        InstancedDraw(1, True, 40, 11, 1, 3),
+    ]
 
-    def expanded(found: list[Draw]) -> list[tuple[int, bool, int, int]]:
+    def expanded(found: list[InstancedDraw]) -> list[tuple[int, bool, int, int]]:
         return [
             (draw.kind, draw.mirrored, draw.offset + k, draw.first + n)
             for draw in found

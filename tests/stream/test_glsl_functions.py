@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from viewer.accel import triangles
-from viewer.cameras.lens import thin_lens
-from viewer.cameras.pinhole import camera_uniforms, constant_environment
+from viewer.cameras.lens import camera_uniforms, constant_environment, thin_lens
 from viewer.kernels.records import HIT, RAY
 from viewer.materials.geometry import flat_geometry
 from viewer.materials.tables import appearance

@@ -256,7 +256,7 @@ def test_steps_have_the_context_and_the_caller_needs_none(device, monkeypatch):
     resources = Resources(device)
 
     def look() -> None:
-        found.append(module._thread.device is device)
+        found.append(module.this_thread.device is device)
 
     def job() -> Job:
         look()
@@ -264,8 +264,8 @@ def test_steps_have_the_context_and_the_caller_needs_none(device, monkeypatch):
         yield Draw(look)
         look()
 
-    monkeypatch.setattr(module._thread, "device", None)  # as if the test were not within the device's context
+    monkeypatch.setattr(module.this_thread, "device", None)  # as if the test were not within the device's context
     for _ in Executor(device, resources, lambda run: pytest.fail("no run")).run(job()):
-        assert module._thread.device is None
+        assert module.this_thread.device is None
     assert found == [True] * 4
     device.context.__enter__()  # leaving left none current

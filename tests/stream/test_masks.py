@@ -14,8 +14,7 @@ from viewer.stream.gl.draw import Tiles
 from viewer.stream.machines.count import Queries
 from viewer.stream.machines.mask import StencilMask
 from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.options import EDGE
-from viewer.stream.machines.policy import Naive, Sweep
+from viewer.stream.machines.policy import EDGE, Naive, Sweep
 from viewer.stream.machines.tiled import TileLoop
 
 SIZE = (33, 7)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.programs import ray_cast
-from viewer.stream.compile.order import Element, Loop, flatten, weak_topological_order
+from viewer.stream.compile.order import Element, StateLoop, flatten, weak_topological_order
 
 Graph = dict[str, list[str]]
 
@@ -38,13 +38,13 @@ def reachable(edges: Graph, start: str, within: set[str]) -> set[str]:
 
 def check(edges: Graph, elements: tuple[Element, ...], within: set[str]) -> None:
     """Between elements all edges lead forward; without its head, a loop is an order again."""
-    place = {s: k for k, e in enumerate(elements) for s in (e.states() if isinstance(e, Loop) else [e])}
+    place = {s: k for k, e in enumerate(elements) for s in (e.states() if isinstance(e, StateLoop) else [e])}
     assert set(place) == within
     for start in within:
         for end in edges[start]:
             assert end not in place or end == start or place[start] <= place[end]
     for element in elements:
-        if isinstance(element, Loop):
+        if isinstance(element, StateLoop):
             members = set(element.states())
             for state in members:  # a loop is a strongly connected component, and no more
                 assert reachable(edges, state, within) & within >= members
@@ -68,7 +68,7 @@ def test_a_part_of_the_states_is_ordered_alike(edges, data):
 
 
 def shown(elements: tuple[Element, ...]) -> str:
-    return " ".join(f"({shown((e.head, *e.body))})" if isinstance(e, Loop) else e for e in elements)
+    return " ".join(f"({shown((e.head, *e.body))})" if isinstance(e, StateLoop) else e for e in elements)
 
 
 def test_the_ray_casters_order():

@@ -6,12 +6,12 @@ from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.prepare import preparations
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, Prepared, copying
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, PreparedValue, copying
 from viewer.stream.declare.program import DONE, Program, State
 from viewer.stream.declare.record import Field, Record
 
 PLACE, LIGHT = Record("Place", Field("x", "float")), Record("Light", Field("y", "float"))
-OWN = Prepared("Place", "float", "find_own", "own_kept", "OWN", frozenset({"shine"}), kept=frozenset({"turn"}))
+OWN = PreparedValue("Place", "float", "find_own", "own_kept", "OWN", frozenset({"shine"}), kept=frozenset({"turn"}))
 SHINING = Module("shining", ("shine",), "shine.glsl", uses=(PLACE,), prepared=OWN)
 TURNING = Module("turning", ("turn",), "turn.glsl", uses=(PLACE,))
 ARRIVE = Kernel("arrive", (OUT("place", PLACE),), ("done",))

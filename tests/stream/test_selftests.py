@@ -14,9 +14,9 @@ from viewer.stream.selftest import machines, masks, numbers, program, storage
 from viewer.stream.selftest.capabilities import FEATURES, capabilities
 from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, worst
 from viewer.stream.selftest.draws import stream
-from viewer.stream.selftest.numbers import Function
-from viewer.stream.selftest.registry import CHECKS, GROUPS
+from viewer.stream.selftest.numbers import FloatFunction
 from viewer.stream.selftest.times import TIMES
+from viewer.stream.selftest.ways import CHECKS, GROUPS
 
 INEXACT = (
     "numbers",
@@ -87,15 +87,15 @@ def test_a_texel_of_another_step_is_noticed(device: Device, mask: str) -> None:
 @pytest.mark.parametrize(
     ("made", "verdict"),
     [
-        (Function("a / b", lambda a, b: a / b * (1 + 2.0**-24), 0.1, 1.0, 2.5), DIFFERS),
-        (Function("a / b", lambda a, b: a / b * (1 + 2.0**-20), 0.1, 1.0, 2.5), FAIL),
-        (Function("sin(a)", lambda a, b: np.sin(a) + 1e-4, -1.0, 1.0, 2.0**-11, absolute=True), DIFFERS),
-        (Function("sin(a)", lambda a, b: np.sin(a) + 1e-3, -1.0, 1.0, 2.0**-11, absolute=True), FAIL),
-        (Function("a / b", lambda a, b: a / b * np.where(b < 0.101, 1 + 2.0**-18, 1), 0.1, 1.0, 2.5), FAIL),
-        (Function("a / (b - b)", lambda a, b: a, 0.1, 1.0, 2.5), FAIL),
+        (FloatFunction("a / b", lambda a, b: a / b * (1 + 2.0**-24), 0.1, 1.0, 2.5), DIFFERS),
+        (FloatFunction("a / b", lambda a, b: a / b * (1 + 2.0**-20), 0.1, 1.0, 2.5), FAIL),
+        (FloatFunction("sin(a)", lambda a, b: np.sin(a) + 1e-4, -1.0, 1.0, 2.0**-11, absolute=True), DIFFERS),
+        (FloatFunction("sin(a)", lambda a, b: np.sin(a) + 1e-3, -1.0, 1.0, 2.0**-11, absolute=True), FAIL),
+        (FloatFunction("a / b", lambda a, b: a / b * np.where(b < 0.101, 1 + 2.0**-18, 1), 0.1, 1.0, 2.5), FAIL),
+        (FloatFunction("a / (b - b)", lambda a, b: a, 0.1, 1.0, 2.5), FAIL),
     ],
 )
-def test_wrong_arithmetic_is_noticed(device: Device, made: Function, verdict: str) -> None:
+def test_wrong_arithmetic_is_noticed(device: Device, made: FloatFunction, verdict: str) -> None:
     assert numbers._measured(made)(device).verdict == verdict
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.stream.compile.addresses import IN_BUFFER, Layout
+from viewer.stream.compile.addresses import IN_BUFFER, Addressing
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.memory import Memory
@@ -27,7 +27,7 @@ def test_the_rows_of_a_change_are_uploaded(device, per_row: int, first: int, las
         pytest.skip("this device has no buffer textures")
     table = Table("rows", WIDE, np.zeros(COUNT, WIDE.dtype), hot=True)
     table.data["a"] = np.arange(COUNT)[:, None] + [0, 0.25, 0.5, 0.75]
-    memory = Memory(device, table, Layout(per_row, 4))
+    memory = Memory(device, table, Addressing(per_row, 4))
     before = texels(memory)[:COUNT].copy()
     table.data["b"][first:last] = 7.0
     memory.update(first, last)

@@ -14,8 +14,9 @@ from viewer.film.error.stop import Stop
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
-from viewer.stream.gl.device import Device, open_device
-from viewer.stream.gl.objects import Moment, Readback
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import open_device
+from viewer.stream.gl.objects import Readback, Timestamp
 from viewer.stream.gl.stream import float_texture
 from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.display.picture_texture import PictureTexture
@@ -123,12 +124,12 @@ def test_texels_come_when_they_are_there(device: Device) -> None:
         texture = float_texture(device, (5, 3))
         wanted = np.arange(60, dtype=np.float32).reshape(3, 5, 4)
         texture.write(wanted)
-        coming, done = Readback(device, texture), Moment(device)
+        coming, done = Readback(device, texture), Timestamp(device)
         device.context.finish()
         waits = device.waits
         assert coming.ready and done.ready
         np.testing.assert_array_equal(coming.read(), wanted)
-        later = Moment(device)
+        later = Timestamp(device)
         device.context.finish()
         assert later.seconds >= done.seconds > 0
         assert device.waits == waits

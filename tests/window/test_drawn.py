@@ -19,7 +19,7 @@ from drawing import Notes, Sheet, compare, plain, watched  # noqa: E402  # impor
 from panel_stage import Stage  # noqa: E402
 
 import viewer  # noqa: E402
-from viewer.options.values import PolicyChoice  # noqa: E402
+from viewer.options.named_values import PolicyChoice  # noqa: E402
 from viewer.scene.animation import Animation, Track  # noqa: E402
 from viewer.scene.environment import ImageEnvironment  # noqa: E402
 

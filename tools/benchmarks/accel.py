@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 import viewer
 from viewer.accel import structures
-from viewer.accel.structures import Primitives, Recipe, Structure
+from viewer.accel.structures import Primitives, Structure, StructureOptions
 from viewer.accel.two_level.build import over_instances
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
 from viewer.renderer.sampling.rays import pack_rays
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
-from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import shared_device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.registry import MACHINES
@@ -48,14 +49,14 @@ MACHINES_USED: dict[str, dict[str, Any]] = {
 }
 EVERY = tuple(MACHINES_USED)
 # structure -> its options, and its traversals with the machines to measure.
-FLAT: dict[str, tuple[Recipe, dict[str, tuple[str, ...]]]] = {
-    "bvh": (Recipe("bvh"), {"stack": EVERY[:2], "octants": EVERY, "escape": EVERY[::2]}),
-    "bvh, midpoint": (Recipe("bvh", build="midpoint"), {"stack": EVERY[:1]}),
-    "grid": (Recipe("grid"), {"dda": EVERY, "adinetz": EVERY[::2]}),
+FLAT: dict[str, tuple[StructureOptions, dict[str, tuple[str, ...]]]] = {
+    "bvh": (StructureOptions("bvh"), {"stack": EVERY[:2], "octants": EVERY, "escape": EVERY[::2]}),
+    "bvh, midpoint": (StructureOptions("bvh", build="midpoint"), {"stack": EVERY[:1]}),
+    "grid": (StructureOptions("grid"), {"dda": EVERY, "adinetz": EVERY[::2]}),
 }
-TWO_LEVEL: dict[str, tuple[Recipe, dict[str, tuple[str, ...]]]] = {
-    "two-level-bvh": (Recipe("two-level-bvh"), {"stack": EVERY[:2], "octants": EVERY}),
-    "two-level-grid": (Recipe("two-level-grid"), {"adinetz": EVERY}),
+TWO_LEVEL: dict[str, tuple[StructureOptions, dict[str, tuple[str, ...]]]] = {
+    "two-level-bvh": (StructureOptions("two-level-bvh"), {"stack": EVERY[:2], "octants": EVERY}),
+    "two-level-grid": (StructureOptions("two-level-grid"), {"adinetz": EVERY}),
 }
 # scene -> its name in `scenes`, and its structures. A flattened forest is another scene's job.
 SCENES = {

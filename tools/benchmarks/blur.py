@@ -27,7 +27,7 @@ from viewer.scene.builtin.parts.shapes import sphere
 from viewer.scene.camera import Camera
 from viewer.scene.exposure.exposure import exposed, key_count, moving_camera
 from viewer.scene.hierarchy import compose
-from viewer.scene.instance import Instance
+from viewer.scene.mesh import Instance
 from viewer.scene.scene import Scene
 
 from .common import Options, Result, Table, Timing, facts, interleave, say

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
-from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import shared_device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,9 +20,8 @@ from viewer.scene.animation import Animation, Track
 from viewer.scene.deform.deformation import Deformation, MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.hierarchy import Deformer, Hierarchy, Skin, compose
-from viewer.scene.instance import Instance
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture
 from viewer.stream.jobs import Executor, Job

@@ -22,7 +22,7 @@ from typing import Any
 from viewer.renderer.renderer import Renderer
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
-from viewer.stream.gl.device import shared_device
+from viewer.stream.gl.devices import shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.selftest.ways import trust
 

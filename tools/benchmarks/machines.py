@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from viewer.cameras.pinhole import camera_uniforms
+from viewer.cameras.lens import camera_uniforms
 from viewer.kernels import PIXEL
 from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.renderer import Renderer

@@ -26,7 +26,7 @@ def main(scene: str, camera: str, fov: str, width: str, height: str, program: st
 
     import viewer
     from viewer.renderer.renderer import Renderer
-    from viewer.stream.gl.device import shared_device
+    from viewer.stream.gl.devices import shared_device
 
     done("import")
     loaded = viewer.load(scene)

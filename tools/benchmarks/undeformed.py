@@ -20,8 +20,7 @@ from viewer.scene.deform.deformation import Deformation, MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.instance import transforms_of
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Mesh, transforms_of
 from viewer.scene.scene import Scene
 
 from .common import Options, Result, Table, facts, interleave, say, target_tables

@@ -26,8 +26,7 @@ from viewer.film.files import checkpoint, image
 from viewer.film.film import Film
 from viewer.formats import load
 from viewer.formats.bsp import lumps as bsp
-from viewer.formats.gltf.decoders import basis
-from viewer.formats.gltf.extras import installed
+from viewer.formats.gltf.decoders import basis, installed
 from viewer.formats.image import environment_maps, images
 from viewer.formats.image.memory import ImageMemory
 from viewer.remote.serve import NEEDED

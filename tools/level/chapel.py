@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.patches import weights
+from viewer.formats.bsp.faces import weights
 
 from .faces import Level
 from .textures import FLOOR, LAMP, STONE, TRIM, VAULT, WOOD

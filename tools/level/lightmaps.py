@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import viewer
 from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.patches import STEPS, tessellated
+from viewer.formats.bsp.faces import STEPS, tessellated
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 

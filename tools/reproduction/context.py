@@ -14,7 +14,8 @@ from benchmarks import scenes
 import viewer
 from viewer.base.paths import PACKAGE, assets, shaders
 from viewer.scene.scene import Scene
-from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import shared_device
 
 from . import kept
 from .model import AbsentError

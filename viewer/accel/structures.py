@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import loop, quadrics, triangles
+from viewer.accel import quadrics, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
@@ -18,16 +18,18 @@ from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.base.errors import ViewerError
+from viewer.kernels.records import RAY
 from viewer.options.declare import suggestion
 from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
+from viewer.stream.declare.record import Field, Record
 
 Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class StructureOptions:
     """Options of a structure's build and traversal, of scope ``prepare``, checked."""
 
     accel: str = "bvh"
@@ -43,8 +45,8 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Primitives:
-    """What a flat scene holds: corners (T, 3, 3) of triangles, some of them in the place of quadrics; ``culled`` (T,):
-    back faces invisible to the camera; ``moving``: those that move while the shutter is open."""
+    """A flat scene's primitives: corners (T, 3, 3) of triangles, some in the place of quadrics; ``culled`` (T,): back
+    faces invisible to the camera; ``moving``: those that move while the shutter is open."""
 
     corners: NDArray[np.float32]
     placed: Sequence[PlacedQuadric] = ()
@@ -84,7 +86,7 @@ class Structure:
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its `made`. None
         for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the
-        same objects, and where both hold what moves while the shutter is open."""
+        same objects, and where both hold triangles that move while the shutter is open."""
         if (self.name, self.levels) != (other.name, other.levels):
             return []
         swept = self.levels == 2 and self.built.swept and other.built.swept
@@ -106,7 +108,7 @@ class Structure:
         return [module for modules in self._made.values() for module in modules]
 
 
-def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
+def traversals(recipe: StructureOptions, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
     """The two traversals of a structure with the ``known`` ones. Raises ViewerError for another structure's."""
     if recipe.traversal == "auto":
         return whole, stepwise
@@ -117,7 +119,7 @@ def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]
 
 
 def over_grid(
-    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The uniform grid over triangles and quadrics."""
     from viewer.accel.grid import build as grid_build
@@ -142,7 +144,7 @@ def over_grid(
     )
 
 
-def _grid_on_device(primitives: Primitives, recipe: Recipe, before: Structure | None) -> Structure:
+def _grid_on_device(primitives: Primitives, recipe: StructureOptions, before: Structure | None) -> Structure:
     """The uniform grid over triangles, to be built on the device; ``before``: of an earlier frame."""
     from viewer.accel.grid import grid
     from viewer.accel.grid.on_device import DeviceGrid, plan
@@ -168,7 +170,7 @@ def _grid_on_device(primitives: Primitives, recipe: Recipe, before: Structure | 
 
 
 def over_bvh(
-    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The bounding volume hierarchy over triangles and quadrics."""
     bounds, _ = _bounding(primitives, mean=True)
@@ -189,7 +191,7 @@ def over_bvh(
 
 
 def brute_force(
-    primitives: Primitives, recipe: Recipe, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """No structure: every ray is tested against all triangles and quadrics, as in Purcell et al. (2003, section 2.4).
     Raises ViewerError for more than `MOST_UNSORTED`."""
@@ -210,7 +212,7 @@ def brute_force(
         order,
         whole,
         stepwise,
-        lambda traversal: [loop.module(len(order)), *tests],
+        lambda traversal: [loop_module(len(order)), *tests],
         facts={"traversal": whole},
         statistics={
             "triangles": len(primitives.corners),
@@ -221,8 +223,8 @@ def brute_force(
 
 
 def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and of what moves (``mean``: over
-    its mean box), and a mask of those.
+    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and moving triangle
+    (``mean``: over its mean box), and a mask of those.
 
     Duplicate triangles are left out.
     """
@@ -241,7 +243,7 @@ def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.fl
 
 
 def _tests(
-    recipe: Recipe, primitives: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
+    recipe: StructureOptions, primitives: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
 ) -> list[Module]:
     """The modules of the tests of a flat scene's candidates."""
     marks = None
@@ -262,7 +264,7 @@ def _tests(
     return quadrics.with_quadrics(test, quadrics.record(primitives.placed)) if primitives.placed else [test]
 
 
-ON_DEVICE = "device-grid"  # of `Recipe.rebuild`: grids are built on the device
+ON_DEVICE = "device-grid"  # of `StructureOptions.rebuild`: grids are built on the device
 FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": brute_force}
 MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
 TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the objects' structure
@@ -280,3 +282,18 @@ def automatic(scene: Scene) -> str:
     flat = scene.triangle_count
     moves = any(instance.motion is not None for instance in scene.instances)  # boxes of objects are tighter
     return f"{TWO_LEVEL}bvh" if moves or (flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct) else "bvh"
+
+
+TRAVERSAL = Record("Traversal", Field("candidate", "int", about="address of the next candidate"))
+
+
+def loop_module(count: int) -> Module:
+    """The loop over ``count`` candidates."""
+    return Module(
+        "loop over all",
+        provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
+        source="accel/loop.glsl",
+        uniforms={"loop_count": ("int", count)},
+        module_state=TRAVERSAL,
+        uses=(RAY,),
+    )

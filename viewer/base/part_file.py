@@ -21,7 +21,7 @@ except ImportError:  # Windows
 MOST = 8  # concurrent writers of one target whose parts are found again
 
 
-class Part:
+class PartFile:
     """An unfinished file: its ``path``, and the lock that marks its writer alive."""
 
     def __init__(self, path: Path, lock: int | None) -> None:
@@ -40,14 +40,14 @@ class Part:
             os.close(lock)
 
 
-def begin(target: Path) -> Part:
+def begin(target: Path) -> PartFile:
     """Create the empty file that will become the target: in its folder, with the permissions of an ordinary new file.
 
-    Removes parts of dead writers for the same target. To be followed by `Part.end`. Raises OSError.
+    Removes parts of dead writers for the same target. To be followed by `PartFile.end`. Raises OSError.
     """
     if fcntl is None:
         return _create(_name(target, os.urandom(6).hex()))
-    made: Part | None = None
+    made: PartFile | None = None
     for number in range(MOST):
         path = _name(target, str(number))
         if os.path.lexists(path):
@@ -63,7 +63,7 @@ def _name(target: Path, which: str) -> Path:
     return target.with_name(f".raystream-{digest}-{which}.part")
 
 
-def _create(path: Path) -> Part:
+def _create(path: Path) -> PartFile:
     """Raises FileExistsError if it exists, or if another process removes it as a dead writer's."""
     made = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     try:
@@ -71,7 +71,7 @@ def _create(path: Path) -> Part:
             raise OSError("no locks here")
         fcntl.flock(made, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(made).st_nlink:
-            return Part(path, made)
+            return PartFile(path, made)
         error: OSError | None = FileExistsError(str(path))
     except BlockingIOError:
         error = FileExistsError(str(path))
@@ -80,7 +80,7 @@ def _create(path: Path) -> Part:
     os.close(made)
     if error is not None:
         raise error
-    return Part(path, None)
+    return PartFile(path, None)
 
 
 def _remove_if_dead(path: Path) -> None:

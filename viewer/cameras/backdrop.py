@@ -1,4 +1,4 @@
-"""The backdrop: what the camera sees where its rays leave the scene, and a floor before it that is seen by its shadows
+"""The backdrop: the picture's background, where camera rays leave the scene, and a floor before it seen by its shadows
 and mirror images alone. Neither lights anything: they act on camera rays, and on those that the floor mirrors."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from viewer.cameras.blur import blurred
 from viewer.cameras.floor_light import floor_light
 from viewer.lighting.lights import LightList
-from viewer.options.background import blur_of
+from viewer.options.camera_values import blur_of
 from viewer.scene.environment import ConstantEnvironment, Environment
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
@@ -34,7 +34,7 @@ TEXEL = Record("BackgroundTexel", Field("radiance", "vec3", "W / (m^2 sr), linea
 
 @dataclass(frozen=True)
 class Floor:
-    """A floor at the ``height`` y that mirrors what is less than ``reach`` above it, scene units."""
+    """A floor at the ``height`` y that mirrors objects less than ``reach`` above it, scene units."""
 
     height: float
     reach: float
@@ -42,10 +42,10 @@ class Floor:
 
 @dataclass(frozen=True)
 class Backdrop:
-    """What camera rays see that leave the scene.
+    """The background for camera rays that leave the scene.
 
-    name  : as the option has it. tones : radiance seen straight down and straight up; None: the environment, spread by
-    so many ``degrees``. transparent : pictures have an alpha channel. floor : before it, if there is one.
+    name  : as the option has it. tones : radiance seen straight down and straight up; None: the environment, blurred
+    by ``degrees``. transparent : pictures have an alpha channel. floor : before it, if there is one.
     """
 
     name: str

@@ -16,7 +16,7 @@ STEPS = 16
 
 
 def blurred(image: ImageEnvironment, degrees: float) -> NDArray[np.float32]:
-    """(H, 2 H, 3) of an image's pixels, at its rotation of 0, spread by a standard deviation of so many degrees along
+    """(H, 2 H, 3): an image's pixels at rotation 0, blurred by a Gaussian of this standard deviation in degrees along
     every great circle; its mean over the sphere stays."""
     image = image.original or image
     return _spread(image, degrees) if image.pixels.flags.writeable else _kept(image, degrees)

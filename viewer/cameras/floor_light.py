@@ -22,7 +22,7 @@ SHARE = Record("FloorShare", Field("up_to", "float", about="share of the light i
 
 class FloorShares(NamedTuple):
     """table : cumulative shares of the rows of an image's upper half, then of the texels of each. size : texels across,
-    and rows of that half. irradiance : luminance of what arrives on the floor, W/m^2."""
+    and rows of that half. irradiance : luminance of the floor's irradiance, W/m^2."""
 
     table: Table
     size: tuple[int, int]
@@ -53,7 +53,7 @@ def floor_light(environment: Environment) -> Module:
 
 @cached_by_pixels
 def floor_shares(image: ImageEnvironment) -> FloorShares:
-    """What a floor gets from the texels of an image's upper half: mean radiance times the cosine over the texel."""
+    """A floor's irradiance from each texel of an image's upper half: mean radiance times the cosine over the texel."""
     height, width = image.pixels.shape[:2]
     rows = (height + 1) // 2
     edges = np.maximum(np.cos(np.arange(rows + 1) * (math.pi / height)), 0.0)

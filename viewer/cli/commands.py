@@ -261,7 +261,7 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
     """A remark on kernels that are too long for ``--limits``."""
     if arguments.limits == "none" or arguments.quiet:
         return []
-    from viewer.stream.analysis.length_limits import remarks
+    from viewer.stream.analysis.instructions import remarks
 
     return remarks(renderer.bind(renderer.program()), arguments.limits, renderer.resources)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn
 
-from viewer.base.distributions import clash, plugins
+from viewer.base import distributions
 from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.base.start.modules import loaded
@@ -29,11 +29,10 @@ from viewer.cli.devices import devices
 from viewer.cli.faults import FAULT, explained
 from viewer.cli.presets import preset
 from viewer.cli.thumbnail import thumbnail
-from viewer.options.commands import DATASET, DOCTOR, THUMBNAIL
+from viewer.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
 from viewer.options.processor import CHECK, MEASURE
-from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, meant
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
@@ -77,7 +76,7 @@ def entry() -> NoReturn:
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, terminate)
 
-    if "--quiet" not in sys.argv and (said := clash.remark()):
+    if "--quiet" not in sys.argv and (said := distributions.remark()):
         print(f"raystream: note: {printable(said)}", file=sys.stderr)
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
@@ -116,9 +115,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = DONE
         if sys.stdout is not None:
             sys.stdout.flush()
-        for said in plugins.faults if "--quiet" not in arguments else ():
+        for said in distributions.faults if "--quiet" not in arguments else ():
             print(f"raystream: note: {printable(said)}", file=sys.stderr)
-        plugins.faults.clear()
+        distributions.faults.clear()
         return code
     except KeyboardInterrupt as stop:
         code, Terminated.last = stop.code if isinstance(stop, Terminated) else STOPPED, None
@@ -285,7 +284,7 @@ def _reads(option: Option, word: str) -> bool:
 
 def options_table() -> str:
     """The table of options in Markdown, with what this installation registers."""
-    from viewer.options.docs import markdown_table
+    from viewer.options.table import markdown_table
     from viewer.renderer.inputs.registered import registered
 
     return markdown_table(registered())

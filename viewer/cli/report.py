@@ -13,8 +13,8 @@ import numpy as np
 
 from viewer.base.errors import DeviceError
 from viewer.options.table import OPTIONS
+from viewer.scene.edits.materials import decided_materials
 from viewer.scene.edits.movable import Movable, movable_lights
-from viewer.scene.edits.vertex_colors import decided_materials
 from viewer.scene.quadric import Quadric
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def device_lines(found: list[Mapping[str, Any]]) -> Iterator[str]:
-    """The lines of `viewer.stream.gl.device.devices`."""
+    """The lines of `viewer.stream.gl.devices.devices`."""
     for device in found:
         marks = [word for word in ("default", "software") if device.get(word)]
         index = "-" if device["index"] is None else device["index"]

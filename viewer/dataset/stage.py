@@ -23,9 +23,8 @@ from viewer.formats.image.environment_maps import load as load_environment
 from viewer.scene import builtin
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.geometry.bounds import used_points
-from viewer.scene.instance import Instance
 from viewer.scene.material import TEXTURE_FIELDS, Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Texture
 

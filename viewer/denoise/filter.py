@@ -12,9 +12,7 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from viewer.base.generators import returned
 from viewer.denoise.irradiance_cache import cache_sources
-from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.denoise.reprojection import INPUTS, RECALLED
 from viewer.denoise.view import MAPPED, Views
@@ -25,7 +23,8 @@ from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Declared, PassSet, pass_sources
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
+from viewer.stream.jobs import returned
 
 STEPS = 4  # of the transform: 2, 4, 8 .. pixels between taps
 DEVIATIONS = 3.0  # of the luminance, within which light counts as alike, of pictures of few samples
@@ -50,8 +49,8 @@ def wavelet_sources() -> Iterator[tuple[str, Source]]:
 
 
 def deviations(samples: int) -> float:
-    """Within which light counts as alike, of so many samples: fewer of more samples, by their fourth root. What the
-    filter takes from noise falls with the samples, what it blurs within the range would not fall as fast."""
+    """The range within which light of ``samples`` counts as alike: it narrows by their fourth root, as the noise to
+    remove falls with the samples and the blur within a fixed range would not fall as fast."""
     return max(LEAST_DEVIATIONS, DEVIATIONS * min(1.0, (FEW / max(samples, 1)) ** 0.25))
 
 
@@ -93,8 +92,8 @@ class Wavelets:
         return lit
 
     def filter(self, lit: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:
-        """The light of every pixel, pass by pass: a stream of `IRRADIANCE`. lit : `LIT` or `HISTORY`, of so many
-        samples."""
+        """The light of every pixel, pass by pass: a stream of `IRRADIANCE`. lit : `LIT` or `HISTORY`, of
+        ``samples`` a pixel."""
         pooled, light = yield from self._pooled_light(lit, camera, samples)
         smooth, view = self._streams.get("light", IRRADIANCE, lit.size), self._views.of(camera, lit.size)
         inputs = {"lit": lit, "pooled": pooled, "light": light, **view.streams}
@@ -122,8 +121,8 @@ class Wavelets:
         return pooled, light
 
     def _halves(self, film: FilmBuffer) -> tuple[Stream | None, int]:
-        """A stream of `HALF` by which the variance of a film's pixels is told, and 1 where that is what its sums are;
-        None where the samples' spread tells it."""
+        """A stream of `HALF` for the variance of a film's pixels, and 1 where its sums are variances themselves; None
+        where the samples' spread tells the variance."""
         if film.sample_budget is not None:
             records = np.zeros(film.size[::-1], HALF.dtype)
             records["sum"] = variances(film.film())

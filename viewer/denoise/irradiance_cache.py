@@ -1,6 +1,6 @@
 """The light that has been seen on the surfaces of a scene, kept in space while the camera moves: an irradiance cache.
 
-What the pictures before have shown is lost where it leaves the picture, and of a fast camera there are few of them. The
+Reprojected history is lost where it leaves the picture, and of a fast camera there are few pictures before. The
 cache keeps light by its place in the scene: in cells of space, found by a hash of their place and of the side that
 their surfaces face (N. Binder, S. Fricke and A. Keller, "Massively Parallel Path Space Filtering", 2019; P. Gautron,
 "Real-Time Ray-Traced Ambient Occlusion of Complex Scenes using Spatial Hashing", 2020). The finest cells are as wide as
@@ -81,7 +81,7 @@ class IrradianceCache:
     @contextmanager
     def rehearsing(self) -> Iterator[None]:
         """Within, light is kept in a single cell, and goes afterwards: to make all cells, or to clear them, takes
-        longer than what else is rehearsed."""
+        longer than the rest of the rehearsal."""
         cells, empty = self.cells, self.empty
         self.cells = single = Stream(self.device, CELL, (1, 1))
         try:
@@ -97,7 +97,7 @@ class IrradianceCache:
         return self.cells
 
     def add(self, lit: Stream, camera: Camera, samples: int) -> None:
-        """Keep the light of a picture, a stream of `LIT` of which each pixel is the mean of so many samples."""
+        """Keep the light of a picture, a stream of `LIT` of which each pixel is the mean of ``samples``."""
         cells = self._made()
         rows = [number * self._edge // LIFETIME for number in (self._turn % LIFETIME, self._turn % LIFETIME + 1)]
         cells.clear_rows(rows[0], rows[1] - rows[0])
@@ -114,7 +114,7 @@ class IrradianceCache:
         self._turn, self.empty = (turn + 1) % (1 << 24), False
 
     def find(self, lit: Stream, camera: Camera, known: Stream) -> None:
-        """Draw what is known of the light on a picture's surfaces to a stream of `KNOWN` of its size."""
+        """Draw the cached light of a picture's surfaces to a stream of `KNOWN` of its size."""
         if self.cells is None:
             known.clear()
             return

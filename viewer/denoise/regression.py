@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
-from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import LIT, MOMENTS, RELIEF
 from viewer.denoise.view import MAPPED, Views
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Declared, PassSet, pass_sources
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
 
 REACHES = 2, 4, 8, 16  # pixels between the taps of a step; of the first one all light counts as alike
 DEVIATIONS = 4.0  # of the luminance, within which it does in the others

@@ -1,4 +1,4 @@
-"""What the pictures before have shown, for the next one of a moving camera or a moving scene: temporal reprojection.
+"""Temporal reprojection: the history of earlier pictures for the next one of a moving camera or a moving scene.
 
 Each pixel's light is blended with that of the same point of the scene in the picture before (Schied et al. 2017,
 "Spatiotemporal Variance-Guided Filtering", section 4.1); see ``shaders/film/denoise/reproject.glsl``.
@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.denoise.irradiance_cache import IrradianceCache
-from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import FLOW, HISTORY, KNOWN, LIT, MOTION
-from viewer.denoise.view import View, Views, view_uniforms
+from viewer.denoise.view import PassView, Views, view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Pass
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
 
 INPUTS: dict[str, Record] = {
     "lit": LIT,
@@ -43,7 +42,7 @@ MOST_MOVED = 2048  # of those that have moved, in one list
 
 @dataclass(frozen=True)
 class Changes:
-    """What has become of the scene since the picture before.
+    """The changes of the scene since the picture before.
 
     moved : for each range of numbers (first, end) where its points were, as (4, 4) from the world now to the world
     then. flat : the numbers are triangles', else instances'. posed : objects have deformed. relit : light falls
@@ -62,8 +61,8 @@ class Changes:
 
 
 @dataclass
-class Seen:
-    """What one picture has left: its light and surfaces, the view and the size."""
+class HistoryPicture:
+    """The history of one picture: its light and surfaces, the view and the size."""
 
     streams: NamedStreams
     camera: Camera | None = None
@@ -90,7 +89,7 @@ class History:
         self._mapped_pass: Pass | None = None  # of other projections than a pinhole's
         self._views = Views(device)
         self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
-        self._past, self._now = Seen(NamedStreams(device)), Seen(NamedStreams(device))
+        self._past, self._now = HistoryPicture(NamedStreams(device)), HistoryPicture(NamedStreams(device))
         self._motion: Stream | None = None
         self._found: Stream | None = None  # in the cache
         self._kept = 0  # samples of the picture that is being made that the cache has
@@ -106,7 +105,7 @@ class History:
         return self.there and self.share > 0 and not (self._past.camera is not None and self._past.camera.kind)
 
     def turn(self) -> None:
-        """What was made last is the picture before the next one."""
+        """The last result becomes the previous picture of the next one."""
         self._past, self._now = self._now, self._past
         self._now.camera = None
         self._kept = 0
@@ -126,7 +125,7 @@ class History:
     ) -> Stream:
         """A stream of `HISTORY`, which begins as one of `LIT`: light blended with the past, and its variance.
 
-        lit, features : of a picture with so many samples of a pixel, seen by ``camera``. flow : of `FLOW`, where
+        lit, features : of a picture of ``samples`` a pixel, seen by ``camera``. flow : of `FLOW`, where
         objects have deformed since the picture before. Of other projections than a pinhole's it is of this picture
         alone: places are found again by a projective map.
         """
@@ -153,7 +152,7 @@ class History:
         self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
         return recalled
 
-    def _reproject_mapped(self, view: View) -> Pass:
+    def _reproject_mapped(self, view: PassView) -> Pass:
         if self._mapped_pass is None:
             self._mapped_pass = Pass(self.device, "film/denoise/reproject", INPUTS, HISTORY, True, view.features)
         return self._mapped_pass
@@ -184,7 +183,7 @@ class History:
         return self._found
 
     def uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
-        """Of the pass, for a picture of ``size`` (width, height) with so many samples of a pixel."""
+        """Of the pass, for a picture of ``size`` (width, height) with ``samples`` a pixel."""
         past = self._past
         before = past.camera or camera
         view = view_uniforms(before, past.size if past.camera is not None else size)
@@ -203,7 +202,7 @@ class History:
         }
 
     def _rows(self, camera: Camera, before: Camera | None) -> Stream:
-        """The motion of what has moved, a row for each, sorted."""
+        """The motion of each moved instance, a row for each, sorted."""
         moved = sorted(self.changes.moved, key=lambda each: each[0]) if before is not None else []
         records = np.zeros((1, max(1, len(moved))), MOTION.dtype)
         for k, (first, end, matrix) in enumerate(moved):

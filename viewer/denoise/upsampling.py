@@ -108,7 +108,7 @@ class Upsampling:
         texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
 
     def forget(self) -> None:
-        """What was made last is of no use any more."""
+        """Drops the camera of the last result."""
         self._camera = None
 
     def _free_picture(self) -> None:

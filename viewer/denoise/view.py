@@ -22,23 +22,23 @@ MAPPED = ("VIEW_MAP",)
 
 
 @dataclass(frozen=True)
-class View:
-    """What a pass is told of the view: uniforms and streams, and the form of its shader."""
+class PassView:
+    """A pass's inputs of the view: uniforms and streams, and the form of its shader."""
 
     uniforms: Mapping[str, Any]
     streams: Mapping[str, Stream] = field(default_factory=dict)
     features: tuple[str, ...] = ()
 
-    def lattice(self, stride: int) -> View:
+    def lattice(self, stride: int) -> PassView:
         """Likewise of a lattice's points: every ``stride``-th pixel of a row and a column, from the first on."""
         if not self.features:
-            return View(lattice_view(dict(self.uniforms), stride))
+            return PassView(lattice_view(dict(self.uniforms), stride))
         uniforms = dict(self.uniforms)
         x, y, across, down = uniforms["view_place"]
         uniforms["view_place"] = x, y, stride * across, stride * down
         for name in ("view_start_across", "view_start_down"):
             uniforms[name] = tuple(stride * each for each in uniforms[name])
-        return View(uniforms, self.streams, self.features)
+        return PassView(uniforms, self.streams, self.features)
 
 
 class Views:
@@ -50,10 +50,10 @@ class Views:
         self._map: Stream | None = None
         self._of: tuple[Any, ...] = ()
 
-    def of(self, camera: Camera, size: tuple[int, int]) -> View:
+    def of(self, camera: Camera, size: tuple[int, int]) -> PassView:
         """Of a picture of ``size`` (width, height)."""
         if not camera.kind:
-            return View(view_uniforms(camera, size))
+            return PassView(view_uniforms(camera, size))
         pair = 2 if camera.eyes else 1
         half = size[0] / pair, size[1]
         model = camera.measured_in(size).model
@@ -73,7 +73,7 @@ class Views:
             "view_start_across": tuple(map(float, start[0] * right)),
             "view_start_down": tuple(map(float, -start[1] * up)),
         }
-        return View(uniforms, {"view": self._map}, MAPPED)
+        return PassView(uniforms, {"view": self._map}, MAPPED)
 
     def _draw(self, camera: Camera, size: tuple[int, int]) -> None:
         """The map of a camera, in its own space."""

@@ -23,7 +23,7 @@ from viewer.renderer.sequence import Frame, FrameSequence
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
-from viewer.stream.gl.device import shared_device
+from viewer.stream.gl.devices import shared_device
 from viewer.stream.machines.counters import Stats
 
 MOST_HELD = 2  # scenes

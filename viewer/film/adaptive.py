@@ -21,7 +21,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.error.convergence import Halves
+from viewer.film.error.convergence import Halves, SampleBudget
 from viewer.film.error.neighbour_variance import (
     EDGE,
     INDEPENDENT,
@@ -31,7 +31,6 @@ from viewer.film.error.neighbour_variance import (
     ratios_by_spread,
     relative_std_error,
 )
-from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.error.stop import bound
 from viewer.film.film import Film, luminance
 

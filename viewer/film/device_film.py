@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.adaptive import decide, keep_halves, next_run
-from viewer.film.error.convergence import ConvergenceHistory, Halves, is_half, last_of, variance_of_mean
+from viewer.film.error.convergence import ConvergenceHistory, Halves, SampleBudget, is_half, last_of, variance_of_mean
 from viewer.film.error.film_error import FilmError
 from viewer.film.error.neighbour_variance import neighbour_variances, relative_std_error
-from viewer.film.error.sample_budget import SampleBudget
 from viewer.film.film import Film
 from viewer.kernels.records import FILM, HALF, PIXEL
 from viewer.stream.compile.source import Source
@@ -84,7 +83,7 @@ class Buffer:
         self.clear()
 
     def brought_to(self, samples: int) -> None:
-        """Every pixel has so many samples, at least."""
+        """Records that every pixel has at least ``samples`` samples."""
         self.samples = samples
 
     def clear(self) -> None:

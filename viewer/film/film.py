@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.film.error.convergence import ConvergenceHistory, Halves, is_half, last_of, variance_of_mean
+from viewer.film.error.convergence import ConvergenceHistory, Halves, SampleBudget, is_half, last_of, variance_of_mean
 from viewer.film.error.neighbour_variance import block_sums, blocks, neighbour_variances, relative_std_error
-from viewer.film.error.sample_budget import SampleBudget
 from viewer.kernels.records import FILM
 from viewer.scene import light
 

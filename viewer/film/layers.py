@@ -17,8 +17,8 @@ from viewer.kernels.light_layers import LIGHT_LAYERS
 class Layer:
     """A layer: its quantity per pixel, and the ``background`` value of misses.
 
-    components : suffixes of its channels in a file; one empty suffix for a scalar. stem : what is before them in an
-    EXR, if it is not the name and a point. paths : only programs that trace paths have it.
+    components : suffixes of its channels in a file; one empty suffix for a scalar. stem : their prefix in an EXR, if
+    it is not the name and a point. paths : only programs that trace paths have it.
     """
 
     name: str

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base.distributions import plugins
+from viewer.base import distributions
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
 from viewer.scene.scene import Scene
@@ -90,7 +90,7 @@ def recognise(path: str | Path) -> Any:
 def suffixes() -> tuple[str, ...]:
     """The file extensions of all formats, with dots."""
     own = [suffix for each in FORMATS.values() for suffix in each]
-    return tuple(dict.fromkeys([*own, *(f".{name.lower()}" for name in plugins.named("formats"))]))
+    return tuple(dict.fromkeys([*own, *(f".{name.lower()}" for name in distributions.named("formats"))]))
 
 
 def _name(module: Any) -> str:
@@ -100,7 +100,9 @@ def _name(module: Any) -> str:
 def _foreign(wanted: Callable[[str], bool]) -> list[Any]:
     """The readers of plug-ins whose extension, with its dot, is wanted."""
     own = {suffix for each in FORMATS.values() for suffix in each}
-    names = [name for name in plugins.named("formats") if f".{name.lower()}" not in own and wanted(f".{name.lower()}")]
+    names = [
+        name for name in distributions.named("formats") if f".{name.lower()}" not in own and wanted(f".{name.lower()}")
+    ]
     found: list[Any] = []
 
     def take(_: str, module: Any) -> None:
@@ -108,7 +110,7 @@ def _foreign(wanted: Callable[[str], bool]) -> list[Any]:
         found.append(module)
 
     if names:
-        plugins.loaded("formats", take, *names)
+        distributions.loaded("formats", take, *names)
     return found
 
 

@@ -1,4 +1,5 @@
-"""Reading files that may be hostile: regular files only, references only within the scene file's own folder."""
+"""Reading files that may be hostile: regular files only, references only within the scene file's own folder,
+and memory within a budget by the file's size."""
 
 from __future__ import annotations
 
@@ -120,3 +121,34 @@ def decode_data_uri(uri: str, where: str) -> bytes:
         return base64.b64decode(body.encode("ascii"), validate=True)
     except (binascii.Error, ValueError) as error:
         raise ViewerError(where, f"data URI is not valid base64: {error}", "the file is damaged") from None
+
+
+_FREE = 1 << 30
+_EMPTY = 1 << 20
+_PER_BYTE = 16
+
+
+class Budget:
+    """Memory budget of a file: 1 GiB, and 16 times its data. Accessors of glTF without a buffer view have a budget of
+    1 MiB and 16 times the data: in real files zeros accompany data."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.left, self.empty = _FREE, _EMPTY
+
+    def grant(self, size: int) -> None:
+        """Add bytes of the file to the budget."""
+        self.left += _PER_BYTE * size
+        self.empty += _PER_BYTE * size
+
+    def charge(self, size: int, empty: bool = False) -> None:
+        """Charge bytes before their allocation, ``empty`` for those without a buffer view; raises ViewerError beyond
+        the budget."""
+        self.left -= size
+        self.empty -= size if empty else 0
+        if self.left < 0 or self.empty < 0:
+            raise ViewerError(
+                self.where,
+                "expands to far more data than it holds",
+                "the same data are used too often, or are damaged",
+            )

@@ -1,4 +1,4 @@
-"""Declarations of what one step of a ray is: the twins of ``shaders/kernels/``."""
+"""Declarations of the steps of a ray: the twins of ``shaders/kernels/``."""
 
 from viewer.kernels.records import HIT, PIXEL, RADIANCE, RAY, SURFACE
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, ModuleState

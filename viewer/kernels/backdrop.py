@@ -1,8 +1,10 @@
-"""Steps of camera rays that leave the scene: the twins of ``shaders/kernels/`` that make a backdrop and a floor."""
+"""Steps of camera rays alone, the twins of ``shaders/kernels/``: the feature buffers, and a backdrop and a floor."""
 
 from __future__ import annotations
 
-from viewer.kernels.records import HIT, PATH, PIXEL, RADIANCE, RAY
+from dataclasses import replace
+
+from viewer.kernels.records import FEATURES, HIT, PATH, PIXEL, RADIANCE, RAY
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 
 SEE_BACKDROP = Kernel(
@@ -44,3 +46,26 @@ MEET_MIRRORED = Kernel(
     exits=("surface", "end"),
     needs=("floor_meets",),
 )
+
+
+BEGIN_FEATURES = Kernel(
+    "begin_features",
+    (IN("pixel", PIXEL), IN("features", FEATURES), OUT("ray", RAY)),
+    exits=("ray", "done"),
+    needs=("path_settings", "camera_sample", "sample_2d"),
+)
+ADD_FEATURES = Kernel(
+    "add_features",
+    (IN("ray", RAY), IN("hit", HIT), INOUT("features", FEATURES)),
+    exits=("again", "done"),
+    needs=("path_settings", "surface_at", "emission_seen", "environment_radiance"),
+)
+# What they need besides before a backdrop, and a floor that a denoiser is told of.
+BACKDROP_NEEDS: dict[str, tuple[str, ...]] = {
+    "": (),
+    "plain": ("background_radiance",),
+    "floor": ("background_radiance", "floor_meets"),
+}
+ADD_FEATURES_BEFORE = {
+    kind: replace(ADD_FEATURES, needs=(*ADD_FEATURES.needs, *needs)) for kind, needs in BACKDROP_NEEDS.items()
+}

@@ -118,8 +118,8 @@ SEARCHES = ("nearest", "radius")  # for the k nearest photons, shell by shell; f
 
 @dataclass(frozen=True)
 class MapForm:
-    """What estimates read of a photon map: the streams that each kernel gathers, and the modules that find photons in
-    them (``shaders/interface/photons_of_cell.glsl``, ``photon_at.glsl``), named after it."""
+    """The inputs of estimates from a photon map: the streams that each kernel gathers, and the modules that search them
+    (``shaders/interface/photons_of_cell.glsl``, ``photon_at.glsl``), named after it."""
 
     name: str
     cell: tuple[Argument, ...]
@@ -150,7 +150,7 @@ NEAREST_SHELL = Kernel(
 @dataclass(frozen=True)
 class EstimateKernels:
     """The kernels of radiance estimates over a kind of photon map, by a way of `SEARCHES`: each of these has programs
-    of its own, since a machine without branches computes what no ray takes, too.
+    of its own, since a machine without branches computes both sides of each.
 
     apart : photons are found and weighed in two states, since one would read too many textures.
     """

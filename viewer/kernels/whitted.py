@@ -76,12 +76,12 @@ def level_exits(levels: int) -> tuple[str, ...]:
 
 
 def branch_refraction(levels: int) -> Kernel:
-    """The kernel over a stack of so many levels."""
+    """The kernel over a stack of ``levels``."""
     return _branching("branch_refraction", (*level_exits(levels), "none"))
 
 
 def branch_channels(levels: int) -> Kernel:
-    """The kernel where channels may part, over a stack of so many levels."""
+    """The kernel where channels may part, over a stack of ``levels``."""
     return _branching("branch_channels", (*level_exits(levels), "again", "none"), "channels_part", "at_channel")
 
 
@@ -97,7 +97,7 @@ def _branching(name: str, exits: tuple[str, ...], *needs: str) -> Kernel:
 
 
 def next_branch(levels: int) -> Kernel:
-    """The kernel over a stack of so many levels."""
+    """The kernel over a stack of ``levels``."""
     return Kernel("next_branch", (INOUT("tree", TREE),), exits=(*level_exits(levels), "end"))
 
 

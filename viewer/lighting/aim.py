@@ -1,4 +1,4 @@
-"""What photons are aimed at: bounding spheres of all surfaces that reflect or refract into single directions.
+"""Targets of photons: bounding spheres of all surfaces that reflect or refract into single directions.
 
 They stand in for the projection maps of H. W. Jensen (*Realistic Image Synthesis Using Photon Mapping*, 2001, section
 5.1.3), whose cells tell the directions in which a light meets something specular.
@@ -106,8 +106,8 @@ def _mesh_spheres(mesh: Mesh, own: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 
 def _around_quadric(quadric: Quadric) -> Sphere:
-    """Around a quadric in its mesh's space: tight for spheres and what turns around an axis that it is not sheared to;
-    of others around the box."""
+    """Around a quadric in its mesh's space: tight for spheres and unsheared surfaces of revolution; of others around
+    the box."""
     shape, linear = quadric.shape, quadric.shape.transform[:3, :3]
     low, high = shape.bounds()
     if not shape.round:

@@ -2,7 +2,7 @@
 
 Probabilities are whole numbers of quanta, so that a table holds them exactly, whatever a float can: a slot is chosen
 uniformly, and one of its ``levels`` quanta uniformly; below the slot's threshold it is the slot's own number, else its
-alias. What rounds is only the wish, and who divides by the probability that is really there stays unbiased.
+alias. Only the requested probability is rounded: an estimator that divides by the table's own stays unbiased.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An environment for programs of one sample: a few suns as directional lights, and ambient light from all the rest.
 
 Whitted's time had point and directional lights with shadows, and ambient light without. A compact bright region, a sun,
-becomes a light of the first kind; what is left, an irradiance by normal: the environment's projection on spherical
+becomes a light of the first kind; the rest, an irradiance by normal: the environment's projection on spherical
 harmonics up to order 2 (R. Ramamoorthi and P. Hanrahan, "An Efficient Representation for Irradiance Environment Maps",
 2001), as their quadratic form of the normal. Nothing is random, and nothing but the suns is shadowed.
 """
@@ -81,7 +81,7 @@ def _of_image(image: ImageEnvironment) -> Ambient:
 
 
 def in_world(found: Ambient, environment: Environment) -> Ambient:
-    """What `ambient` has found, at the environment's rotation."""
+    """The result of `ambient` at the environment's rotation."""
     return found.turned(environment.turn) if isinstance(environment, ImageEnvironment) else found
 
 
@@ -167,8 +167,8 @@ def _suns(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArr
 def _excess(
     cells: Cells, light: NDArray[np.float64], towards: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Of what exceeds its surroundings near a direction: the mean direction (3,), the luminance (N,), and the cells
-    (N,) that were looked at."""
+    """The excess over the surroundings near a direction: its mean direction (3,), its luminance (N,), and the cells
+    (N,) examined."""
     excess, cap = np.zeros_like(light), np.zeros(len(light), bool)
     for _ in range(3):  # from the brightest texel to the middle
         cosine = cells.directions @ towards

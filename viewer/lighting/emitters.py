@@ -1,4 +1,4 @@
-"""What shines in a scene: the triangles and spheres of all instances whose material does."""
+"""The emitters of a scene: the triangles and spheres of all instances with emissive materials."""
 
 from __future__ import annotations
 

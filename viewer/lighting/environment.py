@@ -1,7 +1,7 @@
-"""Environments as modules: what a ray that leaves the scene sees, and directions that light is likely to come from.
+"""Environments as modules: radiance for rays that leave the scene, and importance sampling of directions.
 
-These have two densities, both on the device, so that a uniform chooses the strategy: in proportion to the radiance for
-programs that sample lights alone, and to what exceeds its mean (MIS compensation) where BSDF sampling finds the rest.
+These have two densities, both on the device, chosen by a uniform: in proportion to the radiance for programs that
+sample lights alone, and to its excess over the mean where BSDF sampling finds the rest (MIS compensation).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PROVIDES = ("environment_radiance", "environment_sample", "environment_density")
 
 
 def environment_uniforms(environment: Environment) -> dict[str, Any]:
-    """What can change without another upload: the colour of a constant environment, the turn of a picture."""
+    """The values that change without another upload: a constant environment's colour, a picture's rotation."""
     if isinstance(environment, ConstantEnvironment):
         return {"environment_color": tuple(map(float, environment.radiance))}
     return {"environment_turn": tuple(map(float, environment.turn))}
@@ -84,10 +84,10 @@ def environment(scene_lighting: Environment) -> Module:
 
 
 class ImageTables(NamedTuple):
-    """What the device has of an image: texels (H * W,) of `TEXEL`, choices of `CHOICE`.
+    """The device's tables of an image: texels (H * W,) of `TEXEL`, choices of `CHOICE`.
 
     slots : of an alias table, across and down, both powers of two, so that random numbers of 24 bits choose each
-    equally often. excess : first of ``choices`` of the table by what exceeds the mean, behind that by flux.
+    equally often. excess : first of ``choices`` of the table by excess over the mean, behind that by flux.
     suns : of the image, which then are in neither; sun_levels : quanta of `LEVELS` that choose one of them beside each
     of the two; sun_cells : of `viewer.lighting.suns.CELL`, for both; sun_places : of `PLACE`, for both.
     """
@@ -106,8 +106,8 @@ class ImageTables(NamedTuple):
 def image_tables(image: ImageEnvironment) -> ImageTables:
     """Two alias tables in one memory, for steps read from few: by flux, and by flux over the mean.
 
-    A black image has densities of zero, and so has what exceeds the mean of one that is constant or nearly. An image
-    whose two tables could not be addressed has one for both uses.
+    A black image has densities of zero, and so has the excess of one that is constant or nearly. An image whose
+    two tables could not be addressed has one for both uses.
     """
     height, width = image.pixels.shape[:2]
     count = alias.power_of_two(width * height)
@@ -144,7 +144,7 @@ def image_tables(image: ImageEnvironment) -> ImageTables:
 
 
 def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(T,): of texels' fluxes and solid angles (T,), what exceeds the mean radiance of all; zeros where that is little.
+    """(T,): the flux above the mean radiance, of texels' fluxes and solid angles (T,); zeros where all is little.
 
     BSDF sampling, over all surfaces together nearly uniform, finds the rest with less variance (O. Karlik et al., "MIS
     Compensation", 2019; this is their density where as many samples come from the environment as from the BSDF).

@@ -7,7 +7,7 @@ cluster is never split for one sample, its extent is that of a sphere, and each 
 by which the probability of having chosen it is found for whoever meets its surface by chance.
 
 Powers are peak intensities: of a triangle its area times radiance, of a sphere its disc's, of points and spots their
-intensity along the axis; luminances. What is infinitely far stands in a tree of its own, by power alone.
+intensity along the axis; luminances. Infinitely distant lights have a tree of their own, by power alone.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ NODE = Record(
 
 
 class Bounds(NamedTuple):
-    """What is known of lights, N of them, or of clusters.
+    """Bounds of N lights or clusters.
 
     middle (N, 3), radius (N,): the sphere that holds each. axis (N, 3), spread (N,): unit axis and half angle of the
     cone of the normals, or of a spot's. emission (N,): the angle from a normal within which light leaves. power (N,):
@@ -94,7 +94,7 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
     A cluster is parted between `light_tree_loops.BINS` along one of the axes of its middles, where the sum of both
     parts' power times squared extent times solid angle of emission is least: the cost of Conty Estevez and Kulla, with
     second moments in place of the areas of boxes and resultants of the normals in place of their cones, which both are
-    sums. The bounds of what comes out are exact. far : they are infinitely far, and parted by power alone.
+    sums. The bounds of the result are exact. far : they are infinitely far, and parted by power alone.
     """
     count = len(lights.power)
     way, nodes = np.zeros((count, 2), np.int64), np.zeros(max(count - 1, 0), NODE.dtype)

@@ -24,7 +24,7 @@ HALVED = 24  # levels from which on clusters are halved: a tree of 2^22 lights t
 
 
 def scratch():
-    """What `grow` needs room for: bins, what is behind each, parts that wait, and middles of clusters at hand."""
+    """Working memory of `grow`: bins, the sums behind each, the stack of waiting parts, and the box of centres."""
     return np.empty((3, BINS, SUMS)), np.empty((BINS, SUMS)), np.empty((DEEPEST + 2, 6), np.int64), np.empty(6)
 
 
@@ -69,7 +69,7 @@ def grow(rows, first, last, node, depth, low, high, far, whole, bounds, links, w
 
 @helper
 def _bound(rows, first, last, out):
-    """What is known of a cluster, see `KNOWN`."""
+    """The bounds of a cluster, see `KNOWN`."""
     lx = ly = lz = np.inf
     hx = hy = hz = -np.inf
     ax = ay = az = power = both = 0.0

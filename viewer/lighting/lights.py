@@ -1,7 +1,7 @@
 """All lights of a scene as one list, chosen by power: the module that provides ``light_sample``.
 
 Power is luminous in the sense of linear sRGB: a triangle's is pi times area times radiance, a point's its intensity
-over the sphere, and what is infinitely far, the environment and directional lights, shines through the disc that
+over the sphere, and infinitely distant lights, the environment and directional ones, shine through the disc that
 bounds the scene. Of the outdoor light in an indoor scene that disc says too much, so that lights far and near each keep
 a fair share whatever their powers (`FAIR`).
 
@@ -79,10 +79,10 @@ MOVING = "MOVING_LIGHTS"  # feature of the scene
 
 
 class Sources(NamedTuple):
-    """What a list's lights are. emitting : those that shine, in the list's order, before the punctual ones.
+    """The lights of a list. emitting : those that shine, in the list's order, before the punctual ones.
     listed (E,) : of all that should, the number in the list, -1: left out; with their instance (E,), number (E,), and
-    starts (I,), see `Emitters`. punctual : the others. far_share : of the list's probability, that of what is
-    infinitely far.
+    starts (I,), see `Emitters`. punctual : the others. far_share : of the list's probability, that of
+    infinitely distant ones.
     """
 
     emitting: Emitters
@@ -101,7 +101,7 @@ class LightList:
     records (N,) of `LIGHT`, N a power of two; the first ``count`` are lights. probability (count,) with which each is
     chosen. environment_levels of the 2^24 quanta are the environment's, ``levels`` those of each record.
     density (M,) float32, 1 / area: with which a point of a triangle of each material is chosen. Lights of no power are
-    left out, and ``warnings`` say so. sources : what the lights are, for a light tree. keys (M, K) of `LIGHT_KEY`: of
+    left out, and ``warnings`` say so. sources : the lights, for a light tree. keys (M, K) of `LIGHT_KEY`: of
     the M lights that move while the shutter is open; chances, and the light tree, are those of the first.
     """
 
@@ -330,7 +330,7 @@ def _triangles(
 
 
 def _fair(beyond: float, near: float) -> float:
-    """The share of what is infinitely far: by power, but a fair one where something near shines as well."""
+    """The share of infinitely distant lights: by power, but a fair one where something near shines as well."""
     if beyond <= 0 or near <= 0:
         return float(beyond > 0)
     return min(max(beyond / (beyond + near), FAIR[0]), FAIR[1])

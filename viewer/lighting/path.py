@@ -1,7 +1,8 @@
-"""The settings of light transport, as a module: uniforms, so that none of them compiles anything anew."""
+"""The settings of light transport, as a module: uniforms, so that no change of them recompiles."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from viewer.stream.declare.kernel import Module
@@ -20,21 +21,9 @@ CANDIDATES, CANDIDATES_OF_TREE = 8, 2
 NEVER = 1 << 20  # surface interactions: no path is that long
 
 
-def path_uniforms(
-    depth: int = DEPTH,
-    strategy: str = "both",
-    roulette: int | None = None,
-    clamp: float = 0.0,
-    shared: bool = False,
-    shadows: bool = True,
-    reflections: bool = True,
-    refractions: bool = True,
-    samples: int = 1,
-    bounce: int | None = None,
-    light_samples: int = 1,
-    smooth: float = SMOOTH,
-) -> dict[str, int | float]:
-    """The uniforms of a run that brings every pixel to so many ``samples``.
+@dataclass(frozen=True)
+class PathSettings:
+    """Settings of a run that brings every pixel to a count of ``samples``.
 
     depth    : maximum path length in surface interactions.
     strategy : direct light sampling, a key of `STRATEGIES`.
@@ -42,24 +31,41 @@ def path_uniforms(
     clamp    : largest component of a sample, linear sRGB; 0: as it is.
     shared   : all pixels of a sample have one offset from their centres; else each has its own.
     bounce   : only light of paths of this length counts; None: all.
-    light_samples : shadow rays of a surface to what shines by its surface, of programs that are no path tracers.
+    light_samples : shadow rays of a surface to area lights, of programs that are no path tracers.
     smooth   : roughness below which glossy surfaces are mirrors.
     shadows, reflections, refractions : whether Whitted's tracer and the shadow caster have them.
     """
-    return {
-        "path_depth": depth,
-        "path_samples": samples,
-        "path_light_samples": light_samples,
-        "path_strategy": STRATEGIES[strategy],
-        "path_roulette": NEVER if roulette is None else roulette,
-        "path_bounce": -1 if bounce is None else bounce,
-        "path_clamp": float(clamp),
-        "path_shared": int(shared),
-        "path_smooth": float(smooth),
-        "whitted_shadows": int(shadows),
-        "whitted_reflections": int(reflections),
-        "whitted_refractions": int(refractions),
-    }
+
+    depth: int = DEPTH
+    strategy: str = "both"
+    roulette: int | None = None
+    clamp: float = 0.0
+    shared: bool = False
+    shadows: bool = True
+    reflections: bool = True
+    refractions: bool = True
+    samples: int = 1
+    bounce: int | None = None
+    light_samples: int = 1
+    smooth: float = SMOOTH
+
+    @property
+    def uniforms(self) -> dict[str, int | float]:
+        """By name in GLSL."""
+        return {
+            "path_depth": self.depth,
+            "path_samples": self.samples,
+            "path_light_samples": self.light_samples,
+            "path_strategy": STRATEGIES[self.strategy],
+            "path_roulette": NEVER if self.roulette is None else self.roulette,
+            "path_bounce": -1 if self.bounce is None else self.bounce,
+            "path_clamp": float(self.clamp),
+            "path_shared": int(self.shared),
+            "path_smooth": float(self.smooth),
+            "whitted_shadows": int(self.shadows),
+            "whitted_reflections": int(self.reflections),
+            "whitted_refractions": int(self.refractions),
+        }
 
 
 def path_settings() -> Module:
@@ -99,5 +105,5 @@ def whitted_settings() -> Module:
 
 def _declared(prefix: str) -> dict[str, tuple[str, Any]]:
     """The uniforms whose names begin so, with their types."""
-    chosen = {key: value for key, value in path_uniforms().items() if key.startswith(prefix)}
+    chosen = {key: value for key, value in PathSettings().uniforms.items() if key.startswith(prefix)}
     return {key: ("float" if isinstance(value, float) else "int", value) for key, value in chosen.items()}

@@ -6,86 +6,97 @@ All of it is uniforms over the tables that `viewer.lighting.lights` brings, set 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from viewer.kernels.photons import SEARCHES, STORED
 from viewer.kernels.records import FAR
 from viewer.lighting.aim import MOST_SPHERES
 from viewer.lighting.lights import LightList
-from viewer.options.values import PhotonFilter
+from viewer.options.named_values import PhotonFilter
 from viewer.stream.declare.kernel import Module
 
 CONSTANT = PhotonFilter()
 UNENDING = 1 << 24  # photons: more than there can be
 
 
-def photon_uniforms(
-    middle: Sequence[float] = (0.0, 0.0, 0.0),
-    radius: float = 1.0,
-    number: int = 0,
-    photons: int = 1,
-    bounces: int = 1,
-    least: int = 1,
-    width: int = 1,
-    kinds: Sequence[str] = tuple(STORED),
-    spheres: Sequence[Sequence[float]] = (),
-) -> dict[str, Any]:
-    """The uniforms of a pass that sends ``photons``.
+@dataclass(frozen=True)
+class PhotonPass:
+    """A pass that sends ``photons``.
 
     middle, radius : the scene's bounding sphere, world. number : of the pass; each sends others. bounces : most
     surfaces that a photon leaves. least : surfaces that it must have left to be stored; 1 leaves out direct light.
     width : of their stream. kinds : of `STORED`, that are to be stored; caustic ones alone are aimed at ``spheres``
     (S, 4), see `viewer.lighting.aim`.
     """
-    aims = [(*map(float, sphere),) for sphere in spheres]
-    return {
-        "emit_middle": tuple(map(float, middle)),
-        "emit_radius": float(radius),
-        "emit_spheres": (*aims, *[(0.0, 0.0, 0.0, 0.0)] * (MOST_SPHERES - len(aims))),
-        "emit_sphere_count": len(aims),
-        "photon_pass": number,
-        "photon_kinds": sum(STORED[kind] for kind in kinds),
-        "photon_width": width,
-        "photon_share": 1.0 / photons,
-        "photon_bounces": bounces,
-        "photon_from": least,
-    }
+
+    middle: Sequence[float] = (0.0, 0.0, 0.0)
+    radius: float = 1.0
+    number: int = 0
+    photons: int = 1
+    bounces: int = 1
+    least: int = 1
+    width: int = 1
+    kinds: Sequence[str] = tuple(STORED)
+    spheres: Sequence[Sequence[float]] = ()
+
+    @property
+    def uniforms(self) -> dict[str, Any]:
+        """By name in GLSL."""
+        aims = [(*map(float, sphere),) for sphere in self.spheres]
+        return {
+            "emit_middle": tuple(map(float, self.middle)),
+            "emit_radius": float(self.radius),
+            "emit_spheres": (*aims, *[(0.0, 0.0, 0.0, 0.0)] * (MOST_SPHERES - len(aims))),
+            "emit_sphere_count": len(aims),
+            "photon_pass": self.number,
+            "photon_kinds": sum(STORED[kind] for kind in self.kinds),
+            "photon_width": self.width,
+            "photon_share": 1.0 / self.photons,
+            "photon_bounces": self.bounces,
+            "photon_from": self.least,
+        }
 
 
-def estimate_uniforms(
-    photons: int | None = None,
-    radius: float = 0.0,
-    exact: bool = True,
-    eye: Sequence[float] = (0.0, 0.0, 0.0),
-    footprint: float = 0.0,
-    weights: PhotonFilter = CONSTANT,
-    rays: int = 0,
-    caustic: float = 1.0,
-) -> dict[str, Any]:
-    """The uniforms of radiance estimates.
+@dataclass(frozen=True)
+class RadianceEstimate:
+    """Settings of radiance estimates.
 
     photons : k, that an estimate asks for; None: all within the radius. radius : beyond which none counts, scene
     units; to it ``footprint`` times the distance from the ``eye`` (world) is added. exact : all photons of the sphere
     count, see ``shaders/interface/estimate.glsl``. weights : of photons by their distance. rays : of
     a final gather. caustic : the radius for caustic photons alone, as a share of that for others.
     """
-    return {
-        "estimate_photons": UNENDING if photons is None else photons,
-        "estimate_reach": float(radius),
-        "estimate_footprint": float(footprint),
-        "estimate_eye": tuple(map(float, eye)),
-        "estimate_exact": int(exact),
-        "gather_rays": rays,
-        "estimate_caustic": float(caustic),
-        "estimate_exponent": weights.exponent,
-        "estimate_slope": weights.slope,
-        "estimate_integral": weights.integral,
-        "photon_grid_low": (0.0, 0.0, 0.0),
-        "photon_grid_cell": (1.0, 1.0, 1.0),
-        "photon_grid_resolution": (1, 1, 1),
-        "photon_grid_buckets": 0,
-        "photon_grid_kinds": 1,
-    }
+
+    photons: int | None = None
+    radius: float = 0.0
+    exact: bool = True
+    eye: Sequence[float] = (0.0, 0.0, 0.0)
+    footprint: float = 0.0
+    weights: PhotonFilter = CONSTANT
+    rays: int = 0
+    caustic: float = 1.0
+
+    @property
+    def uniforms(self) -> dict[str, Any]:
+        """By name in GLSL."""
+        return {
+            "estimate_photons": UNENDING if self.photons is None else self.photons,
+            "estimate_reach": float(self.radius),
+            "estimate_footprint": float(self.footprint),
+            "estimate_eye": tuple(map(float, self.eye)),
+            "estimate_exact": int(self.exact),
+            "gather_rays": self.rays,
+            "estimate_caustic": float(self.caustic),
+            "estimate_exponent": self.weights.exponent,
+            "estimate_slope": self.weights.slope,
+            "estimate_integral": self.weights.integral,
+            "photon_grid_low": (0.0, 0.0, 0.0),
+            "photon_grid_cell": (1.0, 1.0, 1.0),
+            "photon_grid_resolution": (1, 1, 1),
+            "photon_grid_buckets": 0,
+            "photon_grid_kinds": 1,
+        }
 
 
 def footprint_uniforms(edge: int = 1, wide: int = 1) -> dict[str, int]:
@@ -109,7 +120,7 @@ def map_modules() -> list[Module]:
 def photon_modules(listed: LightList) -> list[Module]:
     """The modules ``light_emit`` by a list of lights, ``photon_settings`` and ``estimate_settings``, and those of
     maps."""
-    settings = photon_uniforms()
+    settings = PhotonPass().uniforms
     emitting = {name: value for name, value in settings.items() if name.startswith("emit_")}
     photons = {name: value for name, value in settings.items() if name.startswith("photon_")}
     return [
@@ -136,12 +147,12 @@ def photon_modules(listed: LightList) -> list[Module]:
 
 def estimate_settings() -> list[Module]:
     """The modules of settings of radiance estimates, one for each of `viewer.kernels.photons.SEARCHES`, and of final
-    gathers. What a way of searching has always alike is a constant of its programs."""
+    gathers. Settings fixed by a search are constants of its programs."""
     fixed: dict[str, dict[str, int | float]] = {
         "nearest": {"photon_grid_buckets": 0, "estimate_footprint": 0.0},
         "radius": {"estimate_photons": UNENDING, "estimate_exact": 1},
     }
-    settings = estimate_uniforms()
+    settings = RadianceEstimate().uniforms
     rays = {"gather_rays": settings.pop("gather_rays")}
     made = [Module("gather settings", ("gather_settings",), "interface/gather.glsl", uniforms=_declared(rays))]
     for search in SEARCHES:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.base import paths
 from viewer.base.errors import ViewerError
-from viewer.materials.dimensions import CAMERA, dimensions
+from viewer.materials.bsdf import CAMERA, dimensions
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
@@ -27,7 +27,7 @@ PROVIDES = ("sample_1d", "sample_2d")
 def sampler_uniforms(seed: int, first: int = 0) -> dict[str, int]:
     """The uniforms of every sampler; setting them restarts nothing and compiles nothing.
 
-    first : what the numbers of samples begin with, 0 .. 65535: pictures of one sample that follow each other take other
+    first : the first sample number, 0 .. 65535: pictures of one sample that follow each other take other
     points each. Raises ViewerError for a seed that is not in 0 .. 2^31 - 1.
     """
     if not 0 <= seed <= LARGEST_SEED:

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from viewer.base.jit import helper, run
 from viewer.kernels.records import HIT
 from viewer.materials.look import shining
-from viewer.scene.color import linear_texels
 from viewer.scene.edits.mipmaps import halved
 from viewer.scene.light import luminance
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
-from viewer.scene.texture import WRAPS, Texture
+from viewer.scene.texture import WRAPS, Texture, linear_texels
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
@@ -32,8 +31,8 @@ SMALL = 16  # triangles up to which the loop is not worth compiling
 def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     """(T,): mean luminance of a texture's light on each triangle over that of its factor; 1 where none shines.
 
-    By places on the triangle, in an image as small as these are far apart: what they miss is found by chance, and no
-    light is lost.
+    By places on the triangle, in an image as small as these are far apart: light that they miss is found by BSDF
+    sampling, and none is lost.
     """
     lit = [(number, scene.materials[number]) for number in sorted(shining(scene))]
     textured = {
@@ -51,7 +50,7 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
 
 
 class _Held(NamedTuple):
-    """The shares of a mesh, and what they were found from: for as long as the mesh is there."""
+    """The shares of a mesh and their inputs, for as long as the mesh is there."""
 
     mesh: ref[Mesh]
     of: list[Any]

@@ -1,9 +1,9 @@
 """Suns of an environment's image as lights of their own: sampled as they are drawn, by bilinear interpolation.
 
-A sun of a few texels is far brighter than what is around it, and its edges are as wide as itself: directions spread
-evenly over texels bring as much light as they should in the mean alone. What of it exceeds its surroundings is
+A sun of a few texels is far brighter than its surroundings, and its edges are as wide as itself: directions spread
+evenly over texels bring as much light as they should in the mean alone. Its excess over its surroundings is
 therefore sampled apart, between the texels' middles and in proportion to the interpolation; the rest as before. All
-densities add up, and the image is what it was for whoever looks at it.
+densities add up, and the visible image is unchanged.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Region(NamedTuple):
         return beside and self.top <= other.top + other.down and other.top <= self.top + self.down
 
     def joined(self, other: Region, width: int) -> Region:
-        """What holds both."""
+        """The smallest region around both."""
         top, bottom = min(self.top, other.top), max(self.top + self.down, other.top + other.down)
         one, two = (self, other) if (other.left - self.left) % width <= width // 2 else (other, self)
         across = max(one.across, (two.left - one.left) % width + two.across)
@@ -135,7 +135,7 @@ def _touching(light, level, angles, label, waiting, bounds, flux):
     """Numbers the regions of texels, label (H, W) int32 -2, that touch at sides or corners; how many they are.
 
     waiting (N, 2): room. Written: bounds (N, 4) int64: first and last row and column, where columns go on over the
-    edges; flux (N,): of what exceeds the level."""
+    edges; flux (N,): above the level."""
     height, width = light.shape
     count = 0
     for y in range(height):

@@ -46,7 +46,7 @@ CONTEXT = Record(
 )
 
 
-class Choice(NamedTuple):
+class LightTrees(NamedTuple):
     """Both trees in one: nodes, see `LightTree`; near, far: links of the roots, of which one that has no light is
     never followed. way (N, 2): of the list's lights; depth: levels."""
 
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 def too_many(listed: LightList) -> bool:
-    """Whether the nodes of so many lights could not be addressed."""
+    """Whether the list has more lights than nodes can be addressed for."""
     return listed.count * NODE.texels > LARGEST_INTEGER
 
 
@@ -113,7 +113,7 @@ def _positive(power: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(power, 1e-9 * power.max(initial=1e-300))
 
 
-def choice(sources: Sources) -> Choice:
+def choice(sources: Sources) -> LightTrees:
     """The trees of a list's lights: of those that are near, and of those that are infinitely far."""
     bounds = bounds_of(sources)
     far = np.zeros(len(bounds.power), bool)
@@ -132,11 +132,11 @@ def choice(sources: Sources) -> Choice:
         way[numbers] = tree.way
         nodes.append(tree.nodes)
         depth = max(depth, tree.depth)
-    return Choice(np.concatenate(nodes), roots[0], roots[1], way, depth)
+    return LightTrees(np.concatenate(nodes), roots[0], roots[1], way, depth)
 
 
 def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> list[Module]:
-    """The module ``lights`` with `choice`, and ``emitter_pdf`` over hits of a structure of so many levels.
+    """The module ``lights`` with `choice`, and ``emitter_pdf`` over hits of a structure of ``levels``.
 
     base : the list's own. Beside it there are 96 bytes for each light, and 16 for each triangle that shines; how many
     they are is in no source.
@@ -184,7 +184,7 @@ def _areas(sources: Sources) -> NDArray[np.float64]:
     return np.where(ball, 4.0 * math.pi * emitting.corners[:, 1, 0].astype(np.float64) ** 2, area)
 
 
-def _places(sources: Sources, chosen: Choice, area: NDArray, levels: int) -> tuple[NDArray, NDArray]:
+def _places(sources: Sources, chosen: LightTrees, area: NDArray, levels: int) -> tuple[NDArray, NDArray]:
     """The tables of `EMITTER`, all that should shine, and of `OBJECT`, by the numbers that hits have."""
     count = len(sources.listed)
     rows = np.zeros(max(count, 1), EMITTER.dtype)

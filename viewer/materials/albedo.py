@@ -1,4 +1,4 @@
-"""Directional albedos of the lobes of glTF's materials, as modules: what layers and energy compensation ask for.
+"""Directional albedos of the lobes of glTF's materials, as modules: for layers and energy compensation.
 
 The arrays are those of ``assets/albedo.npz``, which ``tools/albedo.py`` makes and describes. On the device a record
 holds the four corners of a cell, so that a lookup in two dimensions is one fetch.
@@ -85,7 +85,7 @@ def crossing_albedo() -> Module:
 
 
 def crossing_rise_albedo() -> Module:
-    """``crossing_rise_albedo``: what a reflectance below 1 at grazing incidence adds to what crosses."""
+    """``crossing_rise_albedo``: the increase of transmission by a reflectance below 1 at grazing incidence."""
     return _module("crossing_rise", "crossing_rise_albedo")
 
 

@@ -6,11 +6,10 @@ from collections.abc import Collection, Mapping
 
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import INTERACTION
-from viewer.materials.dimensions import surface_dimensions
 from viewer.materials.lobes import layers_glsl, lobe_modules, lobes_of
 from viewer.materials.look import Look
 from viewer.scene.material import FOREIGN, KINDS
-from viewer.stream.declare.kernel import Module, Prepared
+from viewer.stream.declare.kernel import Module, PreparedValue
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
@@ -108,7 +107,7 @@ def bsdfs(look: Look) -> list[Module]:
 
 
 # A glTF's material and its layers at a place, of each channel that has some of its own.
-_SEEN = Prepared(
+_SEEN = PreparedValue(
     INTERACTION.name,
     "Seen",
     "principled_prepared",
@@ -267,3 +266,31 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
     single = [each for each in single if constant("principled") not in each]
     lines += ["bool bsdf_single(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
     return "\n".join(lines)
+
+
+CAMERA = 4  # film and lens, of every sample
+# What a surface takes, in order, and how many numbers; two that belong together begin at an even one.
+SURFACE = {"LIGHT": 1, "POINT": 2, "WAY": 2, "LOBE": 1, "ROULETTE": 1}
+
+
+def dimensions(more: dict[str, int] | None = None) -> dict[str, int]:
+    """The constants of GLSL: ``DIMENSION_<name>`` within a surface's own, and how many these are, an even number.
+
+    more : dimensions of this scene's surfaces beside `SURFACE`.
+    """
+    found, count = {}, 0
+    for name, width in {**SURFACE, **(more or {})}.items():
+        count += count % 2 if width > 1 else 0
+        found[f"DIMENSION_{name}"] = count
+        count += width
+    return {**found, "DIMENSIONS_OF_CAMERA": CAMERA, "DIMENSIONS_OF_SURFACE": count + count % 2}
+
+
+def surface_dimensions(more: dict[str, int] | None = None) -> Module:
+    """``surface_dimension``, and the constants of `dimensions`."""
+    return Module(
+        "surface dimensions",
+        provides=("surface_dimension",),
+        source="shading/dimensions.glsl",
+        constants=dict(dimensions(more)),
+    )

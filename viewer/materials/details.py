@@ -1,5 +1,4 @@
-"""What hits need of a mesh where its materials have normal maps, a direction, holes, or textures of the
-second coordinates."""
+"""Vertex data of hits on materials with normal maps, anisotropy, alpha, or textures of the second coordinates."""
 
 from __future__ import annotations
 

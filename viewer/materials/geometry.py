@@ -1,4 +1,4 @@
-"""The geometry module of scenes whose triangles are all in world space."""
+"""Geometry as modules: of scenes whose triangles are all in world space, and of scenes of two levels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.motion import DEFORMING, KEYS, MOTION
+from viewer.accel.two_level.objects import Objects
 from viewer.kernels.records import FACE, GEOMETRY, HIT, RAY, VERTEX
 from viewer.scene.geometry.triangles import Triangles
 from viewer.stream.declare.kernel import Module, Table
@@ -18,7 +19,7 @@ VERTEX_KEY = Record("VertexKey", *VERTEX.fields[:2])
 
 
 def vertex_table(triangles: Triangles) -> Table:
-    """``fetch_vertices``: what every vertex carries."""
+    """``fetch_vertices``: the attributes of every vertex."""
     vertices = np.zeros(len(triangles.positions), VERTEX.dtype)
     vertices["position"], vertices["normal"] = triangles.positions, triangles.normals
     vertices["color"], vertices["uv"] = triangles.colors, triangles.uvs
@@ -85,3 +86,47 @@ def _flat_geometry(triangles: Triangles) -> Module:
         memories=(face_table(triangles), vertex_table(triangles)),
         uses=(RAY, HIT, GEOMETRY),
     )
+
+
+def object_geometry(objects: Objects) -> Module:
+    """``geometry_at`` for instances of objects, whose rows the module that provides ``object_ray`` brings.
+
+    Vertices and faces lie one object behind the other; the face of quadric n has corners of -n - 1.
+    """
+    count = sum(len(mesh.positions) for mesh in objects.meshes)
+    vertices, faces = np.zeros(count, VERTEX.dtype), np.zeros(objects.triangles, FACE.dtype)
+    vertex = face = quadric = 0
+    for mesh, scale, placed in zip(objects.meshes, objects.scales, objects.quadrics, strict=True):
+        rows = vertices[vertex : vertex + len(mesh.positions)]
+        with np.errstate(over="ignore"):  # vertices of no triangle may lie anywhere
+            rows["position"] = mesh.positions.astype(np.float64) * scale
+        rows["normal"] = mesh.normals
+        rows["color"] = 1.0 if mesh.colors is None else mesh.colors[:, :3]
+        rows["uv"] = 0.0 if mesh.uvs is None else mesh.uvs
+        places = faces[face : face + len(mesh.triangles)]
+        places["corners"], places["material"] = mesh.triangles + vertex, mesh.materials
+        if placed is not None:
+            quadric += 1
+            places["corners"] = -quadric
+        vertex, face = vertex + len(rows), face + len(places)
+    still = Module(
+        "object geometry",
+        provides=("geometry_at",),
+        source=f"shading/geometry_objects{'_quadrics' if quadric else ''}.glsl",
+        memories=(Table("faces", FACE, faces), Table("vertices", VERTEX, vertices)),
+        needs=("object_ray", "quadric_at") if quadric else ("object_ray",),
+        uses=(RAY, HIT, GEOMETRY),
+    )
+    count = max(map(len, objects.keys), default=0)
+    if not count:
+        return still
+    keys = np.zeros((count, len(vertices)), VERTEX_KEY.dtype)
+    keys["position"], keys["normal"] = vertices["position"], vertices["normal"]
+    vertex = 0
+    for mesh, scale, poses in zip(objects.meshes, objects.scales, objects.keys, strict=True):
+        for row, pose in zip(keys[:, vertex : vertex + len(mesh.positions)], poses, strict=False):
+            with np.errstate(over="ignore"):
+                row["position"] = pose.positions.astype(np.float64) * scale
+            row["normal"] = pose.normals
+        vertex += len(mesh.positions)
+    return with_vertex_keys(still, keys)

@@ -4,15 +4,15 @@ A lobe is a struct, ``Coat`` of the lobe ``coat``, with the ``chance`` that it i
 file, ``shaders/materials/lobes/``; directions are of the base's frame, ``far`` and ``wo`` of the world:
 
     Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, inout float under)   of a layer above
-        the base: ``under`` is what layers leave to those below; or of a part of the base:
+        the base: ``under`` is the share left to those below; or of a part of the base:
     Coat coat_within(inout Base base, Interaction at, Principled own, bool front)
     vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf)
         times the cosine; zeros where it is single. facets: the base's
-    vec3 coat_albedo(Base base, Coat coat)                                    of what has a density
+    vec3 coat_albedo(Base base, Coat coat)                                    of non-delta lobes
     void coat_branch(Base base, Coat coat, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction)
     void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha)   those that it samples, if other than the base's
     Way coat_sample(Base base, Coat coat, vec3 wo, vec3 u, Way way)   way.local: sampled by the facets
-    bool coat_single(Principled own, inout float matte)   whether it never has a density; matte: share of what is below
+    bool coat_single(Principled own, inout float matte)   whether it never has a density; matte: share of the base below
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def lobe_modules(look: Look) -> list[Module]:
 
 
 def layers_glsl(present: Sequence[Lobe]) -> str:
-    """``struct Layers`` of these lobes, and what sums over them."""
+    """``struct Layers`` of these lobes, and the functions that sum over them."""
     members = [f"    {lobe.name.capitalize()} {lobe.name};" for lobe in present]
     over = [
         f"    found.{lobe.name} = {lobe.name}_over(found.base, at, own, front, wo, under);"

@@ -1,6 +1,6 @@
-"""What the generated source of a scene's surfaces depends on: the kinds of materials, lobes and textures in use.
+"""The features of a scene's surfaces, by which source is generated: kinds of materials, lobes and textures in use.
 
-What no material has is not in the source, and neither in the records of paths and tables: on processors whose
+A feature of no material is not in the source, nor in the records of paths and tables: on processors whose
 conditions compute both sides, nothing else keeps a scene of matte surfaces as fast as it can be.
 """
 
@@ -157,7 +157,7 @@ class Look:
 
     @property
     def detailed(self) -> bool:
-        """Whether hits need what `viewer.materials.details` brings."""
+        """Whether hits need `viewer.materials.details`."""
         return self.tangents or self.second_uv or self.alpha or self.shining
 
     @property
@@ -183,7 +183,7 @@ class Look:
 
     @property
     def interaction(self) -> Record:
-        """What a path keeps of a surface: of glTF's materials the address, and where their textures are looked up."""
+        """A path's record of a surface: of glTF's materials the address, and where their textures are looked up."""
         if not self.addressed:
             return INTERACTION
         plain = self.kinds <= {"lambert", "mirror", "principled"}
@@ -200,12 +200,12 @@ class Look:
 
     @property
     def media(self) -> Record:
-        """What a ray keeps of the volumes that it is within."""
+        """A ray's record of the volumes that it is within."""
         return media.MEDIA[self.nested]
 
     @property
     def packed(self) -> dict[str, tuple[int, int]]:
-        """What an interaction's ``kind`` holds beside the kind, by name: the lowest bit, and how many."""
+        """The bit fields of an interaction's ``kind`` beside the kind, by name: the lowest bit, and how many."""
         found, first = {}, 3
         held = ("channel", 4, "dispersion" in self.lobes), ("outside", media.BITS, self.nested)
         for name, bits, there in held:

@@ -2,7 +2,7 @@
 
 C. M. Schmidt and B. Budge, "Simple Nested Dielectrics in Ray Traced Images" (2002): where volumes overlap, that of the
 highest priority is there. A boundary of any other within it is none, and where it ends, the next one's index lies
-behind. Rays know what they are within, in a number that holds up to `DEPTH` media, ranked: the highest is there.
+behind. A ray keeps the media around it as one number of up to `DEPTH` ranks: the highest is there.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def ranks(found: Sequence[Material]) -> dict[int, int]:
 
 
 def ray_media(interaction: Record, nested: bool) -> Module:
-    """``interface/media.glsl``: what rays keep of the media that they are within, nothing where volumes lie apart.
+    """``interface/media.glsl``: the media around a ray, an empty state where volumes lie apart.
     interaction : the scene's record."""
     name = "nested" if nested else "none"
     return Module(
@@ -76,8 +76,8 @@ def ray_media(interaction: Record, nested: bool) -> Module:
 
 
 def media(found: Sequence[Material]) -> Module:
-    """``interface/medium.glsl`` over the table of media, by rank, of rank 0 what is outside of all; and over the ranks
-    of materials."""
+    """``interface/medium.glsl`` over the table of media, by rank, rank 0 outside of all; and over the ranks of
+    materials."""
     rows = np.zeros(MOST + 1, MEDIUM.dtype)
     rows["ior"] = 1.0
     ranked = np.zeros(max(1, len(found)), MEDIUM_RANK.dtype)
@@ -95,8 +95,8 @@ def media(found: Sequence[Material]) -> Module:
 
 
 def nested(scene: Scene) -> bool:
-    """Whether something reaches into a volume: another one, or what is opaque. By boxes of triangles, so that nothing
-    is missed, and a thing close by may count."""
+    """Whether something reaches into a volume: another one, or an opaque surface. By boxes of triangles: nothing is
+    missed, and a surface close by may count."""
     volumes = {number for number, each in enumerate(scene.materials) if is_volume(each)}
     if not volumes:
         return False

@@ -1,4 +1,4 @@
-"""Surfaces with holes, and those that let part of the light pass: what the walk asks at a hit (glTF 2.0, 3.9.4).
+"""Surfaces with holes, and partly transparent ones: the traversal's test at a hit (glTF 2.0, 3.9.4).
 
 A hit that passes is none, for rays of every kind. Scenes whose surfaces are all opaque have nothing of this.
 """

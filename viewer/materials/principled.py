@@ -1,4 +1,4 @@
-"""The numbers of glTF's materials as a module: a table of what the scene's lobes take, and ``principled_at``."""
+"""The numbers of glTF's materials as a module: a table of the scene's lobe parameters, and ``principled_at``."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
 
 
 def needs_of(look: Look) -> tuple[str, ...]:
-    """What the BSDF of these materials needs of other modules."""
+    """The functions of other modules in the BSDF of these materials."""
     return ("principled_at", "path_settings", *(module.provides[0] for module in albedos(look)))
 
 

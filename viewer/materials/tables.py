@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from viewer.base.errors import ViewerError
+from viewer.kernels.light_layers import LIGHT_SHARE
 from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.classic import classic_materials
-from viewer.materials.light_share import light_share
 from viewer.materials.look import Look, look_of
 from viewer.materials.media import ray_media
 from viewer.materials.opacity import opacity
@@ -101,7 +101,7 @@ def surfaces(textured: bool = False) -> Module:
 
 
 def emissions(look: Look) -> Module:
-    """``emission_seen`` over any geometry: what the camera sees of lights themselves."""
+    """``emission_seen`` over any geometry: emission as the camera sees it."""
     needs = ("geometry_at", "material_color", "material_emission", *(["principled_at"] if look.principled else []))
     return Module(
         "emissions",
@@ -115,7 +115,7 @@ def emissions(look: Look) -> Module:
 
 
 def interactions(look: Look) -> Module:
-    """``interaction_at`` over any geometry: what a path meets at a hit."""
+    """``interaction_at`` over any geometry: the surface interaction at a hit."""
     needs = ["geometry_at", *(["detail_at"] if look.detailed else []), *(["principled_at"] if look.principled else [])]
     needs += ["shining_share"] if look.shining else []
     return Module(
@@ -170,3 +170,31 @@ def appearance(
         interactions(look),
         cones(bool(textures)),
     ]
+
+
+# What Lambert's part of each kind reflects, times the cosine; kinds that have none scatter into single directions.
+MATTE = {
+    "lambert": "lambert_value(at, wo, wi)",
+    "phong": "reflects(at, wo, wi) ? at.albedo * (0.31830989 * abs(dot(at.shading, wi))) : vec3(0.0)",
+    "principled": "principled_matte(at, wo, wi)",
+    "classic": "classic_value(at, wo, wi)",
+}
+
+
+def light_share(look: Look) -> Module:
+    """``light_share`` of ``interface/light_share.glsl`` over the look's kinds."""
+    matte = [kind for kind in KINDS if kind in look.kinds and kind in MATTE]
+    lines = ["vec3 principled_matte(Interaction at, vec3 wo, vec3 wi);"] if "principled" in matte else []
+    lines += ["vec3 matte_value(Interaction at, vec3 wo, vec3 wi) {"]
+    if matte:
+        cases = (f"        case BSDF_{kind.upper()}: return {MATTE[kind]};" for kind in matte)
+        lines += ["    switch (interaction_kind(at)) {", *cases, "    }"]
+    return Module(
+        "light share",
+        provides=("light_share",),
+        source="shading/light_share.glsl",
+        needs=("bsdf_value", *(f"{kind}_sample" for kind in matte)),
+        uses=(look.interaction, LIGHT_SHARE),
+        features=look.features,
+        text="\n".join([*lines, "    return vec3(0.0);", "}"]),
+    )

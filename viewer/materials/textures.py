@@ -37,7 +37,7 @@ FLAGS = {
 def textures(found: Sequence[Texture]) -> Module:
     """``interface/texture.glsl`` over the scene's textures; white, without memories, where there are none.
 
-    Raises ViewerError where all images together exceed what an integer of GLSL can address, or the memory that is free.
+    Raises ViewerError where all images together exceed the addresses of a GLSL integer, or the free memory.
     """
     if not found:
         return Module("no textures", provides=PROVIDES, source="shading/texture_none.glsl")
@@ -94,7 +94,7 @@ PROVIDES = ("texture_color", "texture_texel")
 
 
 def _key(texture: Texture) -> tuple[int, str]:
-    """What is held once: an image, with levels made by what it holds."""
+    """The key of shared levels: an image, and its content, by which levels are made."""
     return id(texture.image), texture.content
 
 

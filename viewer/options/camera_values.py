@@ -1,4 +1,4 @@
-"""Readers of the values of a camera's projection."""
+"""Readers of the values of a camera's projection, and of the background for rays that leave the scene."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from viewer.options.declare import Option, wrong
+from viewer.options.declare import Option, suggestion, wrong
+from viewer.options.values import real
 
 _SIZE = re.compile(r"(\d{1,6})x(\d{1,6})")
 _COUNTS = (0, 4, 5, 8)  # of OpenCV's coefficients
@@ -17,7 +18,7 @@ def read_ortho(option: Option, value: Any) -> float | str | None:
     """A height above 0, ``auto``, or none."""
     if value is None or value == "auto":
         return value  # type: ignore[no-any-return]
-    number = _real(value)
+    number = real(value)
     if number is None or not 0.0 < number <= (option.high or math.inf):
         raise wrong(option, value)
     return number
@@ -27,7 +28,7 @@ def read_fisheye(option: Option, value: Any) -> float | None:
     """An angle above 0, at most 360, or none."""
     if value is None:
         return None
-    number = _real(value)
+    number = real(value)
     if number is None or not 0.0 < number <= 360.0:
         raise wrong(option, value)
     return number
@@ -77,19 +78,11 @@ def _flat(values: Any) -> tuple[float, ...] | None:
     found: list[float] = []
     for value in values if isinstance(values, Iterable) and not isinstance(values, str) else [values]:
         inner = _flat(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
-        number = _real(value) if inner is None else None
+        number = real(value) if inner is None else None
         if inner is None and number is None:
             return None
         found += [number] if inner is None else inner  # type: ignore[list-item]
     return tuple(found)
-
-
-def _real(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) and not isinstance(value, bool) else None
 
 
 def _sides(value: Any) -> tuple[int, int] | None:
@@ -97,3 +90,30 @@ def _sides(value: Any) -> tuple[int, int] | None:
     if numbers is None or len(numbers) != 2 or any(each != int(each) for each in numbers):
         return None
     return int(numbers[0]), int(numbers[1])
+
+
+WORDS = ("environment", "transparent", "gradient")
+BLUR = "blur="
+LEAST_BLUR, MOST_BLUR = 0.5, 90.0  # degrees
+
+
+def read_background(option: Option, value: Any) -> str | tuple[float, float, float] | None:
+    """A word, ``"blur=DEGREES"``, or a radiance as ``"r,g,b"`` or three numbers, as a tuple; None: the default."""
+    if value is None or (isinstance(value, str) and value in WORDS):
+        return value
+    if isinstance(value, str) and value.startswith(BLUR):
+        degrees = real(value.removeprefix(BLUR))
+        if degrees is None or not LEAST_BLUR <= degrees <= MOST_BLUR:
+            raise wrong(option, value)
+        return f"{BLUR}{degrees:g}"
+    parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    numbers = [real(part) for part in parts]
+    assert option.high is not None
+    if len(numbers) != 3 or not all(number is not None and 0 <= number <= option.high for number in numbers):
+        raise wrong(option, value, hint=suggestion(value, (*WORDS, BLUR)) if isinstance(value, str) else "")
+    return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
+
+
+def blur_of(value: Any) -> float:
+    """Degrees of a checked value; 0 of one that blurs nothing."""
+    return float(value.removeprefix(BLUR)) if isinstance(value, str) and value.startswith(BLUR) else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.options import values
+from viewer.options import named_values, values
 from viewer.options.declare import Affects, Option, of_part
 
 STENCIL_ROUTING = of_part(
@@ -159,8 +159,8 @@ PHOTONS = of_part(
     ),
     Option(
         "photon_filter",
-        values.read_photon_filter,
-        values.PhotonFilter(),
+        named_values.read_photon_filter,
+        named_values.PhotonFilter(),
         "how an estimate weighs photons by their distance: alike, by a cone, or by 1 less the distance squared",
         Affects.UNIFORMS,
         "NAME",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from viewer.options import values
+from viewer.options import named_values, values
 from viewer.options.declare import Affects, Option, of_command, of_part
-from viewer.options.values import PolicyChoice, Unroll
+from viewer.options.named_values import PolicyChoice, Unroll
 
 MACHINE = of_part(
     "machine",
@@ -19,7 +19,7 @@ MACHINE = of_part(
     ),
     Option(
         "policy",
-        values.read_policy,
+        named_values.read_policy,
         PolicyChoice(),
         "which state multipass serves next; threshold takes the share of rays that must wait for the intersection",
         Affects.NOTHING,
@@ -31,7 +31,7 @@ MACHINE = of_part(
     ),
     Option(
         "unroll",
-        values.read_unroll,
+        named_values.read_unroll,
         Unroll(),
         "calls of a looping kernel in one pass of multipass, N,M in the program's order; turns of a whole program",
         Affects.NOTHING,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.options import camera_values, values
-from viewer.options.background import LEAST_BLUR, MOST_BLUR, WORDS, read_background
+from viewer.options.camera_values import LEAST_BLUR, MOST_BLUR, WORDS, read_background
 from viewer.options.declare import Affects, Option, of_part
 
 STRUCTURE = of_part(

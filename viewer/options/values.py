@@ -6,7 +6,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -17,72 +16,6 @@ LAST_FRAME = 9_999_999
 
 N = TypeVar("N", int, float)
 V = TypeVar("V")
-
-
-@dataclass(frozen=True)
-class PolicyChoice:
-    """Which state the multipass machine serves next.
-
-    name  : ``sweep`` (the states in turn, without counts), ``naive``, ``threshold`` or
-            ``most-work``.
-    share : of threshold: the intersection pass runs once this share of the rays waits for it, in (0, 1].
-    of    : of threshold: the rays that the share is of, the ``active`` rays or ``all`` rays.
-    """
-
-    name: str = "sweep"
-    share: float = 0.2
-    of: str = "active"
-
-    def __str__(self) -> str:
-        return f"threshold={self.share:g},{self.of}" if self.name == "threshold" else self.name
-
-
-@dataclass(frozen=True)
-class Unroll:
-    """How many calls of a looping kernel one pass may make.
-
-    counts : one number for all looping kernels, or one for each in the program's order; None lets the machine choose.
-    """
-
-    counts: tuple[int, ...] | None = None
-
-    @property
-    def auto(self) -> bool:
-        """Whether the machine chooses."""
-        return self.counts is None
-
-    def __str__(self) -> str:
-        return "auto" if self.counts is None else ",".join(map(str, self.counts))
-
-
-@dataclass(frozen=True)
-class PhotonFilter:
-    """How a radiance estimate weighs photons by their distance d within its radius r.
-
-    name  : ``constant`` (alike), ``cone`` (1 - d / (width r)) or ``epanechnikov`` (1 - d^2 / r^2).
-    width : of the cone, at least 1: H. W. Jensen's filter constant (2001, section 7.2.1).
-    """
-
-    name: str = "constant"
-    width: float = 1.1
-
-    def __str__(self) -> str:
-        return f"cone={self.width:g}" if self.name == "cone" else self.name
-
-    @property
-    def slope(self) -> float:
-        """c in the weight (1 - c (d / r)^p)."""
-        return {"constant": 0.0, "cone": 1 / self.width, "epanechnikov": 1.0}[self.name]
-
-    @property
-    def exponent(self) -> int:
-        """p in the weight (1 - c (d / r)^p)."""
-        return {"constant": 0, "cone": 1, "epanechnikov": 2}[self.name]
-
-    @property
-    def integral(self) -> float:
-        """Of the weight over the disc, as a share of the disc's area."""
-        return 1 - self.slope * 2 / (self.exponent + 2) if self.exponent else 1.0
 
 
 def optional(read: Callable[[Option, Any], V]) -> Callable[[Option, Any], V | None]:
@@ -103,7 +36,7 @@ def read_word(option: Option, value: Any) -> str:
     raise wrong(option, value, hint=hint)
 
 
-def _whole(value: Any) -> int | None:
+def whole(value: Any) -> int | None:
     """The whole number of a text or Python value, None where it is none; a bool is none."""
     if isinstance(value, str):
         # int() also takes underscores and other scripts' digits, and raises on thousands of digits.
@@ -116,7 +49,7 @@ def _whole(value: Any) -> int | None:
         return None
 
 
-def _real(value: Any) -> float | None:
+def real(value: Any) -> float | None:
     """The finite number of a text or Python value, None where it is none; a bool is none."""
     if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
         return None
@@ -137,7 +70,7 @@ def _within(option: Option, value: Any, number: N | None) -> N:
 
 def read_integer(option: Option, value: Any) -> int:
     """A whole number in the option's range."""
-    return _within(option, value, _whole(value))
+    return _within(option, value, whole(value))
 
 
 def read_roulette(option: Option, value: Any) -> int | str | None:
@@ -148,18 +81,19 @@ def read_roulette(option: Option, value: Any) -> int | str | None:
     return "auto" if word == "auto" else read_integer(option, value)
 
 
-def _is_auto(value: Any) -> bool:
+def is_auto(value: Any) -> bool:
+    """Whether a value is None or ``auto``."""
     return value is None or (isinstance(value, str) and value == "auto")  # an array has no plain equality
 
 
 def read_integer_or_auto(option: Option, value: Any) -> int | str:
     """A whole number in the option's range, or ``auto``."""
-    return "auto" if _is_auto(value) else read_integer(option, value)
+    return "auto" if is_auto(value) else read_integer(option, value)
 
 
 def read_real(option: Option, value: Any) -> float:
     """A finite number in the option's range."""
-    return _within(option, value, _real(value))
+    return _within(option, value, real(value))
 
 
 def read_real_or_auto(option: Option, value: Any) -> float | str:
@@ -176,7 +110,7 @@ def read_optional_real(option: Option, value: Any) -> float | None:
     """A finite number in the option's range, or None."""
     if value is None:
         return None
-    number = _real(value)
+    number = real(value)
     assert option.low is not None and option.high is not None
     if number is None or not option.low < number < option.high:
         raise wrong(option, value)
@@ -188,7 +122,7 @@ def read_frames(option: Option, value: Any) -> range | None:
     if value is None or isinstance(value, range):
         frames = value
     else:
-        ends = [_whole(end) for end in value.split("-")] if isinstance(value, str) else []
+        ends = [whole(end) for end in value.split("-")] if isinstance(value, str) else []
         if len(ends) not in (1, 2) or ends[0] is None or ends[-1] is None:
             raise wrong(option, value)
         if ends[0] > ends[-1]:
@@ -206,7 +140,7 @@ def read_shutter(option: Option, value: Any) -> tuple[float, float] | None:
     if value is None:
         return None
     parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    times = [_real(part) for part in parts]
+    times = [real(part) for part in parts]
     if len(times) != 2:
         raise wrong(option, value)
     opens, closes = (_within(option, value, each) for each in times)
@@ -219,7 +153,7 @@ def read_optional_name(option: Option, value: Any) -> str | int | None:
     """A name or a number; which ones there are, the scene knows."""
     if value is None or (isinstance(value, str) and value.strip()):
         return value
-    number = None if isinstance(value, str) else _whole(value)
+    number = None if isinstance(value, str) else whole(value)
     if number is None or number < 0:
         raise wrong(option, value)
     return number
@@ -227,13 +161,13 @@ def read_optional_name(option: Option, value: Any) -> str | int | None:
 
 def read_size(option: Option, value: Any) -> tuple[int, int]:
     """``"WxH"`` or two whole numbers; one is the side of a square."""
-    side = _whole(value)
+    side = whole(value)
     parts: Sequence[Any] = ()
     if isinstance(value, str):
         parts = re.split("[xX]", value)
     elif side is None and isinstance(value, Iterable):
         parts = tuple(value)
-    sides = [_whole(part) for part in parts] if side is None else [side, side]
+    sides = [whole(part) for part in parts] if side is None else [side, side]
     if len(sides) != 2:
         raise wrong(option, value)
     width, height = sides
@@ -244,10 +178,10 @@ def read_size(option: Option, value: Any) -> tuple[int, int]:
 
 def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
     """``"XxYxZ"`` or three whole numbers; ``"auto"`` or None: None."""
-    if _is_auto(value):
+    if is_auto(value):
         return None
     parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    numbers = [_whole(part) for part in parts]
+    numbers = [whole(part) for part in parts]
     assert option.low is not None and option.high is not None
     if len(numbers) != 3 or not all(n is not None and option.low <= n <= option.high for n in numbers):
         raise wrong(option, value)
@@ -262,66 +196,11 @@ def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
     if isinstance(value, str) and value in ("auto", "shadow", "none"):
         return value
     parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    sides = [_real(part) for part in parts]
+    sides = [real(part) for part in parts]
     assert option.low is not None and option.high is not None
     if len(sides) != 2 or not all(side is not None and option.low <= side <= option.high for side in sides):
         raise wrong(option, value)
     return sides[0], sides[1]  # type: ignore[return-value]
-
-
-def read_policy(option: Option, value: Any) -> PolicyChoice:
-    """A policy, by its name and number, as in ``threshold:0.2``."""
-    choice = value
-    if isinstance(value, str):
-        name, equals, rest = value.partition("=")
-        share, comma, of = rest.partition(",")
-        if name not in option.choices:
-            raise wrong(option, value, hint=suggestion(name, option.choices))
-        if equals and (name != "threshold" or not share or (comma and not of)):
-            raise wrong(option, value)
-        number = _real(share) if equals else PolicyChoice.share
-        choice = PolicyChoice(name, math.nan if number is None else number, of or PolicyChoice.of)
-    if not isinstance(choice, PolicyChoice) or choice.name not in option.choices:
-        raise wrong(option, value)
-    share_number = _real(choice.share)
-    if share_number is None or not 0 < share_number <= 1 or choice.of not in ("active", "all"):
-        raise wrong(option, value)
-    return PolicyChoice(choice.name, share_number, choice.of)
-
-
-def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
-    """A filter of photons, by its name and number."""
-    choice = value
-    if isinstance(value, str):
-        name, equals, text = value.partition("=")
-        if name not in option.choices:
-            raise wrong(option, value, hint=suggestion(name, option.choices))
-        width = _real(text) if equals else PhotonFilter.width
-        if equals and (name != "cone" or width is None):
-            raise wrong(option, value)
-        choice = PhotonFilter(name, PhotonFilter.width if width is None else width)
-    if not isinstance(choice, PhotonFilter) or choice.name not in option.choices:
-        raise wrong(option, value)
-    given = _real(choice.width)
-    if given is None or not 1 <= given <= 1e6:
-        raise wrong(option, value)
-    return PhotonFilter(choice.name, given)
-
-
-def read_unroll(option: Option, value: Any) -> Unroll:
-    """Calls of a kernel in a pass: one number for all, one for each kernel, or ``auto``."""
-    given = value.counts if isinstance(value, Unroll) else value
-    if _is_auto(given):
-        return Unroll()
-    if isinstance(given, str):
-        given = given.split(",")
-    elif not isinstance(given, Iterable):
-        given = (given,)
-    counts = tuple(_whole(part) for part in given)
-    assert option.low is not None and option.high is not None
-    if not counts or any(count is None or not option.low <= count <= option.high for count in counts):
-        raise wrong(option, value)
-    return Unroll(counts)  # type: ignore[arg-type]
 
 
 def read_camera(option: Option, value: Any) -> Any:
@@ -346,7 +225,7 @@ def read_camera(option: Option, value: Any) -> Any:
 
 def _points_of_matrix(rows: Sequence[Any]) -> list[tuple[float, float, float] | None]:
     """Origin, target and up of a camera's place in the world, (4, 4) for column vectors; nothing of other numbers."""
-    found = [[_real(each) for each in row] for row in rows if isinstance(row, Iterable) and not isinstance(row, str)]
+    found = [[real(each) for each in row] for row in rows if isinstance(row, Iterable) and not isinstance(row, str)]
     if [len(row) for row in found] != [4] * 4 or found[3] != [0, 0, 0, 1] or any(None in row for row in found):
         return []
     y, z = ([float(row[k]) for row in found[:3]] for k in (1, 2))  # type: ignore[arg-type]
@@ -363,7 +242,7 @@ def _vector(value: Any) -> tuple[float, float, float] | None:
         value = value.split(",")
     elif not isinstance(value, Iterable):
         return None
-    numbers = [_real(part) for part in value]
+    numbers = [real(part) for part in value]
     if len(numbers) != 3 or any(number is None for number in numbers):
         return None
     return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
@@ -387,7 +266,7 @@ def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
     if value is None:
         return None
     parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    angles = [_real(part) for part in parts]
+    angles = [real(part) for part in parts]
     assert option.low is not None and option.high is not None
     if len(angles) != 2 or angles[0] is None or angles[1] is None:
         raise wrong(option, value)

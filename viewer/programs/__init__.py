@@ -6,19 +6,18 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from viewer.base.distributions import plugins
+from viewer.base import distributions
 from viewer.programs.backdrop import backdrop_weight
-from viewer.programs.features import feature_buffers
 from viewer.programs.first_hits import eye_hits
 from viewer.programs.light_layers import light_layers, visibility
 from viewer.programs.photon_trace import photon_emission, photon_frame
-from viewer.programs.ray_cast import ray_cast, trace
+from viewer.programs.ray_cast import feature_buffers, ray_cast, trace
 from viewer.programs.registry import PICTURES, PictureProgram, programs_with, register
 from viewer.programs.traversal import LEVELS, TraversalStates
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
-plugins.loaded("programs", lambda _, program: register(program))
+distributions.loaded("programs", lambda _, program: register(program))
 
 __all__ = [
     "LEVELS",

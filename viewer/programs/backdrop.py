@@ -1,6 +1,6 @@
 """The states of camera rays that leave the scene: before a backdrop, which lights nothing, or on a floor before it.
 
-They stand between the walk of a camera ray and where the program has it arrive; a program without them is as it was.
+They stand between a camera ray's traversal and its arrival; a program without them is unchanged.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def backdrop_states(kind: str, surface: str, end: str) -> BackdropStates:
 
 
 def backdrop_weight(traversal: TraversalStates = FLAT, kind: str = "plain") -> Program:
-    """Pixels and a film of what is left of the backdrop in the samples of a picture, by which 1 - alpha is their mean
-    where the background is white."""
+    """Pixels and a film of the backdrop's remaining weight in samples of a picture: over a white background their mean
+    is 1 - alpha."""
     states = backdrop_states(kind, surface="finish", end="finish")
     finish = ("finish", "begin")
     return Program(

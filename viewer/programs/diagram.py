@@ -58,7 +58,7 @@ class Lane:
 
 
 @dataclass
-class Drawing:
+class Diagram:
     """A finished diagram. ``labels`` of exits, ``boxes`` of states by name and ``lanes`` are there to be checked."""
 
     width: float = 0.0
@@ -80,7 +80,7 @@ class Drawing:
 
 @dataclass
 class _Row:
-    """What stands in the column: a state, the start, the end, or the return of called states."""
+    """An entry of the column: a state, the start, the end, or the return of called states."""
 
     key: str
     title: str
@@ -101,10 +101,10 @@ class _Row:
         )
 
 
-def draw_program(program: Program, caption: str = "") -> Drawing:
+def draw_program(program: Program, caption: str = "") -> Diagram:
     """The diagram of a program, with its streams and records below."""
     rows = _rows(program)
-    drawing = Drawing()
+    drawing = Diagram()
     after = [*(row.key for row in rows[1:]), ""]
     sides = [row.sides(follower) for row, follower in zip(rows, after, strict=True)]
     inner = max(_box_width(row) for row in rows)
@@ -177,7 +177,7 @@ def draw_program(program: Program, caption: str = "") -> Drawing:
 
 
 def _rows(program: Program) -> list[_Row]:
-    """Start, states, returns of what is called, and the end, in the program's order."""
+    """Start, states, returns of called states, and the end, in the program's order."""
     returns: dict[str, list[str]] = {}  # entry of called states -> where its callers go on
     inside: dict[str, str] = {}  # state -> that entry
     for call in program.calls():
@@ -255,14 +255,14 @@ def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], zone:
 # -- text ----------------------------------------------------------------------------------------------------------
 
 
-def _heading(drawing: Drawing, program: Program, caption: str, y: float) -> float:
+def _heading(drawing: Diagram, program: Program, caption: str, y: float) -> float:
     drawing.parts.append(_text(MARGIN, y + 12, f"program {program.name}", 15, INK, bold=True))
     if caption:
         drawing.parts.append(_text(MARGIN, y + 29, caption, SMALL, SOFT))
     return y + (46 if caption else 30)
 
 
-def _streams(drawing: Drawing, program: Program, y: float, width: float) -> tuple[float, float]:
+def _streams(drawing: Diagram, program: Program, y: float, width: float) -> tuple[float, float]:
     """The table of streams; where it ends, and how wide it became."""
     parts = drawing.parts
     parts.append(_text(MARGIN, y + 12, "streams", NAME, INK, bold=True))
@@ -336,7 +336,7 @@ def _box(row: _Row) -> Iterator[str]:
         yield _text(box.x + PAD + 52, y, names, SMALL, INK)
 
 
-def _label(drawing: Drawing, x: float, y: float, text: str, color: str, behind: str) -> None:
+def _label(drawing: Diagram, x: float, y: float, text: str, color: str, behind: str) -> None:
     if text:
         drawing.labels.append((text, Rectangle(x, y - SMALL + 2, _width(text, SMALL), SMALL)))
         drawing.parts.append(_text(x, y, text, SMALL, color))

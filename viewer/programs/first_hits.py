@@ -1,4 +1,4 @@
-"""How a program finds what its camera rays hit: by walking, or in a stream that a feed-forward pass has filled.
+"""The source of a program's first hits: traversal, or a stream that a rasterised pass has filled.
 
 T. J. Purcell, *Ray Tracing on a Stream Processor* (2004): where the eye rays of a picture have one origin, drawing the
 triangles into a depth buffer finds the same hits. The pass itself is `viewer.renderer.device.rasterized`; it fills the
@@ -52,8 +52,8 @@ def extra_states(first_hits: str) -> tuple[str, ...]:
 
 
 def first_hit_states(first_hits: str, ready: State) -> tuple[State, ...]:
-    """The state that sends camera rays off by its exit ``ray``, wired to a call of a walk; and what is between it and
-    the hit if nothing is to be walked."""
+    """The state that starts camera rays by its exit ``ray``, wired to a call of the traversal; and the states between
+    it and the hit where first hits are given."""
     call = ready.exits["ray"]
     if first_hits == "rays" or not isinstance(call, Call):
         return (ready,)

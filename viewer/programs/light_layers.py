@@ -1,20 +1,18 @@
 """The light of paths in layers: seen itself, or scattered at the first surface by its matte part, as gloss, or through.
 
 The same paths as `viewer.programs.path_trace` has, with the same kernels and random numbers; the light that these leave
-is sorted between them. What each sample of a film is made of is added up, so that the layers' sum is the film. Layers
-of shadow and occlusion are what hides light and surroundings from the surfaces that these samples see.
+is sorted between them. The parts of each sample are added up, so that the layers' sum is the film. Layers of shadow
+and occlusion are the visibility of lights and environment from the first hits of these samples.
 """
 
 from __future__ import annotations
 
 from viewer.kernels import light_layers as steps
+from viewer.kernels import light_layers as visible
 from viewer.kernels import paths
-from viewer.kernels import visibility as visible
 from viewer.kernels.records import LIGHT_CONTEXT, RADIANCE
-from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import sample_streams
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 TO_PORTION = {"radiance": "portion"}

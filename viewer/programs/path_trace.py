@@ -1,8 +1,8 @@
 """Path tracing with next-event estimation, multiple importance sampling and path regeneration.
 
-A path's states: it begins at the camera, walks, arrives; at a surface a light is sampled, its shadow ray walks, what
-it brings is gathered; the path scatters, and walks again. A finished path is added to the film, and the pixel's next
-one begins within the same run, so that passes stay full.
+A path's states: it begins at the camera, is traversed to its hit, arrives; at a surface a light is sampled, its
+shadow ray is traversed and resolved; the path scatters, and is traversed again. A finished path is added to the film,
+and the pixel's next one begins within the same run, so that passes stay full.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from viewer.kernels import paths
 from viewer.kernels.records import LIGHT_CONTEXT
 from viewer.lighting.path import SMOOTH
 from viewer.programs.backdrop import backdrop_states
-from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 

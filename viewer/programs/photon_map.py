@@ -2,8 +2,8 @@
 surface that is not a mirror or glass alone the radiance estimate of the photons about it (Purcell et al. 2003, section
 2.4).
 
-The estimate is a search in states (the kNN-grid, section 2.3), which the machine runs like a walk: the next cell, the
-next photon.
+The estimate is a search in states (the kNN-grid, section 2.3), which the machine runs like a traversal: the next cell,
+the next photon.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from viewer.kernels import photons
 from viewer.kernels.records import MEDIA, PATH, SCENE_INTERACTION
 from viewer.kernels.whitted import ARRIVE_BRANCH
 from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import Call, Program, State, Target
@@ -99,7 +98,7 @@ def final_gather(
 
 
 def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apart: bool) -> IndirectLight:
-    """As `final_gather`, but gathering rays walk and arrive in the states of all others, which so are there once: the
+    """As `final_gather`, but gathering rays share the traversal and arrival of all others, which so are there once: the
     surface that gathers and its path wait in streams of their own."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
     there = Call("setup", then="absorb" if volumes else "arrive")

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from viewer.kernels import photons
 from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY, SCENE_INTERACTION
-from viewer.programs.dispersion import channel_states
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
@@ -32,7 +30,7 @@ def photon_frame(
     before, or of `photon_emission`.
 
     dispersion : there are surfaces at which channels part. volumes : some absorb light. nested : of these some overlap,
-    or hold something; ``media`` is what photons are within, at first nothing (zeros).
+    or hold something; ``media`` are those around photons, at first none (zeros).
     """
     channel, scatter = channel_states(dispersion)
     absorb, arrive, arriving = arrival(volumes, nested=nested)

@@ -1,9 +1,11 @@
-"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading; and `trace`."""
+"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading; and the feature buffers."""
 
 from __future__ import annotations
 
 from viewer import kernels
 from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
+from viewer.kernels.backdrop import ADD_FEATURES_BEFORE, BEGIN_FEATURES
+from viewer.kernels.records import FEATURES
 from viewer.programs.first_hits import first_hit_states, first_hit_streams
 from viewer.programs.registry import PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
@@ -14,8 +16,8 @@ from viewer.stream.declare.program import DONE, Call, Program, State
 def ray_cast(
     traversal: TraversalStates = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE, first_hits: str = "rays"
 ) -> Program:
-    """Pixels to radiance and hits; with ``layers`` the surfaces that they see too. primary: see
-    `viewer.programs.first_hits`; the states that walk are not there where nothing is to be walked."""
+    """Pixels to radiance and hits; with ``layers`` the first hits too. first_hits : see
+    `viewer.programs.first_hits`; traversal states are left out where hits are given."""
     eye = State("eye", kernels.EYE_RAY, {"ray": Call("setup", then="shade")})
     traversals = first_hits == "rays"
     states = [*first_hit_states(first_hits, eye), *(traversal.states if traversals else ())]
@@ -61,3 +63,25 @@ register(
         key="1",
     )
 )
+
+
+def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "") -> Program:
+    """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of
+    `viewer.programs.backdrop.BACKDROPS`."""
+    turn = ("->add", "add", "begin")
+    return Program(
+        "features",
+        streams={"pixel": PIXEL, "features": FEATURES, **traversal.streams},
+        inputs=("pixel", "features"),
+        results=("features",),
+        states=(
+            State("begin", BEGIN_FEATURES, {"ray": Call("setup", then="add"), "done": DONE}),
+            *traversal.states,
+            State("add", ADD_FEATURES_BEFORE[backdrop], {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        order=turn,
+        groups={"ray": (("->add", "add"),), "surface": (turn,)},
+        resumes=True,
+        limit="path_samples",
+    )

@@ -1,8 +1,8 @@
 """Picture programs by name: each registers itself here, once, with all that the rest of the house asks about it.
 
 Command line, keys, panels, remote page, diagrams, metadata and shader check are made from these records; none of them
-names a program. What follows from a program's wiring (the keywords of its maker, the streams it starts from) is read
-there and not declared again.
+names a program. Facts of a program's wiring (the keywords of its maker, the streams it starts from) are read there
+and not declared again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shadow caster: what the camera sees, lit by every light that no triangle hides (Purcell 2004, chapter 3).
+"""The shadow caster: first hits, lit by every light that no triangle hides (Purcell 2004, chapter 3).
 
 With ``first_hits`` "raster" it is a hybrid: triangles drawn with a depth buffer find the first hits, the machine casts
 shadow rays.

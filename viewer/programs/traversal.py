@@ -1,4 +1,5 @@
-"""How rays find their hits: the states that every program calls, and returns from.
+"""How rays find their hits: the states that every program calls, and returns from; and those behind them that only
+some scenes need.
 
 Traversal exists once, for camera, shadow and bounce rays alike; a program `Call`s the state "setup" with the stream
 ``ray``, and finds the stream ``hit`` where the call returns. Machines that take a ray to its hit in one pass give each
@@ -11,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from viewer import kernels
-from viewer.kernels import HIT, RAY, TOP_TRAVERSAL, TRAVERSAL, TRIANGLE_SETUP
+from viewer.kernels import HIT, RAY, TOP_TRAVERSAL, TRAVERSAL, TRIANGLE_SETUP, paths
 from viewer.stream.declare.kernel import ModuleState
-from viewer.stream.declare.program import RETURN, State
+from viewer.stream.declare.program import RETURN, Call, Groups, State
 from viewer.stream.declare.record import Record
 
 
@@ -68,3 +69,39 @@ OBJECTS = TraversalStates(
     {"ray": RAY, "hit": HIT, "top": TOP_TRAVERSAL, "local": RAY, "traversal": TRAVERSAL, "setup": TRIANGLE_SETUP},
 )
 LEVELS = {1: FLAT, 2: OBJECTS}
+
+
+def channel_states(dispersion: bool, then: str = "scatter") -> tuple[dict[str, State], str]:
+    """The states between a surface and the one ``then`` that scatters, by name, and the first of all these."""
+    if not dispersion:
+        return {}, then
+    return {"channel": State("channel", paths.CHOOSE_CHANNEL, {"done": then})}, "channel"
+
+
+def arrival(
+    volumes: bool, arrive: str = "arrive", streams: Mapping[str, str] | None = None, nested: bool = False
+) -> tuple[tuple[State, ...], str, tuple[str, ...]]:
+    """The states between traversal and arrival, the first of all these, and their order.
+
+    streams : of the state, by the kernel's names of them. nested : volumes overlap, or hold something.
+    """
+    if not volumes:
+        return (), arrive, (f"->{arrive}", arrive)
+    name = arrive.replace("arrive", "absorb")
+    turn = f"->{name}", name, arrive
+    kernel = paths.CROSS_BOUNDARY if nested else paths.ABSORB
+    own = {argument.name for argument in kernel.arguments}
+    used = {argument: stream for argument, stream in (streams or {}).items() if argument in own}
+    passes = {"pass": Call("setup", then=name)} if nested else {}
+    return (State(name, kernel, {"done": arrive, **passes}, used),), name, turn
+
+
+def arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:
+    """The traversal and the states behind it as one pass; as two where volumes are nested, since one would write too
+    much."""
+    return (arriving[:-1], arriving[-1:]) if nested else (arriving,)
+
+
+def gpu_arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:
+    """The same for GPUs: the traversal by itself, which then needs few registers."""
+    return (arriving[:1], *arrivals(arriving[1:], nested))

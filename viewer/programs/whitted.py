@@ -1,7 +1,7 @@
 """Whitted's ray tracer (T. Whitted, "An Improved Illumination Model for Shaded Display", 1980) without recursion.
 
 At each hit a shadow ray goes to every light, and a reflected and a refracted ray go on. Every ray carries the weight
-with which it adds to the pixel, so that nothing has to come back to its parent: the shade tree is walked depth first,
+with which it adds to the pixel, so that nothing returns to its parent: the shade tree is traversed depth first,
 the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
 path may come over, times one child less than a surface has, and each level is a stream. Where channels part a
 surface has a refracted child for each, which carries that channel alone, and stays one from there on.
@@ -19,8 +19,7 @@ from viewer.kernels import paths, photons, whitted
 from viewer.programs.backdrop import backdrop_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
 from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival, arrivals, gpu_arrivals
+from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, gpu_arrivals
 from viewer.stream.declare.kernel import Kernel, ModuleState
 from viewer.stream.declare.program import DONE, Call, Program, State, Target
 from viewer.stream.declare.record import Record
@@ -40,7 +39,7 @@ class IndirectLight:
     instead, beside : states in place of some of the tracer's, and more, by which all is one pass. written : streams
     that these read only where they are written, though the wires alone cannot tell.
 
-    With them direct light is that of lights chosen by power, instead of each in turn: what is infinitely far is then
+    With them direct light is that of lights chosen by power, instead of each in turn: infinitely distant ones are then
     sampled like the others, and not taken as ambient light.
     """
 
@@ -65,7 +64,7 @@ class IndirectLight:
 
 
 def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
-    """The states behind a surface's light in groups, each within what a pass may read and write."""
+    """The states behind a surface's light in groups, each within the streams that a pass may have."""
     yield "refract", *push[:1]
     yield from (tuple(push[k : k + 2]) for k in range(1, len(push), 2))
     yield "reflect", "next"
@@ -92,7 +91,7 @@ def whitted_trace(
 ) -> Program:
     """Pixels and their film, to which samples are added.
 
-    depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
+    depth : maximum path length in surface interactions, the bound of ``path_depth``; 0 is light seen alone.
     first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
     dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
     some absorb light. nested : of these some overlap, or hold something. moving : rays have the times of their paths,

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.formats.image.color import linear_from_srgb
 from viewer.pyrender.constants import GLTF
 from viewer.pyrender.eye import Eye
 from viewer.pyrender.light import DirectionalLight, SpotLight
@@ -19,11 +18,11 @@ from viewer.pyrender.node import Node
 from viewer.pyrender.primitive import Primitive
 from viewer.pyrender.scene import Scene
 from viewer.pyrender.surfaces import Textures, flat, lit, solid
-from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.scene import Scene as Converted
+from viewer.scene.texture import linear_from_srgb
 
 ONE = np.eye(4)[None]  # the pose of a mesh without copies
 NARROWEST = 1e-3  # least angle between the cones of a spot, radians

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.formats.image.color import linear_from_srgb
 from viewer.pyrender.constants import GLTF
 from viewer.pyrender.material import Material, MetallicRoughnessMaterial, SpecularGlossinessMaterial
 from viewer.pyrender.primitive import Primitive
 from viewer.pyrender.texture import Sampler, Texture
 from viewer.scene import material as surface
 from viewer.scene import texture as image
+from viewer.scene.texture import linear_from_srgb
 
 WRAPS = {GLTF.REPEAT: "repeat", GLTF.MIRRORED_REPEAT: "mirrored", GLTF.CLAMP_TO_EDGE: "clamp"}
 FILTERS = {

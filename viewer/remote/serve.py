@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from viewer.base.errors import ViewerError
-from viewer.options.remote import PORT
+from viewer.options.commands import PORT
 from viewer.remote.guard import LOOPBACK, Guard
 
 NEEDED = ("rendercanvas", "uvicorn", "websockets", "simplejpeg")

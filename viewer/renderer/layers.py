@@ -11,8 +11,7 @@ from viewer.base.errors import ViewerError
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.stop import Stop
 from viewer.film.layers import LAYERS, expanded, series
-from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS
-from viewer.kernels.visibility import VISIBILITY
+from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS, VISIBILITY
 from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report, collect

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from viewer.renderer.inputs.hit_attributes import HitAttributes
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.instance import transforms_of
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Mesh, transforms_of
 from viewer.scene.scene import Scene
 
 

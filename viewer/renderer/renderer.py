@@ -21,7 +21,7 @@ from viewer.film.film import Film
 from viewer.film.layers import WORDS
 from viewer.options import table as options
 from viewer.options.declare import Affects
-from viewer.options.docs import docstring, signature
+from viewer.options.table import docstring, signature
 from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene

@@ -28,7 +28,7 @@ from viewer.scene.edits.animated import playing
 from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.exposure.exposure import exposed, moving_camera
 from viewer.scene.exposure.keys import enough_cameras
-from viewer.scene.geometry.framing import LENS, view_direction
+from viewer.scene.geometry.framing import LENS, filling, view_direction
 from viewer.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
@@ -95,7 +95,7 @@ class FrameSequence:
         if self.turned is not None:
             middle, shares = self.turned.mean(axis=0), np.arange(_GLANCES) / _GLANCES
             points = np.concatenate([around(points, middle, share) for share in shares.tolist()])
-        return Camera.filling(points, LENS, direction, aspect)
+        return filling(points, LENS, direction, aspect)
 
     def show(
         self, scene: Scene, k: int, renderer: Renderer | None, settings: Settings | None = None, **options: Any

@@ -40,7 +40,7 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Track:
-    """The keys of one property: of a node (`PATHS`, `OTHER_PATHS`), or of what a JSON pointer names.
+    """The keys of one property: of a node (`PATHS`, `OTHER_PATHS`), or of a JSON pointer's target.
 
     node   : -1 for properties beside the nodes.
     times  : (K,), seconds, rising, K > 0.
@@ -109,7 +109,7 @@ class Pose(NamedTuple):
 
 
 class Properties(Protocol):
-    """What a scene has beside its nodes, as functions of animated properties."""
+    """The parts of a scene beside its nodes, as functions of animated properties."""
 
     def materials(self, values: Mapping[str, Float]) -> tuple[dict[int, Material], dict[int, Texture]]:
         """Materials and textures that change, by number; values (width,) by the properties' paths."""
@@ -265,7 +265,7 @@ def hidden(transforms: Float) -> Float:
     """Transforms (N, 4, 4) of instances that are not to be seen: too small for a ray to hit, at the places that these
     transforms have for them, or at the origin where those are too far.
 
-    A structure of two levels takes them as any others: nothing is built anew for them.
+    A structure of two levels takes them as any others, without a rebuild.
     """
     found = np.broadcast_to(np.diag([_UNSEEN, _UNSEEN, _UNSEEN, 1.0]), transforms.shape).copy()
     place = transforms[:, :3, 3]

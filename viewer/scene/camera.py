@@ -24,8 +24,6 @@ PARALLEL = 1e-6
 # Margin around a framed box, as a factor on its size.
 MARGIN = 1.1
 LEAST_ASPECT = 1e-3  # narrower pictures are framed as these
-FILL = 0.75  # of a picture's width or height, which a silhouette fills
-CENTRINGS = 16  # steps by which a silhouette is centred; few suffice
 # What a camera sees is at least this share of the picture's height, in pictures of at most this width over height.
 LEAST_SEEN, WIDEST = 0.02, 2.0
 # Limits of lenses and focus distances for products and quotients within float32.
@@ -156,38 +154,6 @@ class Camera:
         distance = float((np.maximum(sideways / slope, closest) - corners @ forward).max())
         return cls(tuple(middle - distance * forward), tuple(middle), fov=fov, name=name)
 
-    @classmethod
-    def filling(
-        cls,
-        points: ArrayLike,
-        fov: float = 40.0,
-        direction: Sequence[float] = (0.35, 0.25, 1.0),
-        aspect: float = 1.0,
-        name: str = "camera",
-    ) -> Camera:
-        """A camera in whose pictures of that aspect, width / height, points fill `FILL` of the width or of the height,
-        whichever comes first, and lie in the middle along both.
-
-        points : (N, 3), scene units; of none, or where they are all one, a unit cube takes their place. direction :
-        from them towards the camera.
-        """
-        placed = np.asarray(points, np.float64).reshape(-1, 3)
-        low, high = (placed.min(axis=0), placed.max(axis=0)) if len(placed) else (np.zeros(3), np.zeros(3))
-        middle = low + (high - low) / 2
-        smallest = 1e-9 * np.abs(middle).max()  # float64 must still separate origin and target
-        if (high - low).max() <= 2 * smallest:
-            corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-            placed = middle + max(0.5, smallest) * corners
-        away = _vector(f"camera '{name}'", "direction", direction)
-        right, up, forward = cls((0.0, 0.0, 0.0), (-away[0], -away[1], -away[2]), fov=fov, name=name).basis()
-        x, y, z = ((placed - middle) @ np.stack([right, up, forward], axis=1)).T
-        tall = FILL * math.tan(math.radians(fov) / 2)
-        closest = 0.1 * float(np.ptp(placed, axis=0).max())  # keeps a line along the view in front of the camera
-        wide = tall * max(aspect, LEAST_ASPECT)
-        distance = max(_least_distance(x, z, wide), _least_distance(y, z, tall), closest - float(z.min()))
-        target = middle + _centre(x, z, distance) * right + _centre(y, z, distance) * up
-        return cls(tuple(target - distance * forward), tuple(target), fov=fov, name=name)
-
     def sees(self, bounds: ArrayLike) -> bool:
         """Whether a box, (2, 3) lowest and highest corner, may be seen: it is not behind or beside the picture, and not
         too small in it (`LEAST_SEEN`). An empty or infinite box is."""
@@ -257,7 +223,7 @@ class Camera:
         return {**found, "stereo": repr(self.eyes)} if self.eyes else found
 
     def pixel(self, height: int) -> float:
-        """The side of a pixel at distance 1 in the middle of a picture of so many rows; of parallel rays everywhere."""
+        """The side of a pixel in the middle of a picture of ``height`` rows: at distance 1, or of parallel rays."""
         if self.projection is None:
             return 2 * math.tan(math.radians(self.fov) / 2) / height
         step = self.projection.film((height, height))[1] * 2 / height
@@ -303,7 +269,7 @@ class Camera:
         return np.stack([np.cos(angle), np.zeros_like(angle), -np.sin(angle)], axis=1)
 
     def at(self, count: int) -> list[Camera]:
-        """The camera at so many even times of its motion, without any; places and ways are linear between its keys."""
+        """The camera at ``count`` even times of its motion, itself still; places and ways are linear between keys."""
         if not self.motion:
             return [self] * count
         found = []
@@ -368,25 +334,6 @@ class Camera:
     def _rotation(self) -> Array:
         """The rotation of the view matrix, (4, 4) for column vectors; rows right, up, -forward."""
         return _turned(self.origin, self.target, self.up)
-
-
-def _least_distance(x: Array, z: Array, slope: float) -> float:
-    """From which points at ``x`` (N,), ``z`` (N,) beyond the origin, lie between two rays of these slopes."""
-    return float((x - slope * z).max() + (-x - slope * z).max()) / (2 * slope)
-
-
-def _centre(x: Array, z: Array, distance: float) -> float:
-    """The place across the view from which, at that distance, points at ``x`` (N,), ``z`` (N,) beyond the origin, reach
-    equally far to both sides: Newton's method on the slope of the rays around them, from below, of which the points
-    that decide are a convex function."""
-    slope = 0.0
-    for _ in range(CENTRINGS):
-        first, last = (x - slope * z).argmax(), (-x - slope * z).argmax()
-        found = float((x[first] - x[last]) / (2 * distance + z[first] + z[last]))
-        if found <= slope:
-            break
-        slope = found
-    return float((x - slope * z).max() - (-x - slope * z).max()) / 2
 
 
 @lru_cache(maxsize=64)  # used by every pass over a picture

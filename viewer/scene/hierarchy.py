@@ -34,7 +34,7 @@ class Skin:
 
 @dataclass(frozen=True, eq=False)
 class Deformer:
-    """What poses a deforming mesh: the joints of a skin, and the weights that a node has for its morph targets.
+    """The controls of a deforming mesh: the joints of a skin, and the weights that a node has for its morph targets.
 
     mesh : number in the scene. node : of the hierarchy, whose tracks animate the weights; -1: none. skin : None without
     joints. weights : (M,) float64, at rest.

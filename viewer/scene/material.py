@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from viewer.base.distributions import plugins
+from viewer.base import distributions
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
@@ -111,7 +111,7 @@ class Material:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            plugins.loaded("materials", add_kind, self.kind)
+            distributions.loaded("materials", add_kind, self.kind)
         if self.kind not in KINDS:
             raise ViewerError(f"material '{self.name}'", f"unknown kind '{self.kind}'", f"one of {', '.join(KINDS)}")
         if self.kind == "classic" and self.classic is None:
@@ -165,7 +165,7 @@ class MaterialKind:
 
     source  : the path of a GLSL file with ``<kind>_value``, ``_pdf``, ``_reflectance`` and ``_sample``, as
               ``shaders/interface/bsdf.glsl`` has them, of a BSDF that scatters over directions.
-    numbers : what a material of the kind has for it: ``parameter``, ``specular`` or ``reflectivity`` of an interaction,
+    numbers : the values of a material of the kind: ``parameter``, ``specular`` or ``reflectivity`` of an interaction,
               beside its ``albedo``.
     """
 
@@ -177,7 +177,7 @@ FOREIGN: dict[str, MaterialKind] = {}  # by name, those that have been asked for
 
 
 def add_kind(name: str, kind: MaterialKind) -> None:
-    """Make a kind known. Raises TypeError and ValueError for what is none, for a name that there is, and for more kinds
+    """Make a kind known. Raises TypeError and ValueError for another type, for a name that there is, and for more kinds
     than a path can keep."""
     if not isinstance(kind, MaterialKind):
         raise TypeError(f"{type(kind).__name__} is no MaterialKind")

@@ -14,26 +14,24 @@ from viewer.base.card import card
 from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.scene.animation import Animation, Pose, Poser, Properties, together
+from viewer.scene.arrays import checked, mesh_of_arrays
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import offsets
-from viewer.scene.geometry.bounds import bounds_of, used_points
+from viewer.scene.geometry.bounds import ALBEDO, NONE, SHADOW, SQUARE, bounds_of_instances, ground_transform
 from viewer.scene.geometry.framing import overview
-from viewer.scene.geometry.ground import ALBEDO, NONE, SHADOW, SQUARE, ground_transform
 from viewer.scene.geometry.silhouette import silhouette
 from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.instance import Instance, meshes_of, transforms_of
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric, bounds_of_quadric
+from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
+from viewer.scene.quadric import Quadric
 from viewer.scene.texture import Texture
 
 # Times at which an animated scene is sampled for the bounds of its whole motion.
 GLANCES = 16
-ROUNDING = 1e-3  # by which colours in floats may pass 1
 ALL = -1  # number of all animations at once
 _Found = tuple[list[object], NDArray[np.float64]]
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # of a box: those at its high ends
@@ -45,7 +43,7 @@ class Scene:
 
     In an animated scene, instances, cameras and lights belong to nodes of ``hierarchy``; later additions are placed
     directly in the world. ``animation`` is the number among ``animations`` played by `pose`, or `ALL`; see `play`.
-    ``properties`` apply what is animated beside the nodes.
+    ``properties`` apply animation beside the nodes.
     """
 
     meshes: list[Mesh] = field(default_factory=list)
@@ -90,24 +88,8 @@ class Scene:
         Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
         float32.
         """
-        points = _array(name, "vertices", vertices, (3,))
-        corners = _array(name, "faces", faces, (3,), np.integer)
-        rgba = None
-        if colors is not None:
-            given = _array(name, "colors", colors, (3, 4))
-            if len(given) != len(points):
-                raise ViewerError(name, f"{len(given)} colors for {len(points)} vertices")
-            if given.size and not (given.min() >= 0 and given.max() <= 1 + ROUNDING):
-                what = f"colors reach from {given.min():g} to {given.max():g}"
-                raise ViewerError(name, what, "give 0 to 1, linear; render((vertices, faces, colors)) takes bytes, too")
-            rgba = np.ones((len(points), 4), np.float32)
-            rgba[:, : given.shape[1]] = given
-        directions = None if normals is None else _array(name, "normals", normals, (3,))
-        mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
-        _array(name, "base_color", [base_color], (3,))
-        lost = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
-        notes = [f"{name}: {lost} of {len(corners)} triangles have corners that are not finite"] if lost else []
-        notes += [] if len(corners) else [f"{name}: no triangles"]
+        mesh, notes = mesh_of_arrays(name, vertices, faces, normals, colors)
+        checked(name, "base_color", [base_color], (3,))
         return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes)
 
     @property
@@ -175,20 +157,7 @@ class Scene:
         drawn = {instance.mesh for instance in self.instances}
         if not ground:
             drawn -= {number for number, mesh in enumerate(self.meshes) if mesh is SQUARE}
-        shapes = {k: mesh.shape for k, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
-        drawn -= shapes.keys()
-        points = [np.zeros((0, 3))] * len(self.meshes)
-        for number, own in zip(drawn, used_points([self.meshes[number] for number in drawn]), strict=True):
-            points[number] = own
-        found = bounds_of(points, meshes_of(self.instances), transforms_of(self.instances))
-        boxes = [found] if found is not None else []
-        for instance in self.instances if shapes else ():
-            if instance.mesh in shapes:
-                shape = shapes[instance.mesh]
-                boxes.append(bounds_of_quadric(shape, instance.transform @ shape.transform))
-        boxes = [box for box in boxes if np.isfinite(box).all()]
-        low, high = (np.array([box[side] for box in boxes]).reshape(-1, 3) for side in (0, 1))
-        return np.stack([low.min(axis=0), high.max(axis=0)]) if boxes else np.zeros((2, 3))
+        return bounds_of_instances(self.meshes, self.instances, drawn)
 
     def tessellated(self, segments: int = 128) -> Scene:
         """The scene with triangles in place of its quadrics, by `Quadric.tessellated`."""
@@ -266,7 +235,7 @@ class Scene:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The notebook's picture."""
         return card(repr(self), self)
 
     @property
@@ -347,8 +316,7 @@ class Scene:
         )
 
     def with_parts(self, **parts: Any) -> Scene:
-        """The scene with other parts, fields of it by name; what has been found out of its motion and outline is
-        shared."""
+        """The scene with other parts, fields of it by name; its cached motion and outline are shared."""
         scene = replace(self, **parts)
         scene._poser, scene._all = self._poser, self._all
         shapes = scene._shapes()
@@ -425,7 +393,7 @@ class Scene:
         return self._poser.pose(float(seconds), now, self.cameras, self.lights, self.properties)
 
     def posed(self, seconds: float) -> Scene:
-        """The scene at a time, by `pose`; shares with this one what does not move."""
+        """The scene at a time, by `pose`; shares its static parts with this one."""
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
         instances = [replace(each, transform=matrix, motion=None) for each, matrix in placed]
@@ -477,29 +445,3 @@ class Scene:
 def same_items(a: Sequence[object], b: Sequence[object]) -> bool:
     """Whether two sequences hold the same objects."""
     return len(a) == len(b) and all(map(operator.is_, a, b))
-
-
-def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
-    """The values as (N, width), float32 or, for another kind, unchanged. Raises ViewerError for a mismatch."""
-    try:
-        array = given = np.asarray(values)
-        if kind is np.float32 and given.dtype.kind != "c":
-            with np.errstate(over="ignore"):  # checked below
-                array = given.astype(np.float32)
-                if given.dtype == np.float64 and (np.isinf(array) & np.isfinite(given)).any():
-                    raise OverflowError("beyond float32")
-        elif given.dtype.kind == "O":
-            array = given.astype(np.int64)
-    except OverflowError as error:
-        raise ViewerError(where, f"{what} hold a number that is too large ({error})", "scale them down") from None
-    except (TypeError, ValueError) as error:
-        raise ViewerError(where, f"{what} are not numbers ({error})", f"give (N, {widths[0]})") from None
-    if not array.size:
-        return np.zeros((0, widths[0]), np.float32 if kind is np.float32 else np.int32)
-    if array.ndim != 2 or array.shape[1] not in widths:
-        wanted = " or ".join(f"(N, {width})" for width in widths)
-        raise ViewerError(where, f"{what} have shape {array.shape}, expected {wanted}")
-    if not np.issubdtype(array.dtype, kind):
-        wanted = "real numbers" if kind is np.float32 else "whole numbers"
-        raise ViewerError(where, f"{what} are {array.dtype}, expected {wanted}")
-    return array

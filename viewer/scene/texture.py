@@ -111,3 +111,24 @@ def uv_transform(
     cosine, sine = np.cos(rotation), np.sin(rotation)
     turn = np.array([[cosine, sine], [-sine, cosine]])
     return np.column_stack([turn * np.asarray(scale, np.float64), np.asarray(offset, np.float64)])
+
+
+def linear_texels(texels: NDArray, color: bool) -> NDArray[np.float64]:
+    """(H, W, 4) of uint8, uint16 or float16 as linear numbers; ``color``: red, green and blue of integers are
+    sRGB-encoded (IEC 61966-2-1)."""
+    if texels.dtype == np.float16:
+        return texels.astype(np.float64)
+    most = np.iinfo(texels.dtype).max
+    linear = np.arange(most + 1) / most
+    values = linear[texels]
+    if color:
+        values[..., :3] = np.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)[
+            texels[..., :3]
+        ]
+    return values
+
+
+def linear_from_srgb(encoded: NDArray) -> NDArray[np.float64]:
+    """Linear values of sRGB-encoded ones, both 0 .. 1 (IEC 61966-2-1)."""
+    encoded = np.asarray(encoded, np.float64)
+    return np.where(encoded <= 0.04045, encoded / 12.92, ((np.maximum(encoded, 0.0) + 0.055) / 1.055) ** 2.4)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
-from viewer.scene.instance import Instance
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.texture import Texture
 
 # Kinds of material as (metallic, roughness); others have their own, or are rough and not metallic.

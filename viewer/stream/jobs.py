@@ -15,14 +15,14 @@ from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from viewer.base.errors import DeviceError
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Machine, Progress
+from viewer.stream.machines.common import Machine, RunProgress
 from viewer.stream.machines.counters import Stats
 
 
@@ -82,13 +82,13 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Stage:
+class TimedStage:
     """Begin a timed stage of this name: see `Executor.times`."""
 
     name: str
 
 
-Step = Run | Draw | Copy | Clear | Host | Stage
+Step = Run | Draw | Copy | Clear | Host | TimedStage
 Job = Generator[Step, Any, Any]
 
 
@@ -96,9 +96,9 @@ class Executor:
     """Runs jobs: one step after the other, yielding after each, and after each pass of a run.
 
     machine_of : the machine for a run, with its streams made. stats : over all runs and draws of the current job.
-    times : a dictionary here receives the seconds of every `Stage`, at the cost of waiting for the device at each
+    times : a dictionary here receives the seconds of every `TimedStage`, at the cost of waiting for the device at each
     stage's end.
-    compiles_by_steps : what a run compiles is not waited for, but takes steps of its own.
+    compiles_by_steps : a run does not wait for compilation, which takes steps of its own.
     """
 
     def __init__(self, device: Device, resources: Resources, machine_of: Callable[[Run], Machine]) -> None:
@@ -132,7 +132,7 @@ class Executor:
                     except StopIteration:
                         self._begin(None)
                         return
-                if isinstance(step, Stage):
+                if isinstance(step, TimedStage):
                     with self._job_context(number):
                         self._begin(step.name)
                     answer = None
@@ -216,8 +216,20 @@ class Executor:
         passes = machine.run(None if step.rays == machine.rays else step.rays)
         while True:
             with self._job_context(number):
-                state: Progress | None = next(passes, None)
+                state: RunProgress | None = next(passes, None)
             if state is None:
                 break
             yield 1 - state.active / max(1, state.rays)
         self.stats.add(machine.stats)
+
+
+T = TypeVar("T")
+
+
+def returned(steps: Generator[Any, None, T]) -> T:
+    """The value that a generator returns once it has been run to its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value

@@ -22,7 +22,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.records import FAR, RAY
 from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
-from viewer.scene.edits.vertex_colors import decided_materials
+from viewer.scene.edits.materials import decided_materials
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Texture
@@ -145,7 +145,7 @@ class Emulation:
 
     def _texel(self, number: int, uv: Array) -> Array:
         """(N, 4): bilinear, repeated or clamped; colours linear."""
-        from viewer.formats.image.color import linear_from_srgb
+        from viewer.scene.texture import linear_from_srgb
 
         texture: Texture = self.textures[number]
         if number not in self._texels:

@@ -41,7 +41,7 @@ def keyed(bvh: Bvh, bounds: NDArray[np.float32], moving: Moving | None) -> Bvh:
 
 
 def with_margin(keys: Boxes) -> Boxes:
-    """Boxes (K, N, 2, 3) at keys enlarged by the rounding of what is between them."""
+    """Boxes (K, N, 2, 3) at keys, enlarged by the rounding of interpolation between them."""
     margin = np.float32(ROUNDING) * np.abs(keys).max(axis=0).max(axis=1)
     wide = np.empty_like(keys)
     np.subtract(keys[:, :, 0], margin, out=wide[:, :, 0])
@@ -69,8 +69,8 @@ def merged(keys: Boxes, segments: int) -> Boxes:
 
 
 def most_segments(segments: int, still: int, moving: int, room: int) -> int:
-    """The most segments, a divisor of ``segments``, with which so many rows, of those that move one for each key, have
-    room; 0: none has."""
+    """The most segments, a divisor of ``segments``, at which ``still`` rows and ``moving`` ones for each key fit in
+    ``room``; 0: none do."""
     fitting = (n for n in range(segments, 0, -1) if segments % n == 0 and still + moving * (n + 1) <= room)
     return next(fitting, 0)
 

@@ -1,4 +1,4 @@
-"""The deforming objects of a two-level structure: what follows a pose without another build."""
+"""The deforming objects of a two-level structure, updated to a pose without a rebuild."""
 
 from __future__ import annotations
 

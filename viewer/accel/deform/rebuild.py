@@ -1,4 +1,4 @@
-"""Trees of deforming objects built anew in the background, once refitting has made them too loose.
+"""Trees of deforming objects, rebuilt in the background once refitting has made them too loose.
 
 C. Lauterbach et al., "RT-DEFORM: Interactive Ray Tracing of Dynamic Scenes using BVHs" (2006): refit, and rebuild by a
 measure of the tree's quality; here the expected cost of the surface area heuristic.
@@ -33,8 +33,8 @@ Made = TypeVar("Made")
 
 
 def refit(corners, order, second, first, count, low, high):
-    """Boxes of a tree's nodes (N, 3) float32, written, over other corners (T, 3, 3) float32; of what is not finite
-    none."""
+    """Boxes of a tree's nodes (N, 3) float32, written, over other corners (T, 3, 3) float32; none for
+    corners that are not finite."""
     for i in range(len(second) - 1, -1, -1):
         for a in range(3):
             low[i, a], high[i, a] = np.inf, -np.inf
@@ -118,7 +118,7 @@ class Rebuilder(Generic[Made]):
         self._thread.start()
 
     def take(self) -> Made | None:
-        """What has been made of other trees, once."""
+        """The finished rebuilds, each returned once."""
         found, self._found = self._found, None
         return found
 

@@ -48,7 +48,7 @@ PAIR_ROW = Record(
 
 
 def levels(leaves: int) -> list[tuple[int, int]]:
-    """Of each level of the pyramid over so many leaves its boxes, and the boxes below each."""
+    """Of each level of the pyramid over ``leaves`` its boxes, and the boxes below each."""
     found = []
     for block in BLOCKS:
         if leaves <= block:
@@ -63,7 +63,7 @@ class RefitTables:
 
     corners : a row for each triangle, in the order of the trees. leaves : the triangles of each leaf. inner : the
     leaves of each inner node: of nodes with `FEW`, then from the row ``few`` (of `WIDTH` elements) on of the others.
-    nodes, pairs : what the tables of either traversal hold beside boxes.
+    nodes, pairs : the tables of either traversal, without boxes.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ KEPT = 1.5
 class DeviceGrid:
     """low, voxel : (3,) float32, as of `viewer.accel.grid.build.Grid`. margin : (3,) float32, voxels, by which they are
     wider. triangles : number of them. pointers, lists : memories that the device fills, without values on the host.
-    statistics : of the build; what the device finds follows it.
+    statistics : of the build; completed by those found on the device.
     """
 
     low: NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""Two-level structures: what is built over each object, and over the instances of all."""
+"""Two-level structures: one structure over each object, and one over the instances of all."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.deform.refit import RefitTables
 from viewer.accel.motion import Moving, bounding, with_keys
-from viewer.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Recipe, Structure, traversals
+from viewer.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.culling import culled_of_objects
+from viewer.scene.edits.materials import culled_of_objects
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
@@ -32,7 +32,7 @@ Sides = list[NDArray[np.bool_] | None]  # of each object its triangles' ``culled
 Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 
 
-def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = None) -> Structure:
+def over_instances(scene: Scene, recipe: StructureOptions, progress: Progress | None = None) -> Structure:
     """Two levels: a structure over each distinct mesh, and one over the instances of all."""
     inner = recipe.accel.removeprefix(TWO_LEVEL)
     top = inner if recipe.top == "auto" else recipe.top
@@ -48,7 +48,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
 
 
 def _over_objects(
-    recipe: Recipe,
+    recipe: StructureOptions,
     two: TwoLevel,
     sides: Sides,
     made: Made,
@@ -108,7 +108,7 @@ def _over_objects(
 
 
 def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deforming | None) -> Deforming | None:
-    """What follows poses, its instances within boxes that are found without vertices from the first pose on; or
+    """A structure that follows poses, with boxes of instances found without vertices from the first pose on; or
     ``before`` with tables of its trees."""
     objects = two.objects
     meshes = [mesh for mesh in objects.meshes[: len(objects.deforming)] if isinstance(mesh, DeformedMesh)]
@@ -134,7 +134,7 @@ def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_]
     return np.concatenate([np.zeros(len(o), bool) if s is None else s[o] for s, o in zip(sides, order, strict=True)])
 
 
-def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
+def _bvhs(two: TwoLevel, recipe: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     first = 0 if two.swept else len(two.objects.deforming)
     posed = [number < first for number in range(len(two.objects.corners))]
@@ -148,7 +148,9 @@ def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None
     return _of_bvhs(built)
 
 
-def _tree(bounds: NDArray[np.float32], moving: Moving | None, recipe: Recipe, progress: Progress | None) -> Bvh:
+def _tree(
+    bounds: NDArray[np.float32], moving: Moving | None, recipe: StructureOptions, progress: Progress | None
+) -> Bvh:
     built = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     return keyed(built, bounds, moving)
 
@@ -160,7 +162,7 @@ def _of_bvhs(built: list[Bvh]) -> Made:
     return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
 
 
-def _grids(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
+def _grids(two: TwoLevel, recipe: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
     """The same for grids."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import objects as grid_objects

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from viewer.accel import quadrics
 from viewer.accel.motion import Moving
-from viewer.accel.two_level import cover_loops
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import at_keys
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
-from viewer.scene.instance import transforms_of
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Mesh, transforms_of
 from viewer.scene.quadric import PlacedQuadric, Quadric
 from viewer.scene.scene import Instance, Scene
 
@@ -52,7 +50,7 @@ class Objects:
     deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
     bound    : numbers of deforming meshes with an instance that is an object of its own, whose pose cannot be followed.
     keys    : O, the meshes of an object that deforms while the shutter is open at its keys, the first as in ``meshes``;
-              of others none. moving : O, what of its triangles then moves, object space.
+              of others none. moving : O, its triangles that move, object space.
     """
 
     meshes: list[Mesh]
@@ -68,7 +66,7 @@ class Objects:
     bound: frozenset[int] = frozenset()
 
     def moving_in(self, order: Sequence[NDArray[np.int32]]) -> Moving | None:
-        """What moves in a table of one object after the other, of which ``order`` has each one's triangles."""
+        """The moving triangles in a table of one object after the other; ``order``: the triangles of each."""
         found, first = [], 0
         for own, moving in zip(order, self.moving, strict=True):
             if moving is not None:
@@ -248,7 +246,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
     corners, small = np.ascontiguousarray(corners), corners.size <= SMALL
     ends = np.empty((2, corners.shape[1], 3), np.float32)
-    run(cover_loops.ends, corners, ends[0], ends[1], small=small)
+    run(find_ends, corners, ends[0], ends[1], small=small)
     low, high = ends.astype(np.float64)
     middle = low + high
     groups = whole = [np.arange(len(low))]
@@ -265,7 +263,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     for row, group in zip(covers, [*whole, *groups], strict=True):
         least, most = low[group].min(axis=0), high[group].max(axis=0)
         row[:3], row[3:6] = (least + most) / 2, (most - least) / 2
-        row[6] = np.sqrt(run(cover_loops.reach, corners, group, *row[:3].tolist(), small=small))
+        row[6] = np.sqrt(run(reach, corners, group, *row[:3].tolist(), small=small))
     return covers
 
 
@@ -319,3 +317,27 @@ def world_boxes(
         low[at] = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
         high[at] = np.nextafter(most.astype(np.float32), np.float32(np.inf))
     return low, high
+
+
+def find_ends(corners, low, high):
+    """Lowest and highest corners (T, 3) float32, written, of triangles (K, T, 3, 3) float32 over all keys."""
+    for t in range(len(low)):
+        for a in range(3):
+            least, most = corners[0, t, 0, a], corners[0, t, 0, a]
+            for k in range(len(corners)):
+                for c in range(3):
+                    least, most = min(least, corners[k, t, c, a]), max(most, corners[k, t, c, a])
+            low[t, a], high[t, a] = least, most
+
+
+def reach(corners, group, x, y, z):
+    """The square of the largest distance from a point to a corner of the triangles in a group (N,) of (K, T, 3, 3)."""
+    most = 0.0
+    for k in range(len(corners)):
+        for t in group:
+            for c in range(3):
+                dx = np.float64(corners[k, t, c, 0]) - x
+                dy = np.float64(corners[k, t, c, 1]) - y
+                dz = np.float64(corners[k, t, c, 2]) - z
+                most = max(most, dx * dx + dy * dy + dz * dz)
+    return most

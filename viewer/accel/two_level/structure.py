@@ -31,7 +31,7 @@ from viewer.accel.two_level.top import Changes, Top
 from viewer.accel.two_level.top_by_time import top_over
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
-from viewer.scene.instance import transforms_of
+from viewer.scene.mesh import transforms_of
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record, rows_of

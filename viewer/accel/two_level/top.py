@@ -74,7 +74,7 @@ class Top(Protocol):
         ...
 
 
-class Made:
+class TopTables:
     """Shared by all structures: the modules around the tables. file : of the traversal, in ``accel``."""
 
     def __init__(
@@ -115,7 +115,7 @@ class Made:
             held[name] = (held[name][0], value)
 
 
-class TopBvh(Made):
+class TopBvh(TopTables):
     """The bounding volume hierarchy over up to ``count`` boxes, one instance per leaf."""
 
     def __init__(self, count: int) -> None:
@@ -141,7 +141,7 @@ class TopBvh(Made):
         return [(self.nodes, 0, count)]
 
 
-class TopGrid(Made):
+class TopGrid(TopTables):
     """The uniform grid over up to ``count`` boxes: addresses of the voxels' lists, and from ``top_lists`` on the lists,
     in a single table, as textures are few."""
 

@@ -14,7 +14,7 @@ from viewer.accel.bvh.keyed import keyed, merged, most_segments, with_margin
 from viewer.accel.bvh.tree import MOST_TEXELS, widened
 from viewer.accel.motion import MOTION, Moving
 from viewer.accel.quadrics import corners_of
-from viewer.accel.two_level.top import BVH_TOP, TOPS, Boxes, Changes, Made, Top
+from viewer.accel.two_level.top import BVH_TOP, TOPS, Boxes, Changes, Top, TopTables
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 
@@ -39,9 +39,9 @@ SEGMENT = Record(
 )
 
 
-class TopBvhByTime(Made):
-    """Over up to ``count`` boxes, of whose nodes up to ``moving`` have a row for each of so many segments between two
-    keys, the others a single one. Nodes lie in the table once for each octant, in a texel that has all of a step but
+class TopBvhByTime(TopTables):
+    """Over up to ``count`` boxes, of whose nodes up to ``moving`` have a row for each segment between two keys, the
+    others a single one. Nodes lie in the table once for each octant, in a texel that has all of a step but
     the box."""
 
     def __init__(self, count: int, moving: int, segments: int) -> None:
@@ -59,7 +59,7 @@ class TopBvhByTime(Made):
         )
 
     def build(self, low: Boxes, high: Boxes, moving: Moving | None = None) -> Changes:
-        """See `Top`. The tree is one over mean boxes of what moves."""
+        """See `Top`. The tree is built over mean boxes of moving ones."""
         assert moving is not None
         low, high = low.copy(), high.copy()
         low[moving.numbers], high[moving.numbers] = moving.mean_boxes().swapaxes(0, 1)
@@ -94,7 +94,7 @@ class TopBvhByTime(Made):
 
 
 def top_over(kind: str, count: int, moving: int = 0, keys: int = 1) -> Top:
-    """The structure of a kind of `TOPS` over up to ``count`` boxes, of which ``moving`` move through so many ``keys``:
+    """The structure of a kind of `TOPS` over up to ``count`` boxes, of which ``moving`` move through ``keys`` keys:
     in a grid, and without room for more, those over all of them serve."""
     room = max(1, 2 * count - 1)
     most = min(room, (MOST_DEPTH + 1) * moving)  # nodes: leaves, and what is above them

@@ -1,4 +1,4 @@
-"""A command's start: what makes the loading of hundreds of modules quicker."""
+"""A command's start: quicker loading of hundreds of modules."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def begin() -> None:
 
 
 def loaded() -> None:
-    """The modules are there, and stay: garbage is looked for from now on, and not among what they hold."""
+    """Freezes the loaded modules' objects and turns garbage collection on."""
     if _Start.methods is not None:
         _Start.methods.keep()
     gc.freeze()
@@ -46,7 +46,7 @@ def loaded() -> None:
 
 
 def load_beside(module: str, then: Callable[[], None] | None = None) -> threading.Thread:
-    """A thread that loads a module, and calls ``then``. What that raises is raised once more where it is imported."""
+    """A thread that loads a module, and calls ``then``. Errors of loading are raised again where it is imported."""
 
     def load() -> None:
         with suppress(Exception):

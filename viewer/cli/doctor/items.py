@@ -12,9 +12,8 @@ from viewer.cli.doctor.pictures import UnderTest
 from viewer.stream.selftest.capabilities import capabilities
 from viewer.stream.selftest.check import FAIL, Check, Finding, examine
 from viewer.stream.selftest.passed import keep
-from viewer.stream.selftest.registry import GROUPS
 from viewer.stream.selftest.times import TIMES
-from viewer.stream.selftest.ways import device_notes, settle, stack_note, working_ways
+from viewer.stream.selftest.ways import GROUPS, device_notes, settle, stack_note, working_ways
 
 # Parts of the report that hold no checks.
 DEVICE, FALLBACKS, MICROSECONDS, COMPILE, SPEED = "device", "fallbacks", "microseconds", "compile", "speed"

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from viewer.formats.named import load
 from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import shared_device
 from viewer.stream.selftest.check import DIFFERS, FAIL, PASS, Finding
 
 SCENE, SIZE, SAMPLES = "cornell", (24, 20), 2

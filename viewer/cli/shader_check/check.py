@@ -13,7 +13,8 @@ from viewer.base.errors import ShaderError
 from viewer.cli.shader_check.passes import Parts, jobs, jobs_of
 from viewer.photons.keep import OUTPUTS
 from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import shared_device
 from viewer.stream.selftest.ways import trust
 
 VALIDATOR = "glslangValidator"

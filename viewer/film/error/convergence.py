@@ -146,3 +146,20 @@ def _not_negative(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> t
     alone = np.maximum(matrix.T @ target, 0.0) / np.einsum("ij,ij->j", matrix, matrix)
     first, second = (float(np.sum((matrix[:, k] * alone[k] - target) ** 2)) for k in (0, 1))
     return (float(alone[0]), 0.0) if first <= second else (0.0, float(alone[1]))
+
+
+@dataclass(frozen=True)
+class SampleBudget:
+    """The sample counts granted to pixels; see `viewer.film.adaptive`.
+
+    granted : (H, W) float32, samples per pixel in the end.
+    apart   : (H, W) float32, luminance difference of the means of the halves of the first half.
+    error   : the estimated relative error at the last decision.
+    efficiency, relative_std_error : as of `viewer.film.film.Film`, at the last decision.
+    """
+
+    granted: NDArray[np.float32]
+    apart: NDArray[np.float32]
+    error: float = math.inf
+    efficiency: float = 1.0
+    relative_std_error: float = 0.0

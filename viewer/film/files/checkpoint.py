@@ -7,7 +7,7 @@ pixel, number, dimension and seed, and the film keeps its sums exactly.
 | `film.sum.R` .. `film.compensation.B` | the sum of the samples, in two floats |
 | `film.square`, `film.count` | spread of the luminance, samples |
 | `film.half.sum`, `film.half.count` | luminance of the sum of the first half, and its samples |
-| `film.granted`, `film.apart` | sample budget of an adaptive picture, see `viewer.film.error.sample_budget` |
+| `film.granted`, `film.apart` | sample budget of an adaptive picture, see `viewer.film.error.convergence` |
 
 The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves and the attributes
 `film.differences`, `film.variances` and `film.doubts` hold the convergence history (`viewer.film.error.convergence`);
@@ -30,8 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.film.error.convergence import Halves
-from viewer.film.error.sample_budget import SampleBudget
+from viewer.film.error.convergence import Halves, SampleBudget
 from viewer.film.files import image, states
 from viewer.film.film import Film
 from viewer.options.table import OPTIONS
@@ -176,7 +175,7 @@ class Checkpoint:
     @property
     def path(self) -> Path:
         """Path of the state: the present one, or the next free name."""
-        return self._path or states.free(self.target)
+        return self._path or states.free_state(self.target)
 
     def find(self, size: tuple[int, int], pictures: bool = True) -> tuple[Path | None, int, list[str]]:
         """The state of a render of ``size`` (width, height) with the most samples, or None; its samples; and the
@@ -187,7 +186,7 @@ class Checkpoint:
         found: list[tuple[int, Path]] = []
         wrong: list[str] = []
         own = self.target.suffix.lower() == ".exr" and self.target.is_file()
-        for path in [*states.existing(self.target), *([self.target] if pictures and own else [])]:
+        for path in [*states.existing_states(self.target), *([self.target] if pictures and own else [])]:
             try:
                 found.append((int(resume(path, size, self.settings).count.mean()), path))
             except ViewerError as error:
@@ -199,7 +198,7 @@ class Checkpoint:
         """Resume the render from that file. A state of the same picture is overwritten from now on, and deleted with
         the picture's completion."""
         given = os.path.realpath(path)
-        for own in states.existing(self.target):
+        for own in states.existing_states(self.target):
             if os.path.realpath(own) == given:
                 self._path, self.used = own, True
 
@@ -217,7 +216,7 @@ class Checkpoint:
         """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""
         samples, began = int(film.count.min()), self.clock()
         if self._path is None:
-            self._path = states.free(self.target)
+            self._path = states.free_state(self.target)
         save(
             self._path,
             film,
@@ -351,5 +350,5 @@ def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str, bool]]] | None:
 
 @lru_cache(maxsize=4096)
 def _heading(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
-    """What is fed before an array's bytes."""
+    """The hashed prefix of an array's bytes."""
     return f"array {dtype.descr} {shape};".encode()

@@ -66,7 +66,7 @@ def save(
     linear   : (H, W, 3) linear sRGB, row 0 on top.
     layers   : name -> (H, W) or (H, W, 3); the 8-bit formats leave them out.
     exposure, tonemap : for the 8-bit formats alone, as in `srgb8`.
-    matte    : what is behind it.
+    matte    : its background.
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
@@ -99,21 +99,21 @@ def save(
 
 @dataclass(frozen=True, eq=False)
 class Matte:
-    """What is behind a picture: its ``alpha`` (H, W), 0 to 1, and the ``color`` there, linear sRGB, as a screen shows
-    it; None: nothing, the picture is transparent."""
+    """A picture's background: the picture's ``alpha`` (H, W), 0 to 1, and the background's ``color``, linear sRGB, as a
+    screen shows it; None: the picture is transparent."""
 
     alpha: NDArray[np.float32]
     color: tuple[float, float, float] | None = None
 
     def foreground(self, linear: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(H, W, 3): a picture without what is behind it, premultiplied by alpha."""
+        """(H, W, 3): a picture without its background, premultiplied by alpha."""
         if self.color is None:
             return linear
         return np.maximum(linear - (1 - self.alpha[..., None]) * np.asarray(self.color, np.float32), 0)
 
     def metered(self, linear: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(1, N, 3): the colours of what covers more than half of a pixel, by which a picture is exposed; the whole
-        picture where nothing does."""
+        """(1, N, 3): the colours of pixels covered by more than half, by which a picture is exposed; all pixels where
+        none is."""
         covered = self.alpha > COVERED
         found = self.foreground(linear)[covered] / self.alpha[covered][:, None]
         return found[None] if len(found) else linear
@@ -152,7 +152,7 @@ def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     write_whole(checked_path(path), write)
 
 
-def exr_header(path: str | os.PathLike[str]) -> exr.Part:
+def exr_header(path: str | os.PathLike[str]) -> exr.ExrPart:
     """The header of an EXR picture, without its pixels.
 
     Raises ViewerError for a missing file, no EXR with R, G and B, or a header cut short or damaged.
@@ -180,7 +180,7 @@ def read_exr(
     if not _exr_complete(Path(text)):
         raise ViewerError(text, "is cut short", "start a new render")
     chosen = list(head.channels if names is None else names)
-    pixels = exr.Pixels(text, head, text, "start a new render")
+    pixels = exr.ExrPixels(text, head, text, "start a new render")
     try:
         found = pixels.lines(chosen, 0, head.height)
     finally:
@@ -231,7 +231,7 @@ def _ending(target: Path) -> str:
     return ".png" if is_stream(target) and ending not in FORMATS else ending
 
 
-def begin_part(target: Path) -> part_file.Part:
+def begin_part(target: Path) -> part_file.PartFile:
     """Create the empty part file of a target: in its folder, with the permissions of an ordinary new file. For a FIFO
     or device it is a temporary file."""
     if is_stream(target):
@@ -239,7 +239,7 @@ def begin_part(target: Path) -> part_file.Part:
             raise ViewerError(str(target), "cannot be written: Permission denied", "choose another file")
         handle, name = tempfile.mkstemp()
         os.close(handle)
-        return part_file.Part(Path(name), None)
+        return part_file.PartFile(Path(name), None)
     try:
         os.lstat(target)  # fails for a name too long for the file system
     except FileNotFoundError:

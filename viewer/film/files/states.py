@@ -9,13 +9,13 @@ from pathlib import Path
 AUTO = "auto"  # the best state there is, in place of a name
 
 
-def free(target: Path) -> Path:
+def free_state(target: Path) -> Path:
     """The first unused name of a state of that picture: ``a.png.state.exr``, ``a.png.state.2.exr`` ..."""
     names = (target.with_name(f"{target.name}.state{f'.{k}' if k > 1 else ''}.exr") for k in count(1))
     return next(path for path in names if not path.exists() and not path.is_symlink())
 
 
-def existing(target: Path) -> list[Path]:
+def existing_states(target: Path) -> list[Path]:
     """The states of that picture, by name."""
     pattern = re.compile(re.escape(target.name) + r"\.state(\.[1-9]\d*)?\.exr")
     try:

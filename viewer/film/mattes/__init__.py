@@ -1,1 +1,1 @@
-"""Names and numbers of what a picture shows, and how much of each pixel they cover."""
+"""Names and numbers of the objects and materials in a picture, and how much of each pixel they cover."""

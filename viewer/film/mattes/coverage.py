@@ -59,8 +59,8 @@ def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[
 def ranked(
     pixels: NDArray[np.int64], numbers: NDArray[np.int64], counts: NDArray[np.int64], size: int, ranks: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(size, ranks) each: the numbers that each of so many pixels sees most, -1 for none, and their counts; of equal
-    counts the lower number first."""
+    """(size, ranks) each: the most frequent numbers of each of ``size`` pixels, -1 for none, and their counts; of
+    equal counts the lower number first."""
     order = np.lexsort((numbers, -counts, pixels))
     pixels, numbers, counts = pixels[order], numbers[order], counts[order]
     begins = np.searchsorted(pixels, pixels, side="left")

@@ -19,7 +19,7 @@ MOST_BYTES = 256  # of a name, UTF-8
 
 
 class Labels(NamedTuple):
-    """What each instance belongs to: numbers (I,) int32 from 0 in the scene's order, -1 for nothing; and the names."""
+    """The label of each instance: numbers (I,) int32 from 0 in the scene's order, -1 for none; and their names."""
 
     numbers: NDArray[np.int32]
     names: tuple[str, ...]
@@ -148,7 +148,7 @@ def _path(scene: Scene, node: int) -> list[int]:
 
 
 def _by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
-    """By what ``node_of`` makes of an instance's node, in order of first appearance. name_of : by the node and the
+    """By the value of ``node_of`` for an instance's node, in order of first appearance. name_of : by the node and the
     number of the first such instance."""
     alone = objects(scene)
     names: dict[tuple[bool, int], str] = {}

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.bsp import lumps as bsp
 from viewer.formats.bsp.faces import Unfolded, drawn_faces, unfolded
-from viewer.formats.budget import Budget
-from viewer.formats.files import read_file, resolve_uri, short
+from viewer.formats.files import Budget, read_file, resolve_uri, short
 from viewer.formats.image.images import read_image
 from viewer.formats.image.memory import ImageMemory
 from viewer.scene.camera import Camera

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.budget import Budget
-from viewer.formats.files import decode_data_uri, read_file, resolve_uri
+from viewer.formats.files import Budget, decode_data_uri, read_file, resolve_uri
+from viewer.formats.gltf.decoders import MESHOPT, installed
 from viewer.formats.gltf.decoders.meshopt import NAMES, Packed, packed_view
-from viewer.formats.gltf.extras import MESHOPT, installed
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.scene.mesh import quiet_nans
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -25,7 +24,7 @@ class Accessors:
     Raises ViewerError for references out of range, data beyond the end of a buffer, and unavailable buffers.
     """
 
-    def __init__(self, document: Object, path: Path, binary: bytes | None, budget: Budget) -> None:
+    def __init__(self, document: JsonObject, path: Path, binary: bytes | None, budget: Budget) -> None:
         self.accessors = document.objects("accessors")
         self.views = document.objects("bufferViews")
         self.buffers = document.objects("buffers")
@@ -36,7 +35,9 @@ class Accessors:
         self._unpacked: dict[int, bytes] = {}
         self._arrays: dict[tuple[int, bool], NDArray] = {}
 
-    def floats(self, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False) -> NDArray[np.float32]:
+    def floats(
+        self, key: str, owner: JsonObject, widths: tuple[int, ...], normalize: bool = False
+    ) -> NDArray[np.float32]:
         """The accessor of ``owner[key]``, as (count, width) float32.
 
         Normalised integers become -1 .. 1 or 0 .. 1 (3.6.2.2); ``normalize``: for all integers.
@@ -53,11 +54,11 @@ class Accessors:
             raise owner.fail(key, f"accessor {number} is {self.accessors[number].text('type')}, expected {expected}")
         return cached
 
-    def indices(self, key: str, owner: Object) -> NDArray[np.int64]:
+    def indices(self, key: str, owner: JsonObject) -> NDArray[np.int64]:
         """The accessor of ``owner[key]``, as (count,) int64 vertex numbers."""
         return self.integers(key, owner, 1)[:, 0]
 
-    def integers(self, key: str, owner: Object, width: int) -> NDArray[np.int64]:
+    def integers(self, key: str, owner: JsonObject, width: int) -> NDArray[np.int64]:
         """The accessor of ``owner[key]``, unsigned integers, as (count, width) int64."""
         number = owner.index(key, len(self.accessors), "accessor")
         raw, _ = self._read(number)
@@ -72,7 +73,7 @@ class Accessors:
         return bytes(buffer[start : start + length])
 
     def packed(
-        self, values: NDArray, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False
+        self, values: NDArray, key: str, owner: JsonObject, widths: tuple[int, ...], normalize: bool = False
     ) -> NDArray:
         """Values (N, width) of a decompressed mesh, checked and normalised like `floats` for the accessor
         ``owner[key]``."""
@@ -102,13 +103,13 @@ class Accessors:
             raw = self._sparse(accessor.child("sparse"), raw)
         return raw, accessor.flag("normalized", False)
 
-    def _component(self, owner: Object) -> np.dtype:
+    def _component(self, owner: JsonObject) -> np.dtype:
         code = owner.integer("componentType")
         if code not in _COMPONENTS:
             raise owner.fail("componentType", f"unknown type {code}")
         return np.dtype(_COMPONENTS[code])
 
-    def _view(self, owner: Object, count: int, width: int, kind: np.dtype) -> NDArray:
+    def _view(self, owner: JsonObject, count: int, width: int, kind: np.dtype) -> NDArray:
         """A strided view of a buffer for an owner with ``bufferView`` and ``byteOffset``."""
         number = owner.index("bufferView", len(self.views), "buffer view")
         view = self.views[number]
@@ -133,27 +134,27 @@ class Accessors:
             return self._unpack(number, Packed(view, *found), found[0]), 0, view.integer("byteLength")
         return self._part(view)
 
-    def _part(self, owner: Object) -> tuple[bytes, int, int]:
+    def _part(self, owner: JsonObject) -> tuple[bytes, int, int]:
         buffer = self._buffer(owner.index("buffer", len(self.buffers), "buffer"))
         start, length = owner.integer("byteOffset", 0), owner.integer("byteLength")
         if start + length > len(buffer):
             raise owner.fail("byteLength", f"bytes {start:,} .. {start + length:,} of a buffer of {len(buffer):,}")
         return buffer, start, length
 
-    def _unpack(self, number: int, packed: Packed, extension: Object) -> bytes:
+    def _unpack(self, number: int, packed: Packed, extension: JsonObject) -> bytes:
         if number not in self._unpacked:
             buffer, start, length = self._part(extension)
             self.budget.charge(packed.size)
             self._unpacked[number] = packed.decode(buffer[start : start + length])
         return self._unpacked[number]
 
-    def _has_fallback(self, view: Object) -> bool:
+    def _has_fallback(self, view: JsonObject) -> bool:
         """Whether a compressed buffer view has an uncompressed fallback."""
         buffer = self.buffers[view.index("buffer", len(self.buffers), "buffer")]
         marks = (buffer.extension(name) for name in NAMES)
         return "uri" in buffer and not any(mark is not None and mark.flag("fallback", False) for mark in marks)
 
-    def _sparse(self, sparse: Object, raw: NDArray) -> NDArray:
+    def _sparse(self, sparse: JsonObject, raw: NDArray) -> NDArray:
         count = sparse.integer("count", low=0, high=1 << 40)
         places, values = sparse.child("indices"), sparse.child("values")
         where = self._view(places, count, 1, self._component(places))[:, 0]

@@ -19,16 +19,16 @@ from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
 _NUMBERS = ("bias", "scale", "power", "reflectivity", "transmittance", "thickness")
 _KNOWN = {*_NUMBERS, "specular", "ambient", "indices", "thicknessModel", "textures", "vertexColors", "lit"}
 
-FindTexture = Callable[[Object, str, str], int | None]
+FindTexture = Callable[[JsonObject, str, str], int | None]
 
 
-def read_classic(item: Object, find: FindTexture) -> ClassicMaterial | None:
+def read_classic(item: JsonObject, find: FindTexture) -> ClassicMaterial | None:
     """The classic material of a material's extras; None without an object of that name, since extras may be anything.
 
     find : number of a member's texture.
@@ -59,7 +59,7 @@ def read_classic(item: Object, find: FindTexture) -> ClassicMaterial | None:
         raise ViewerError(own.where, error.what, error.hint) from None
 
 
-def _layer(item: Object, find: FindTexture) -> ClassicTexture:
+def _layer(item: JsonObject, find: FindTexture) -> ClassicTexture:
     number = find(item, "colorTexture", "color")
     if number is None:
         raise item.fail("colorTexture", "is missing; expected a texture")

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.decoders import basis
-from viewer.formats.gltf.extras import BASISU, MissingExtra, installed
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.decoders import BASISU, MissingExtra, basis, installed
+from viewer.formats.gltf.json import JsonObject
 from viewer.formats.image.images import decode, header
 from viewer.formats.image.memory import LARGEST_IMAGE, ImageMemory
 from viewer.scene.material import Material
@@ -37,7 +36,7 @@ _MINIFICATIONS = {
 _WEBP, _BASIS = "EXT_texture_webp", "KHR_texture_basisu"
 
 
-class Textures:
+class GltfTextures:
     """The textures of materials; all images are decoded in parallel at the first request.
 
     textures : in the scene's order. places : their numbers by the places that name them. moving : the places whose
@@ -47,7 +46,7 @@ class Textures:
 
     def __init__(
         self,
-        document: Object,
+        document: JsonObject,
         accessors: Accessors,
         path: Path,
         lenient: bool = False,
@@ -68,7 +67,7 @@ class Textures:
         self._numbers: dict[tuple, int] = {}
         self._images: dict[int, Image | ViewerError] = {}
 
-    def number(self, owner: Object, key: str, content: str = "color") -> int:
+    def number(self, owner: JsonObject, key: str, content: str = "color") -> int:
         """The scene's number of the texture described by ``owner[key]``. content : see `Texture`.
 
         Raises ViewerError for unknown textures, samplers and images.
@@ -125,7 +124,7 @@ class Textures:
         count = f"{len(self.faults)} images, " if len(self.faults) > 1 else ""
         return [f"{count}{place} not read, a checkerboard instead: {what}", *self.notes[:1]]
 
-    def _texture(self, texture: Object, index: int) -> Texture:
+    def _texture(self, texture: JsonObject, index: int) -> Texture:
         sampler = self._sampler(texture)
         wrap = tuple(_WRAPS.get(sampler.integer(key, 10497), "repeat") for key in ("wrapS", "wrapT"))
         nearest = sampler.integer("magFilter", 0) == _NEAREST
@@ -133,7 +132,7 @@ class Textures:
         name = texture.text("name", "") or f"texture {index}"
         return Texture(self._source(texture), (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
 
-    def _source(self, texture: Object) -> Image:
+    def _source(self, texture: JsonObject) -> Image:
         """The image of a texture. Raises ViewerError if unreadable."""
         number = self._number_of_source(texture)
         if not self._images:
@@ -150,7 +149,7 @@ class Textures:
         self._images[number] = made = Image.checkerboard(f"image {number}")
         return made
 
-    def _number_of_source(self, texture: Object) -> int:
+    def _number_of_source(self, texture: JsonObject) -> int:
         """WebP and Basis before PNG and JPEG, which are fallbacks for other readers.
 
         Without Basis's decoder the fallback, if any; else ViewerError with the installation command.
@@ -167,10 +166,10 @@ class Textures:
             raise texture.fail("source", "is missing, and no known extension has one", "convert the file")
         return texture.index("source", count, "image")
 
-    def _sampler(self, texture: Object) -> Object:
+    def _sampler(self, texture: JsonObject) -> JsonObject:
         samplers = self.document.objects("samplers")
         number = texture.index("sampler", len(samplers), "sampler", None)
-        return Object({}, texture.where) if number is None else samplers[number]
+        return JsonObject({}, texture.where) if number is None else samplers[number]
 
     def _decode(self) -> None:
         """Decode the images of all used textures, on all processors; faults are stored by place.
@@ -210,7 +209,7 @@ class Textures:
                     wanted.add(self._number_of_source(textures[index]))
         return wanted
 
-    def _bytes(self, image: Object) -> bytes:
+    def _bytes(self, image: JsonObject) -> bytes:
         uri = image.text("uri", None)
         where = image.path("uri")
         if uri is None:
@@ -220,7 +219,7 @@ class Textures:
         return read_file(resolve_uri(self.folder, uri, where), where, most=16 * LARGEST_IMAGE)
 
 
-def transform_of(described: Object) -> NDArray[np.float64]:
+def transform_of(described: JsonObject) -> NDArray[np.float64]:
     """(2, 3): the transform of the texture coordinates of a texture's description (KHR_texture_transform)."""
     extension = described.extension("KHR_texture_transform")
     if extension is None:
@@ -233,7 +232,7 @@ def _indices(value: object, key: str = "") -> Iterator[int]:
     """The texture numbers in part of a JSON document: ``index`` of members named as textures, except occlusion."""
     if isinstance(value, dict):
         index = value.get("index")
-        if isinstance(index, float) and index.is_integer():  # as in `Object.integer`
+        if isinstance(index, float) and index.is_integer():  # as in `JsonObject.integer`
             index = int(index)
         if key.endswith("Texture") and key != "occlusionTexture" and isinstance(index, int):
             yield index

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.meshes import Meshes
 from viewer.formats.gltf.nodes import Nodes
 from viewer.scene.animation import hidden
@@ -31,7 +31,7 @@ class Placed(NamedTuple):
 
 
 def read_instances(
-    document: Object,
+    document: JsonObject,
     nodes: Nodes,
     meshes: Meshes,
     accessors: Accessors,
@@ -89,7 +89,7 @@ def read_instances(
     return Placed(instances, hung, owners, all_offsets)
 
 
-def _gpu_instances(extension: Object, accessors: Accessors) -> NDArray[np.float64]:
+def _gpu_instances(extension: JsonObject, accessors: Accessors) -> NDArray[np.float64]:
     """Local transforms (N, 4, 4) of EXT_mesh_gpu_instancing."""
     attributes = extension.child("attributes")
     found = {

@@ -16,7 +16,7 @@ MOST_VALUES = 10_000_000
 _MISSING: Any = object()
 
 
-def parse(data: bytes, where: str) -> Object:
+def parse(data: bytes, where: str) -> JsonObject:
     """The JSON object in UTF-8 text. Raises ViewerError for everything else."""
     try:
         text = data.decode("utf-8-sig")
@@ -36,7 +36,7 @@ def parse(data: bytes, where: str) -> Object:
         raise ViewerError(where, f"not valid JSON: {what}", "the file is damaged") from None
     if not isinstance(document, dict):
         raise ViewerError(where, f"the JSON is {_kind(document)}, not an object", "it is not glTF")
-    return Object(document, where)
+    return JsonObject(document, where)
 
 
 def _refuse_constant(name: str) -> float:
@@ -57,7 +57,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "something else")
 
 
-class Object:
+class JsonObject:
     """A JSON object and its place (``scene.gltf: accessors[3]``); missing members and wrong types raise errors."""
 
     __slots__ = ("data", "where")
@@ -121,17 +121,17 @@ class Object:
         """A boolean."""
         return self._typed(key, bool, "true or false", default)
 
-    def child(self, key: str) -> Object:
+    def child(self, key: str) -> JsonObject:
         """A member object; empty if missing."""
-        return Object(self._typed(key, dict, "an object", {}), self.path(key))
+        return JsonObject(self._typed(key, dict, "an object", {}), self.path(key))
 
     def array(self, key: str) -> list[Any]:
         """A member array as it is; empty if missing."""
         return self._typed(key, list, "an array", [])
 
-    def objects(self, key: str) -> Objects:
+    def objects(self, key: str) -> JsonObjects:
         """A member array of objects; empty if missing."""
-        return Objects(self.array(key), self.path(key))
+        return JsonObjects(self.array(key), self.path(key))
 
     def indices(self, key: str, count: int, what: str) -> list[int]:
         """A member array of indices below ``count``."""
@@ -151,7 +151,7 @@ class Object:
                 raise self.fail(f"{key}[{k}]", f"expected a string, got {short(value)}")
         return values
 
-    def extension(self, name: str) -> Object | None:
+    def extension(self, name: str) -> JsonObject | None:
         """The object's extension of that name, or None."""
         if "extensions" not in self.data:
             return None
@@ -183,7 +183,7 @@ class Object:
         return number
 
 
-class Objects:
+class JsonObjects:
     """A JSON array of objects; each element is checked on access."""
 
     __slots__ = ("data", "where")
@@ -195,12 +195,12 @@ class Objects:
     def __len__(self) -> int:
         return len(self.data)
 
-    def __iter__(self) -> Iterator[Object]:
+    def __iter__(self) -> Iterator[JsonObject]:
         return (self[k] for k in range(len(self.data)))
 
-    def __getitem__(self, k: int) -> Object:
+    def __getitem__(self, k: int) -> JsonObject:
         value = self.data[k]
         where = f"{self.where}[{k}]"
         if not isinstance(value, dict):
             raise ViewerError(where, f"expected an object, got {short(value)}", "the file is damaged")
-        return Object(value, where)
+        return JsonObject(value, where)

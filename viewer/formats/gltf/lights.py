@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.nodes import Nodes
 from viewer.scene.light import BRIGHTEST, KINDS, Light
 
@@ -24,7 +24,7 @@ EXTENSION = "KHR_lights_punctual"
 
 
 def read_lights(
-    document: Object,
+    document: JsonObject,
     nodes: Nodes,
     warnings: list[str],
     held: list[int] | None = None,
@@ -77,7 +77,7 @@ def read_lights(
     return lights
 
 
-def describe(item: Object, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
+def describe(item: JsonObject, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
     """A light at the origin, without its node; None for an unknown kind."""
     name = item.text("name", "") or f"light {index}"
     kind = item.text("type")

@@ -15,11 +15,9 @@ import numpy as np
 
 from viewer.formats.files import short
 from viewer.formats.gltf.classic import read_classic
-from viewer.formats.gltf.json import Object
-from viewer.formats.image.color import linear_from_srgb
-from viewer.formats.principled import kind_of
+from viewer.formats.gltf.json import JsonObject
 from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
-from viewer.scene.texture import Texture
+from viewer.scene.texture import Texture, linear_from_srgb
 
 # Emission beyond this would overflow float32 in sums of samples.
 _BRIGHTEST = 1e30
@@ -60,11 +58,13 @@ class TextureNumbers(Protocol):
 
     textures: list[Texture]
 
-    def number(self, owner: Object, key: str, content: str = "color") -> int:
+    def number(self, owner: JsonObject, key: str, content: str = "color") -> int:
         """The scene's number of the texture described by ``owner[key]``."""
 
 
-def read_material(item: Object, number: int, textures: TextureNumbers, animated: bool = False) -> tuple[Material, bool]:
+def read_material(
+    item: JsonObject, number: int, textures: TextureNumbers, animated: bool = False
+) -> tuple[Material, bool]:
     """The document's material of a number, and whether factors out of range were clamped.
 
     animated : textures of factors that are black now are read, too.
@@ -74,7 +74,7 @@ def read_material(item: Object, number: int, textures: TextureNumbers, animated:
 
 
 def read_materials(
-    document: Object, warnings: list[str], textures: TextureNumbers, animated: Collection[int] = ()
+    document: JsonObject, warnings: list[str], textures: TextureNumbers, animated: Collection[int] = ()
 ) -> list[Material]:
     """The document's materials; ``animated``: the numbers of those with animated properties.
 
@@ -96,7 +96,7 @@ def read_materials(
 class _Reader:
     """Reads one material; ``clamped``: a factor was out of range."""
 
-    def __init__(self, item: Object, name: str, textures: TextureNumbers, animated: bool) -> None:
+    def __init__(self, item: JsonObject, name: str, textures: TextureNumbers, animated: bool) -> None:
         self.textures, self.animated = textures, animated
         self.clamped = False
         self.item = item
@@ -207,31 +207,31 @@ class _Reader:
         material.sheen_roughness = self._factor(part, "sheenRoughnessFactor", 0.0)
         material.sheen_roughness_texture = self._texture(part, "sheenRoughnessTexture")
 
-    def _extension(self, name: str) -> Object:
+    def _extension(self, name: str) -> JsonObject:
         """The extension's object, empty if the material lacks it."""
         full = f"KHR_materials_{name}"
-        return self.item.extension(full) or Object({}, self.item.path(f"extensions.{full}"))
+        return self.item.extension(full) or JsonObject({}, self.item.path(f"extensions.{full}"))
 
-    def _factor(self, owner: Object, key: str, default: float, low: float = 0.0, high: float = 1.0) -> float:
+    def _factor(self, owner: JsonObject, key: str, default: float, low: float = 0.0, high: float = 1.0) -> float:
         value = owner.number(key, default)
         held = value if key not in owner else min(max(value, low), high)
         self.clamped |= held != value
         return held
 
-    def _colors(self, owner: Object, key: str, default: Sequence[float], high: float = 1.0) -> tuple[float, ...]:
+    def _colors(self, owner: JsonObject, key: str, default: Sequence[float], high: float = 1.0) -> tuple[float, ...]:
         given = owner.numbers(key, len(default), tuple(default))
         held = tuple([min(max(value, 0.0), high) for value in given])
         self.clamped |= held != given
         return held
 
-    def _rgb(self, owner: Object, key: str, default: float, high: float = 1.0) -> tuple[float, float, float]:
+    def _rgb(self, owner: JsonObject, key: str, default: float, high: float = 1.0) -> tuple[float, float, float]:
         red, green, blue = self._colors(owner, key, (default,) * 3, high)
         return red, green, blue
 
-    def _texture(self, owner: Object, key: str, content: str = "data") -> int | None:
+    def _texture(self, owner: JsonObject, key: str, content: str = "data") -> int | None:
         return self.textures.number(owner, key, content) if key in owner else None
 
-    def _normals(self, owner: Object, key: str) -> tuple[int | None, float]:
+    def _normals(self, owner: JsonObject, key: str) -> tuple[int | None, float]:
         """A normal texture's number and scale."""
         if key not in owner:
             return None, 1.0
@@ -244,3 +244,23 @@ class _Reader:
         value = extras.get("priority", 0) if isinstance(extras, dict) else 0
         whole = isinstance(value, int) and not isinstance(value, bool)
         return min(max(value, -_PRIORITIES), _PRIORITIES) if whole else 0
+
+
+def kind_of(material: Material) -> str:
+    """``lambert`` if only the diffuse lobe of ``principled`` is left, at full opacity and without normal map."""
+    return "lambert" if is_diffuse(material) else "principled"
+
+
+def is_diffuse(material: Material) -> bool:
+    """Whether only base colour and emission of a principled material have an effect."""
+    lobes = (
+        material.metallic,
+        material.specular_factor,
+        material.transmission,
+        material.clearcoat,
+        material.iridescence,
+        *material.sheen_color,
+        material.diffuse_transmission,
+    )
+    plain = material.alpha_mode == "opaque" and not material.unlit and material.normal_texture is None
+    return plain and not any(lobes)

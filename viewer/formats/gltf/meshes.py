@@ -9,15 +9,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.formats.files import short
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.decoders import draco
-from viewer.formats.gltf.extras import DRACO, installed
-from viewer.formats.gltf.images import Textures
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.decoders import DRACO, draco, installed
+from viewer.formats.gltf.images import GltfTextures
+from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.motion.deformers import Deformers, Geometry, Rig
 from viewer.formats.gltf.motion.skins import mended
 from viewer.formats.gltf.motion.targets import read_targets, rest_weights, target_count
-from viewer.formats.gltf.variants import read_mappings
 from viewer.scene.deform.deformation import WIDTHS
 from viewer.scene.geometry.normals import unit_normals, with_normals
 from viewer.scene.geometry.tangents import with_tangents
@@ -41,10 +40,10 @@ class Meshes:
 
     def __init__(
         self,
-        document: Object,
+        document: JsonObject,
         accessors: Accessors,
         materials: Sequence[Material],
-        textures: Textures,
+        textures: GltfTextures,
         sets: tuple[int, int],
         variant_count: int,
         deformers: Deformers,
@@ -69,7 +68,7 @@ class Meshes:
         """A variant's materials by mesh number, for meshes where they differ."""
         return {mesh: each[variant] for mesh, each in enumerate(self._variants) if variant in each}
 
-    def of(self, number: int, node: Object, place: int, animated: bool = False) -> list[int]:
+    def of(self, number: int, node: JsonObject, place: int, animated: bool = False) -> list[int]:
         """The scene's meshes of a document's mesh on a node: one for each primitive with triangles.
 
         place : the node's in `Nodes`. animated : whether the weights of its morph targets are.
@@ -94,7 +93,7 @@ class Meshes:
             self._numbers[key] = found
         return self._numbers[key]
 
-    def _mesh(self, primitive: Object, name: str, rig: Rig) -> int | None:
+    def _mesh(self, primitive: JsonObject, name: str, rig: Rig) -> int | None:
         material = primitive.index("material", self.material_count, "material", None)
         if material is None:
             material = self.material_count  # the default one, appended last
@@ -131,7 +130,9 @@ class Meshes:
             self.left_out["primitives lack the texture coordinates of their material's texture"] += 1
         return len(self.meshes) - 1
 
-    def _read(self, primitive: Object, attributes: Object, mode: int, name: str, bent: int | None) -> Geometry | None:
+    def _read(
+        self, primitive: JsonObject, attributes: JsonObject, mode: int, name: str, bent: int | None
+    ) -> Geometry | None:
         if mode < 4:
             self.left_out[f"primitives of {_MODES[mode]} are not traced"] += 1
             return None
@@ -201,7 +202,7 @@ class Meshes:
         return Geometry(mesh, joints, weights, targets, faceted=normals is None)
 
     def _influences(
-        self, attributes: Object, count: int, stored: Mapping[str, NDArray]
+        self, attributes: JsonObject, count: int, stored: Mapping[str, NDArray]
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]] | tuple[None, None]:
         """Joints (V, K) and weights (V, K) of all of a primitive's sets; None, None without any."""
         joints, weights = [], []
@@ -224,7 +225,7 @@ class Meshes:
             return None, None
         return mended(np.concatenate(joints, axis=1), np.concatenate(weights, axis=1), self.left_out)
 
-    def _packed(self, primitive: Object, attributes: Object, mode: int) -> draco.Geometry | None:
+    def _packed(self, primitive: JsonObject, attributes: JsonObject, mode: int) -> draco.DecodedGeometry | None:
         """The geometry in KHR_draco_mesh_compression; None for an uncompressed primitive, and for one with an
         uncompressed fallback if the decoder is not installed."""
         extension = primitive.extension(draco.NAME)
@@ -238,7 +239,7 @@ class Meshes:
         self.accessors.budget.charge(draco.decoded_size(extension, data))
         return draco.decode(extension, data, list(attributes.data))
 
-    def _uncompressed(self, attributes: Object) -> bool:
+    def _uncompressed(self, attributes: JsonObject) -> bool:
         described = self.accessors.accessors
         number = attributes.index("POSITION", len(described), "accessor")
         return "bufferView" in described[number]
@@ -271,7 +272,7 @@ class Meshes:
         return np.stack([corners[k + 1], corners[k + 2], corners[np.zeros_like(k)]], axis=1)
 
 
-def _moved_by(primitive: Object, attributes: Object) -> tuple:
+def _moved_by(primitive: JsonObject, attributes: JsonObject) -> tuple:
     """The key of a primitive's joints and morph targets: the numbers of their accessors."""
     joints = [(key, repr(value)) for key, value in attributes.data.items() if key.startswith(("JOINTS_", "WEIGHTS_"))]
     targets = [sorted((key, repr(value)) for key, value in each.data.items()) for each in primitive.objects("targets")]
@@ -283,3 +284,35 @@ def _sources(mesh: Mesh, given: Mesh) -> NDArray[np.int64]:
     source = np.arange(len(mesh.positions))
     source[mesh.triangles] = given.triangles
     return source
+
+
+NAME = "KHR_materials_variants"
+
+
+def read_variants(document: JsonObject) -> list[str]:
+    """Unique names of the variants: missing and duplicate ones are numbered."""
+    extension = document.extension(NAME)
+    names: list[str] = []
+    for number, item in enumerate([] if extension is None else extension.objects("variants")):
+        name = unique = item.text("name", "") or f"variant {number}"
+        k = 2
+        while unique in names:
+            unique, k = f"{name} {k}", k + 1
+        names.append(unique)
+    return names
+
+
+def read_mappings(primitive: JsonObject, material_count: int, variant_count: int) -> dict[int, int]:
+    """The materials of a primitive by variant number.
+
+    Raises ViewerError for numbers out of range, and for a variant named twice.
+    """
+    extension = primitive.extension(NAME)
+    found: dict[int, int] = {}
+    for mapping in [] if extension is None else extension.objects("mappings"):
+        material = mapping.index("material", material_count, "material")
+        for variant in mapping.indices("variants", variant_count, "variant"):
+            if variant in found:
+                raise mapping.fail("variants", f"names variant {short(variant)}, as does another mapping")
+            found[variant] = material
+    return found

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.formats.gltf.json import Object, Objects
+from viewer.formats.gltf.json import JsonObject, JsonObjects
 from viewer.scene.hierarchy import compose, levels, world_transforms
 
 Matrix = NDArray[np.float64]
@@ -41,7 +42,7 @@ class Nodes:
     drawn: int
 
 
-def scene_nodes(document: Object, warnings: list[str], fading: Collection[int] = ()) -> Nodes:
+def scene_nodes(document: JsonObject, warnings: list[str], fading: Collection[int] = ()) -> Nodes:
     """The nodes of the default scene, else of the first, else of all trees.
 
     fading : the numbers of nodes whose visibility is animated.
@@ -63,7 +64,7 @@ def scene_nodes(document: Object, warnings: list[str], fading: Collection[int] =
     return Nodes(order, np.array(above, np.int64), translation, rotation, scale, local, world, visible, shown, drawn)
 
 
-def _parents(children: list[list[int]], nodes: Objects) -> list[int]:
+def _parents(children: list[list[int]], nodes: JsonObjects) -> list[int]:
     """Every node's parent, -1 for roots; checked for second parents and cycles."""
     parent = [-1] * len(children)
     for number, below in enumerate(children):
@@ -86,7 +87,7 @@ def _parents(children: list[list[int]], nodes: Objects) -> list[int]:
     return parent
 
 
-def _roots(document: Object, parent: list[int], warnings: list[str]) -> list[int]:
+def _roots(document: JsonObject, parent: list[int], warnings: list[str]) -> list[int]:
     scenes = document.objects("scenes")
     chosen = document.index("scene", len(scenes), "scene", None)
     if chosen is None and not len(scenes):
@@ -105,7 +106,7 @@ def _roots(document: Object, parent: list[int], warnings: list[str]) -> list[int
     return roots
 
 
-def _roots_of_joints(document: Object, nodes: Objects, order: list[int], parent: list[int]) -> list[int]:
+def _roots_of_joints(document: JsonObject, nodes: JsonObjects, order: list[int], parent: list[int]) -> list[int]:
     """The roots, beside the scene's own, of the trees that hold joints of the scene's skins."""
     skins = document.objects("skins")
     if not len(skins):
@@ -139,7 +140,7 @@ def _depth_first(
 
 
 def _visible(
-    nodes: Objects, order: list[int], above: list[int], fading: Collection[int]
+    nodes: JsonObjects, order: list[int], above: list[int], fading: Collection[int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     visible, shown = np.ones(len(order), bool), np.ones(len(order), bool)
     for place, number in enumerate(order):
@@ -149,7 +150,7 @@ def _visible(
     return visible, shown
 
 
-def _local(nodes: Objects, order: list[int], warnings: list[str]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+def _local(nodes: JsonObjects, order: list[int], warnings: list[str]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """Translation, rotation, scale; local transforms (N, 4, 4), from these or from the file's matrix."""
     count = len(order)
     translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
@@ -183,7 +184,7 @@ def _local(nodes: Objects, order: list[int], warnings: list[str]) -> tuple[Matri
     return translation, rotation, scale, local
 
 
-def _world(local: Matrix, above: list[int], nodes: Objects, order: list[int]) -> Matrix:
+def _world(local: Matrix, above: list[int], nodes: JsonObjects, order: list[int]) -> Matrix:
     """World transforms (N, 4, 4). Raises ViewerError for the first overflow of float64."""
     parents = np.array(above, np.int64)
     world = world_transforms(local, levels(parents), parents)
@@ -192,3 +193,32 @@ def _world(local: Matrix, above: list[int], nodes: Objects, order: list[int]) ->
         number = order[int(np.argmax(bad))]
         raise ViewerError(f"{nodes.where}[{number}]", "its transform overflows float64", "scale it down")
     return world
+
+
+KEYS = ("class", "semantic")
+
+
+def semantic_classes(document: JsonObject, numbers: Sequence[int]) -> list[str] | None:
+    """The classes of the nodes of these numbers, empty without one; None if none has."""
+    nodes, meshes = document.objects("nodes"), document.objects("meshes")
+    found = []
+    for number in numbers:
+        node = nodes[number]
+        mesh = node.integer("mesh", -1, low=-(1 << 53))
+        own = _class_of(node.data)
+        if not own and 0 <= mesh < len(meshes):
+            own = _class_of(meshes[mesh].data)
+        found.append(own)
+    return found if any(found) else None
+
+
+def _class_of(data: Mapping[str, Any]) -> str:
+    """By the extras of an object; extras of any other form are another application's."""
+    extras = data.get("extras")
+    if not isinstance(extras, dict):
+        return ""
+    for key in KEYS:
+        value = extras.get(key)
+        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            return str(value)
+    return ""

@@ -14,23 +14,20 @@ from pathlib import Path
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.formats.budget import Budget
-from viewer.formats.files import read_file, short, uri_fault
+from viewer.formats.files import Budget, read_file, short, uri_fault
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.extras import DECODERS, decoder
-from viewer.formats.gltf.images import Textures
+from viewer.formats.gltf.decoders import DECODERS, decoder
+from viewer.formats.gltf.images import GltfTextures
 from viewer.formats.gltf.instances import Placed, read_instances
-from viewer.formats.gltf.json import Object, Objects, parse
+from viewer.formats.gltf.json import JsonObject, JsonObjects, parse
 from viewer.formats.gltf.lights import read_lights
 from viewer.formats.gltf.materials import EXTENSIONS, default_material, read_materials
-from viewer.formats.gltf.meshes import Meshes
+from viewer.formats.gltf.meshes import Meshes, read_variants
 from viewer.formats.gltf.motion.animations import animated_weights, read_animations
 from viewer.formats.gltf.motion.deformers import Deformers
 from viewer.formats.gltf.motion.pointers import Animated, DocumentProperties
 from viewer.formats.gltf.motion.skins import Skins
-from viewer.formats.gltf.nodes import Nodes, scene_nodes
-from viewer.formats.gltf.semantics import semantic_classes
-from viewer.formats.gltf.variants import read_variants
+from viewer.formats.gltf.nodes import Nodes, scene_nodes, semantic_classes
 from viewer.scene.animation import place_camera
 from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
 from viewer.scene.hierarchy import Hierarchy, visible_nodes
@@ -96,7 +93,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
     animated = Animated(document)
-    textures = Textures(document, accessors, path, lenient, max_texture, animated.textures(document))
+    textures = GltfTextures(document, accessors, path, lenient, max_texture, animated.textures(document))
     materials = read_materials(document, warnings, textures, animated.numbers("materials"))
     sets = textures.coordinates()
     warnings.extend(textures.warnings())
@@ -173,7 +170,7 @@ def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
     return text, binary
 
 
-def _check_version(document: Object, warnings: list[str]) -> None:
+def _check_version(document: JsonObject, warnings: list[str]) -> None:
     if "asset" not in document:
         warnings.append("the file has no glTF version; read as 2.0")
         return
@@ -187,7 +184,7 @@ def _check_version(document: Object, warnings: list[str]) -> None:
         return
 
 
-def _extensions(document: Object) -> tuple[list[str], list[str]]:
+def _extensions(document: JsonObject) -> tuple[list[str], list[str]]:
     """Names of all extensions, and of those without effect; refuses unknown required ones."""
     required = document.texts("extensionsRequired")
     for name in required:
@@ -204,7 +201,7 @@ def _extensions(document: Object) -> tuple[list[str], list[str]]:
 
 
 def _hierarchy(
-    document: Object,
+    document: JsonObject,
     nodes: Nodes,
     placed: Placed,
     cameras: list[int],
@@ -230,7 +227,7 @@ def _hierarchy(
     )
 
 
-def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int], list[int]]:
+def _cameras(document: JsonObject, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int], list[int]]:
     """Cameras of the scene's nodes, named as their nodes, their places in ``nodes``, and their numbers in the document.
 
     Warns of other kinds than perspective and orthographic.
@@ -266,7 +263,7 @@ def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[
     return cameras, held, numbers
 
 
-def _camera(described: Object, kind: str, name: str) -> Camera:
+def _camera(described: JsonObject, kind: str, name: str) -> Camera:
     """A camera at the origin, which looks along -Z. Raises ViewerError for numbers that are none."""
     if kind == "perspective":
         fov = math.degrees(described.child("perspective").number("yfov", 0.0))
@@ -298,7 +295,7 @@ def _lit(lights: list[Light], held: list[int], nodes: Nodes) -> list[Light]:
     ]
 
 
-def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int | None:
+def _camera_index(node: JsonObject, described: JsonObjects, warnings: list[str]) -> int | None:
     index = node.integer("camera", low=-(1 << 53))
     if 0 <= index < len(described):
         return index
@@ -306,7 +303,7 @@ def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int 
     return None
 
 
-def _remark(document: Object, warnings: list[str]) -> None:
+def _remark(document: JsonObject, warnings: list[str]) -> None:
     """Warn of contents that the scene does not show."""
     for k, image in enumerate(document.objects("images")):
         uri = image.text("uri", "")

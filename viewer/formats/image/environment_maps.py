@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
 from viewer.formats.image import exr, hdr
-from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.image.cube_maps import FACES, equirectangular, from_layout, layout_of
 from viewer.formats.image.images import rgb
 from viewer.scene.environment import (
@@ -29,6 +28,7 @@ from viewer.scene.environment import (
     check_pixels,
 )
 from viewer.scene.sky import SUN, sky, studio
+from viewer.scene.texture import linear_from_srgb
 
 # Larger pictures would take over 2 GiB while being read.
 MOST_PIXELS = 1 << 26
@@ -208,7 +208,7 @@ def _open_exr(data: bytes, where: str) -> Iterator[_Picture]:
     if names is None:
         known = ", ".join(head.channels) or "none"
         raise ViewerError(where, "has no channels R, G and B", f"channels: {known[:60]}")
-    pixels = exr.Pixels(data, head, where)
+    pixels = exr.ExrPixels(data, head, where)
     try:
         yield _Picture(
             head.width,

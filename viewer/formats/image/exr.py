@@ -33,7 +33,7 @@ _TYPES = ((np.uint32, 4), (np.float16, 2), (np.float32, 4))
 
 
 @dataclass(frozen=True)
-class Part:
+class ExrPart:
     """One picture of a file: ``attributes`` name -> (type, bytes); ``channels`` name -> (0 uint, 1 half or 2 float,
     lines and columns per sample); ``tile`` (width, height), pixels, or None."""
 
@@ -66,7 +66,7 @@ class Part:
         return -(-self.width // self.tile[0]) * -(-self.height // self.tile[1])
 
 
-def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[list[Part], int]:
+def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[list[ExrPart], int]:
     """The headers in a file's first bytes, and the offset of its chunk tables.
 
     Raises ViewerError for other files than flat EXR, for damage, and for longer headers.
@@ -79,7 +79,7 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
             raise ValueError(f"version {version & 0xFF}")
         if version & _DEEP:
             raise ViewerError(where, "holds deep pixels", "flatten them first")
-        found: list[Part] = []
+        found: list[ExrPart] = []
         at = 8
         while not found or (version & _PARTS and data[at] != 0):
             attributes, at = _attributes(data, at)
@@ -93,7 +93,7 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
         raise ViewerError(where, f"is a damaged EXR picture: {error}", hint) from None
 
 
-def read_header(file: BinaryIO, where: str, hint: str = "the file is damaged") -> tuple[list[Part], int]:
+def read_header(file: BinaryIO, where: str, hint: str = "the file is damaged") -> tuple[list[ExrPart], int]:
     """`parts` of an open file, of which only as much is read as its headers take."""
     data, size = b"", _FIRST
     while True:
@@ -106,7 +106,7 @@ def read_header(file: BinaryIO, where: str, hint: str = "the file is damaged") -
         size = min(8 * size, LONGEST_HEADER)
 
 
-def check(found: Sequence[Part], start: int, length: int, where: str, hint: str = "the file is damaged") -> None:
+def check(found: Sequence[ExrPart], start: int, length: int, where: str, hint: str = "the file is damaged") -> None:
     """Check that a file of ``length`` bytes can hold the pictures of its headers. Raises ViewerError."""
     tables = 8 * sum(max(part.chunks, _announced(part)) for part in found)
     if start + tables > length:
@@ -121,10 +121,10 @@ def check(found: Sequence[Part], start: int, length: int, where: str, hint: str 
             raise ViewerError(where, f"is cut short: {part.width:,} x {part.height:,} pixels in {length:,} bytes", hint)
 
 
-class Pixels:
+class ExrPixels:
     """The pixels of a file's first part, channel by channel; must be closed."""
 
-    def __init__(self, source: str | bytes, part: Part, where: str, hint: str = "the file is damaged") -> None:
+    def __init__(self, source: str | bytes, part: ExrPart, where: str, hint: str = "the file is damaged") -> None:
         """source : the file's path, or its bytes, after `check`. Raises ViewerError as `lines` does."""
         self.part, self.where, self.hint = part, where, hint
         self._all: dict[str, NDArray] = {}
@@ -231,7 +231,7 @@ def _attributes(data: bytes, at: int) -> tuple[dict[str, tuple[str, bytes]], int
     return found, at + 1
 
 
-def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> Part:
+def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> ExrPart:
     """A header's picture; ``flag``: tiled, as stated by the version field of a single-part file. Raises ValueError."""
 
     def values(name: str, kind: str, form: str) -> tuple[int, ...]:
@@ -255,7 +255,7 @@ def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> Part:
             raise ValueError("tiles without pixels")
         tile = wide, tall
     channels = _channels(attributes.get("channels", ("", b""))[1])
-    return Part(attributes, channels, width, height, top, _LINES.get(compression, 1), compression, tile)
+    return ExrPart(attributes, channels, width, height, top, _LINES.get(compression, 1), compression, tile)
 
 
 def _channels(data: bytes) -> dict[str, tuple[int, int, int]]:
@@ -272,7 +272,7 @@ def _channels(data: bytes) -> dict[str, tuple[int, int, int]]:
     return found
 
 
-def _announced(part: Part) -> int:
+def _announced(part: ExrPart) -> int:
     """Number of chunks, by the attribute of multi-part files."""
     data = part.attributes.get("chunkCount", ("", b""))[1]
     return int.from_bytes(data[:4], "little") if len(data) == 4 else 0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.image import png16
-from viewer.formats.image.memory import Header, ImageMemory
+from viewer.formats.image.memory import ImageHeader, ImageMemory
 from viewer.scene.texture import Image
 
 if TYPE_CHECKING:
@@ -51,18 +51,18 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Ima
         return Image(_bands(opened, factor), name)
 
 
-def header(data: bytes, where: str) -> Header:
+def header(data: bytes, where: str) -> ImageHeader:
     """The size of a picture, and the memory to decode it. Raises ViewerError as `decode` does."""
     found = png16.size(data)
     if found is not None:
-        return Header(*found, decoder=8.0, texel=8)
+        return ImageHeader(*found, decoder=8.0, texel=8)
     with _decoding_errors(where), _opened(data) as opened:
         if opened.format == "WEBP":
-            return Header(*opened.size, decoder=_WEBP, hint="WebP is decoded whole: store it smaller, or as PNG")
+            return ImageHeader(*opened.size, decoder=_WEBP, hint="WebP is decoded whole: store it smaller, or as PNG")
         scales = opened.format == "JPEG"
         progressive = scales and bool(opened.info.get("progressive"))
         decoder = _PROGRESSIVE if progressive else 1 if opened.mode in _BYTE_MODES else 4
-        return Header(*opened.size, decoder=decoder, scales=scales and not progressive)
+        return ImageHeader(*opened.size, decoder=decoder, scales=scales and not progressive)
 
 
 def read_image(memory: ImageMemory, data: bytes, where: str, name: str = "image") -> Image:

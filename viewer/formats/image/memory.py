@@ -20,7 +20,7 @@ DECODED_PER_BYTE, HELD_PER_BYTE = 16, 256
 
 
 @dataclass(frozen=True)
-class Header:
+class ImageHeader:
     """Of an encoded image.
 
     decoder : bytes for each texel of the whole picture until it is decoded; if it ``scales``, of the reduced picture.
@@ -61,7 +61,7 @@ class ImageMemory:
         self._held = self._decoding = 0
         self._turn = threading.Condition()
 
-    def plan(self, image: Header, length: int, where: str) -> int:
+    def plan(self, image: ImageHeader, length: int, where: str) -> int:
         """The factor by which an image of ``length`` bytes is reduced; charges its texels. Raises ViewerError where
         it does not fit."""
         self._granted += HELD_PER_BYTE * length
@@ -98,7 +98,7 @@ class ImageMemory:
                 self._decoding -= size
                 self._turn.notify_all()
 
-    def _fault(self, image: Header, length: int, factor: int) -> str:
+    def _fault(self, image: ImageHeader, length: int, factor: int) -> str:
         """The reason to refuse an image at a size; "" if it fits."""
         size, texels = f"{image.width:,} x {image.height:,} texels", image.width * image.height
         if max(image.width, image.height) > LARGEST_SIDE:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.formats.files import read_file, resolve_uri, short
-from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.obj.loops import CORNERS, FULL, arrays, scan
 from viewer.formats.obj.mtl import LARGEST, read_mtl
 from viewer.formats.obj.mtl_textures import read_textures
@@ -21,6 +20,7 @@ from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import linear_from_srgb
 
 NAME = "OBJ"
 

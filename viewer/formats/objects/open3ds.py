@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from viewer.formats.objects.surface import Gathered, Surface, linear
+from viewer.formats.objects.surface import ForeignSurface, Gathered, linear
 from viewer.scene.material import Material
 
 
@@ -21,7 +21,7 @@ def add(gathered: Gathered, given: Any) -> None:
     """The mesh with its normals, colours, and textures by triangle; its colours are sRGB of 0 to 1."""
     mesh = given if hasattr(given, "triangles") else given.to_legacy()
     gathered.name = "mesh"
-    surface = Surface("mesh", np.asarray(mesh.vertices), np.asarray(mesh.triangles))
+    surface = ForeignSurface("mesh", np.asarray(mesh.vertices), np.asarray(mesh.triangles))
     count, triangles = len(surface.vertices), len(surface.faces)
     normals = np.asarray(getattr(mesh, "vertex_normals", ()))
     if normals.shape == (count, 3) and count:

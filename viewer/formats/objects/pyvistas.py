@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.named import kind_of
-from viewer.formats.objects.surface import Gathered, Surface, linear
+from viewer.formats.objects.surface import ForeignSurface, Gathered, linear
 from viewer.scene.camera import Camera
 from viewer.scene.geometry.bounds import bounds_of
 from viewer.scene.material import Material
@@ -96,7 +96,9 @@ def _matrix(actor: Any) -> NDArray[np.float64]:
     return np.eye(4) if given is None else np.asarray(given, np.float64)
 
 
-def _surface(gathered: Gathered, dataset: Any, name: str, scalars: bool = True, actor: Any = None) -> Surface | None:
+def _surface(
+    gathered: Gathered, dataset: Any, name: str, scalars: bool = True, actor: Any = None
+) -> ForeignSurface | None:
     """The surface of a dataset; None, with a note, if it has none."""
     if not _has_faces(dataset):
         with warnings.catch_warnings():  # about future defaults with the same surfaces
@@ -108,7 +110,7 @@ def _surface(gathered: Gathered, dataset: Any, name: str, scalars: bool = True, 
     if not len(faces) or faces.ndim != 2 or faces.shape[1] != 3:
         gathered.warnings.append(f"{name}: has only points or lines, left out")
         return None
-    surface = Surface(name, np.asarray(dataset.points), faces)
+    surface = ForeignSurface(name, np.asarray(dataset.points), faces)
     normals = dataset.point_data.get("Normals")
     if normals is not None and np.shape(normals) == (len(surface.vertices), 3):
         surface.normals = np.asarray(normals)
@@ -122,7 +124,7 @@ def _surface(gathered: Gathered, dataset: Any, name: str, scalars: bool = True, 
     return surface
 
 
-def _color(surface: Surface, dataset: Any, limits: Any) -> None:
+def _color(surface: ForeignSurface, dataset: Any, limits: Any) -> None:
     """The active scalars: colours, or numbers through a colour map."""
     name = dataset.active_scalars_name
     if name is None:
@@ -148,7 +150,7 @@ def _color(surface: Surface, dataset: Any, limits: Any) -> None:
         surface.face_colors = colors
 
 
-def _material(gathered: Gathered, actor: Any, surface: Surface) -> Material:
+def _material(gathered: Gathered, actor: Any, surface: ForeignSurface) -> Material:
     prop = actor.prop
     shown = surface.colors is not None or surface.face_colors is not None
     image = getattr(actor, "texture", None)

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.formats.image.color import linear_from_srgb
+from viewer.scene.arrays import ROUNDING
 from viewer.scene.camera import Camera
 from viewer.scene.geometry.normals import unit_normals
-from viewer.scene.instance import Instance
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import ROUNDING, Scene
-from viewer.scene.texture import Image, Texture
+from viewer.scene.mesh import Instance, Mesh
+from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture, linear_from_srgb
 
 GREY = (0.8, 0.8, 0.8, 1.0)
 WHITE = (1.0, 1.0, 1.0, 1.0)
@@ -25,7 +24,7 @@ COLORS = "give floats of 0 to 1, linear, or integers of 0 to 255, sRGB"
 
 
 @dataclass
-class Surface:
+class ForeignSurface:
     """A surface to be converted. faces : (T, 3), or (T, 4) of quadrilaterals to cut. colors : (V, 4) linear,
     face_colors : (T, 4) linear. uvs : (V, 2) or per corner (T, 3, 2), origin at the image's upper left. materials :
     numbers of ``gathered`` materials, (T,); None: ``material``."""
@@ -100,7 +99,7 @@ class Gathered:
         self.materials.append(material)
         return len(self.materials) - 1
 
-    def mesh(self, surface: Surface) -> int:
+    def mesh(self, surface: ForeignSurface) -> int:
         """The number of a surface's mesh."""
         vertices = rows(surface.name, "vertices", surface.vertices, (3,))
         faces = _triangles(surface)
@@ -133,7 +132,7 @@ class Gathered:
         self.meshes.append(mesh)
         return len(self.meshes) - 1
 
-    def add(self, surface: Surface, transform: ArrayLike | None = None) -> None:
+    def add(self, surface: ForeignSurface, transform: ArrayLike | None = None) -> None:
         """Add a surface once."""
         self.place(self.mesh(surface), surface.name, transform)
 
@@ -173,7 +172,7 @@ def rows(where: str, what: str, values: Any, widths: tuple[int, ...]) -> NDArray
     return array
 
 
-def _triangles(surface: Surface) -> NDArray:
+def _triangles(surface: ForeignSurface) -> NDArray:
     faces = np.asarray(surface.faces)
     if not faces.size:
         return np.zeros((0, 3), np.int32)
@@ -200,7 +199,7 @@ def linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
     return made
 
 
-def colors_of(surface: Surface, colors: NDArray, notes: list[str]) -> None:
+def colors_of(surface: ForeignSurface, colors: NDArray, notes: list[str]) -> None:
     """Set the surface's colours: per vertex, or per face if their number matches. Floats are linear; where they are
     bytes in all but their type, they are taken so, with a note."""
     given = rows(surface.name, "colors", colors, (3, 4))

@@ -10,7 +10,7 @@ from viewer.base.errors import ViewerError, warn
 from viewer.formats import named
 from viewer.formats.named import kind_of
 from viewer.formats.objects import open3ds, pyvistas, trimeshes
-from viewer.formats.objects.surface import Gathered, Surface, array_of, colors_of, rows, z_up_camera
+from viewer.formats.objects.surface import ForeignSurface, Gathered, array_of, colors_of, rows, z_up_camera
 from viewer.options.table import check
 from viewer.scene.camera import Camera
 from viewer.scene.edits.framed import framed
@@ -116,11 +116,11 @@ def _turned(camera: Any) -> Any:
     return z_up_camera(camera) if isinstance(camera, Camera) else camera
 
 
-def _of_arrays(given: tuple | list, notes: list[str]) -> Surface:
+def _of_arrays(given: tuple | list, notes: list[str]) -> ForeignSurface:
     if len(given) not in (2, 3):
         raise ViewerError("scene", f"{len(given)} arrays", "give (vertices, faces) or (vertices, faces, colors)")
     vertices, faces = rows("arrays", "vertices", given[0], (3,)), array_of("arrays", "faces", given[1])
-    surface = Surface("arrays", vertices, faces)
+    surface = ForeignSurface("arrays", vertices, faces)
     if len(given) == 3 and given[2] is not None:
         colors_of(surface, array_of("arrays", "colors", given[2]), notes)
     return surface

@@ -8,7 +8,7 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.formats.named import kind_of
-from viewer.formats.objects.surface import GREY, Gathered, Surface, linear
+from viewer.formats.objects.surface import GREY, ForeignSurface, Gathered, linear
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 
@@ -61,8 +61,8 @@ def _camera(scene: Any) -> Camera:
     return Camera(tuple(origin), tuple(target), tuple(up), fov=float(scene.camera.fov[1]), name=str(scene.camera.name))
 
 
-def _surface(gathered: Gathered, mesh: Any, name: str) -> Surface:
-    surface = Surface(name, np.asarray(mesh.vertices), np.asarray(mesh.faces))
+def _surface(gathered: Gathered, mesh: Any, name: str) -> ForeignSurface:
+    surface = ForeignSurface(name, np.asarray(mesh.vertices), np.asarray(mesh.faces))
     visual: Any = getattr(mesh, "visual", None)
     kind = getattr(visual, "kind", None)
     if kind == "texture":
@@ -74,7 +74,7 @@ def _surface(gathered: Gathered, mesh: Any, name: str) -> Surface:
     return surface
 
 
-def _textured(gathered: Gathered, surface: Surface, visual: Any) -> None:
+def _textured(gathered: Gathered, surface: ForeignSurface, visual: Any) -> None:
     uv = getattr(visual, "uv", None)
     if uv is not None and len(uv) == len(surface.vertices):
         surface.uvs = np.column_stack([np.asarray(uv)[:, 0], 1 - np.asarray(uv)[:, 1]]).astype(np.float32)
@@ -90,7 +90,7 @@ def _textured(gathered: Gathered, surface: Surface, visual: Any) -> None:
     surface.materials = numbers[chosen]
 
 
-def _material(gathered: Gathered, given: Any, surface: Surface) -> Material:
+def _material(gathered: Gathered, given: Any, surface: ForeignSurface) -> Material:
     """glTF's material for a ``PBRMaterial``; the diffuse part of a ``SimpleMaterial``."""
     name = str(getattr(given, "name", None) or surface.name)
     lookup = {"wrap": ("repeat", "repeat")}

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
-from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.ply.elements import DAMAGED, AsciiReader, BinaryReader, Lists
 from viewer.formats.ply.header import Header, read_header
 from viewer.formats.polygons import triangulate
@@ -18,6 +17,7 @@ from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh, quiet_nans
 from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import linear_from_srgb
 
 NAME = "PLY"
 

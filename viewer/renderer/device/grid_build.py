@@ -30,7 +30,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.memory import Memory
 from viewer.stream.gl.passes import Pass, hot_pass_source, pass_source
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw, Host, Job, Stage
+from viewer.stream.jobs import Draw, Host, Job, TimedStage
 
 COUNT = Record("Count", Field("count", "int", about="outputs of an element, or of it and all before"))
 SPAN = Record(
@@ -85,7 +85,7 @@ class GridBuild:
         return (triangles.record, addresses.layout(triangles)) == (self.record, self.layout)
 
     def job(self, grid: DeviceGrid, triangles: Memory, pointers: Memory, lists: Memory) -> Job:
-        """Fill the grid's memories from the triangles'; `Stage` by stage.
+        """Fill the grid's memories from the triangles'; `TimedStage` by stage.
 
         Raises ViewerError beyond 2^24 rows or entries; the memories then stay as they were.
         """
@@ -95,14 +95,14 @@ class GridBuild:
             "build_margin": tuple(map(float, grid.margin)),
             "build_resolution": grid.resolution,
         }
-        yield Stage("rows")
+        yield TimedStage("rows")
         counts, spare = self._numbers(grid.triangles)
         space["triangle_count"] = grid.triangles
         yield Draw(partial(self._read, triangles, "triangle_rows", {}, counts, **space))
         sums = yield from self._summed(counts, spare)
         rows = yield Host(partial(self._last, sums))
         self._check(rows, "rows of voxels")
-        yield Stage("spans")
+        yield TimedStage("spans")
         spans = self._stream("spans", SPAN, list_size(rows))
         space["row_count"] = rows
         yield Draw(partial(self._read, triangles, "row_span", {"sums": sums}, spans, **space))
@@ -111,18 +111,18 @@ class GridBuild:
         sums = yield from self._summed(counts, spare)
         entries = yield Host(partial(self._last, sums))
         self._check(entries, "list entries")
-        yield Stage("sort")
+        yield TimedStage("sort")
         sort = self._sort
         sort.resize(list_size(entries))
         expand = {"entries": entries, "voxels": grid.voxels}
         yield Draw(partial(self._draw, "expand", {"sums": sums, "spans": spans}, sort.list, **expand))
         yield from sort.sort()
-        yield Stage("search")
+        yield TimedStage("search")
         made = self._stream("pointers", POINTER, cell_size(grid.voxels), 1)
         yield Draw(partial(self._draw, "pointers", {"list": sort.list}, made))
         listed = self._stream("lists", LISTED, sort.size, 1)
         yield Draw(partial(self._draw, "lists", {"list": sort.list}, listed, entries=entries))
-        yield Stage("copy")
+        yield TimedStage("copy")
         yield Host(partial(pointers.receive, made, grid.voxels))
         yield Host(partial(lists.receive, listed, entries))
         grid.statistics.update(rows=rows, list_entries=entries, sort_passes=sort.passes)

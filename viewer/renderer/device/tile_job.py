@@ -11,7 +11,7 @@ from viewer.kernels.records import HIT, PIXEL
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Copy, Draw, Job, Run, Stage, Step
+from viewer.stream.jobs import Copy, Draw, Job, Run, Step, TimedStage
 from viewer.stream.machines.common import Machine
 
 PICTURE = "picture"  # the stage of a job that runs a picture's program
@@ -85,7 +85,7 @@ def tile_job(
     rows, columns = rectangle
     rays = (rows.stop - rows.start) * (columns.stop - columns.start)
     streams = {**piece.streams, "pixel": resources.stream("pixel", PIXEL, piece.size)}
-    yield Stage(PICTURE)
+    yield TimedStage(PICTURE)
     yield Draw(lambda: pixels.fill(streams["pixel"], rectangle))
     copied = []
     for name, buffer in piece.buffers.items():

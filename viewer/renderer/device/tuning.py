@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from viewer.base.cache_folder import folders
 from viewer.renderer.inputs.settings import Settings
-from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.devices import shared_device
 
 FORMAT = 3
 LARGEST_FILE = 1 << 20  # bytes

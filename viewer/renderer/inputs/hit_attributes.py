@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.film.mattes.labels import Labels, assets, classes, material_names, objects, parts
 from viewer.renderer.inputs.prepared import Prepared
-from viewer.scene.instance import meshes_of, transforms_of
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Mesh, meshes_of, transforms_of
 
 
 class HitAttributes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under
-from viewer.cameras.pinhole import constant_environment
+from viewer.cameras.lens import constant_environment
 from viewer.formats.image.environment_maps import environment_of
 from viewer.lighting.ambient import Ambient, ambient, in_world
 from viewer.lighting.each_light import each_light, turned
@@ -21,9 +21,9 @@ from viewer.lighting.tree_choice import tree_modules
 from viewer.renderer.inputs.own_light import Beside, environment_beside
 from viewer.renderer.inputs.scene_diff import SceneChanges
 from viewer.renderer.inputs.settings import Settings
-from viewer.scene.edits.alone import is_single_object
+from viewer.scene.edits.framed import is_single_object
 from viewer.scene.environment import Environment, ImageEnvironment
-from viewer.scene.geometry.ground import SHADOW
+from viewer.scene.geometry.bounds import SHADOW
 from viewer.scene.scene import Scene
 from viewer.scene.sky import SUN, sky, studio
 from viewer.stream.declare.kernel import Module

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from viewer.accel import structures
 from viewer.accel.motion import MOTION, Moving
-from viewer.accel.structures import Primitives, Recipe, Structure
+from viewer.accel.structures import Primitives, Structure, StructureOptions
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import moving_lens, thin_lens
 from viewer.cameras.projected import projected
@@ -24,8 +24,7 @@ from viewer.lighting.shining import shining_faces
 from viewer.lighting.tree_choice import MANY_LIGHTS, too_many
 from viewer.materials.details import NAME as DETAILS
 from viewer.materials.details import flat_details, object_details
-from viewer.materials.geometry import flat_geometry
-from viewer.materials.geometry_objects import object_geometry
+from viewer.materials.geometry import flat_geometry, object_geometry
 from viewer.materials.look import Look, scene_look
 from viewer.materials.opacity import asking
 from viewer.materials.tables import appearance, with_tables
@@ -36,10 +35,9 @@ from viewer.renderer.inputs.settings import PREPARED, Settings
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.classic_plane import on_plane
-from viewer.scene.edits.culling import culled
+from viewer.scene.edits.materials import culled, decided_materials
 from viewer.scene.edits.mipmaps import reduced
 from viewer.scene.edits.movable import with_light_at
-from viewer.scene.edits.vertex_colors import decided_materials
 from viewer.scene.exposure.exposure import at_keys, key_count, motion_of, shapes_move
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.material import Material
@@ -73,7 +71,7 @@ class Prepared:
     scene: Scene
     settings: Settings
     structure: Structure
-    recipe: Recipe
+    recipe: StructureOptions
     shading: list[Module]
     lighting: Lighting
     materials: list[Material]

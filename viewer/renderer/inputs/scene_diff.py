@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.culling import culls
+from viewer.scene.edits.materials import culls
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Texture

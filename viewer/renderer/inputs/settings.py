@@ -7,9 +7,9 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from viewer.accel.structures import Recipe
+from viewer.accel.structures import StructureOptions
 from viewer.base.errors import ViewerError
-from viewer.lighting.path import ROULETTE, path_uniforms
+from viewer.lighting.path import ROULETTE, PathSettings
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.options import table as options
 from viewer.options.declare import Affects
@@ -19,7 +19,7 @@ from viewer.renderer.inputs.program_file import file_of, read_program
 NAMES = tuple(options.keywords("renderer"))
 RECIPE = tuple(options.keywords("prepare"))
 MACHINE = tuple(options.part("machine"))
-PATH = tuple(name for name in signature(path_uniforms).parameters if name in NAMES)
+PATH = tuple(name for name in signature(PathSettings).parameters if name in NAMES)
 VIEW = tuple(options.part("camera"))  # what the camera follows from, with the scene
 # What a scene is prepared by, before any OpenGL.
 PREPARED = tuple(name for name in options.part("structure", "scene", "light") if name in NAMES)
@@ -161,9 +161,9 @@ class Settings(Mapping[str, Any]):
         names = (name for name in given if name in NAMES and self[name] != options.OPTIONS[name].default)
         return unused(self.program, names)
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> StructureOptions:
         """How structures are built and traversed."""
-        return Recipe(**{name: self._values[name] for name in RECIPE})
+        return StructureOptions(**{name: self._values[name] for name in RECIPE})
 
     def sample_uniforms(
         self, shared: bool, samples: int = 1, bounce: int | None = None, first: int = 0
@@ -177,7 +177,7 @@ class Settings(Mapping[str, Any]):
         if self.picture_program.maps_photons:
             chosen["strategy"] = "lights"  # what chance finds, photons bring
         chosen["smooth"] = self.picture_program.smooth
-        paths = path_uniforms(shared=shared, samples=samples, bounce=bounce, **chosen)
+        paths = PathSettings(shared=shared, samples=samples, bounce=bounce, **chosen).uniforms
         return {**paths, **sampler_uniforms(self.seed, first)}
 
     def facts(self) -> dict[str, str]:

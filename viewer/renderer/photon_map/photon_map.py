@@ -15,7 +15,7 @@ from viewer.kernels.photons import PHOTON, STORED
 from viewer.kernels.records import PATH, PIXEL, RAY
 from viewer.lighting.aim import SpecularSpheres
 from viewer.lighting.path import SMOOTH_OF_TREES
-from viewer.lighting.photons import estimate_uniforms, photon_uniforms
+from viewer.lighting.photons import PhotonPass, RadianceEstimate
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.options.table import OPTIONS
 from viewer.photons.grid import PhotonGrid
@@ -32,7 +32,7 @@ from viewer.scene.projections.models import Orthographic
 from viewer.scene.scene import Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Clear, Copy, Draw, Job, Run, Stage
+from viewer.stream.jobs import Clear, Copy, Draw, Job, Run, TimedStage
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
@@ -190,13 +190,13 @@ class PhotonMap:
         common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
         if settings.estimate == "progressive":
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
-            found = estimate_uniforms(None, radius, True, camera.origin, footprint, *common)
+            found = RadianceEstimate(None, radius, True, camera.origin, footprint, *common)
         else:
             low, high = np.asarray(self.scene.prepared.scene.bounds(ground=False), np.float64)
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
             exact = settings.estimate == "nearest"
-            found = estimate_uniforms(settings.nearest, radius, exact, camera.origin, 0.0, *common)
-        return {**found, **self.grid.uniforms, **self.cells.uniforms}
+            found = RadianceEstimate(settings.nearest, radius, exact, camera.origin, 0.0, *common)
+        return {**found.uniforms, **self.grid.uniforms, **self.cells.uniforms}
 
     def remark(self, settings: Settings) -> str:
         """A remark where the last picture's map holds no photon; else nothing."""
@@ -230,9 +230,9 @@ class PhotonMap:
             self.cells.streams = {}
         photons = self.scene.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
-            yield Stage("trace photons")
+            yield TimedStage("trace photons")
             yield from self._trace(settings, number, photons, emission)
-        yield Stage("build grid")
+        yield TimedStage("build grid")
         yield from self.cells.order(photons, emission.places(settings.photon_bounces), grid, settings)
 
     def _trace(self, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
@@ -255,8 +255,8 @@ class PhotonMap:
         levels = LEVELS[prepared.structure.levels]
         program = photon_frame(levels, prepared.dispersive, prepared.absorbing, prepared.nested)
         for count, kinds in emission.sets:
-            sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
-            uniforms = {**sent, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
+            sent = PhotonPass(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
+            uniforms = {**sent.uniforms, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
             rows = -(-count // size[0])
             yield Clear(frame["photon"])  # where there are fewer photons than places
             lent = {"pixel": pixel, "ray": frame["ray"], "path": frame["path"]}

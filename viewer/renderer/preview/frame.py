@@ -10,7 +10,7 @@ from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.preview.scheduler import Frame
 from viewer.renderer.sampling.frame_plan import Event
 from viewer.scene.camera import Camera
-from viewer.stream.gl.objects import Moment
+from viewer.stream.gl.objects import Timestamp
 
 Steps = Generator[Event, None, None]
 
@@ -39,7 +39,7 @@ class FrameJob:
     mapping: float = 0.0
     upsampling: float = 0.0
     under_way: Tile | None = None  # that a machine works on
-    moments: list[Moment] = field(default_factory=list)
+    moments: list[Timestamp] = field(default_factory=list)
     steps: Steps = field(default_factory=_no_steps)
 
     @property

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from viewer.accel import quadrics
 from viewer.cameras.lens import lens_uniforms
-from viewer.kernels.features import BACKDROP_NEEDS
+from viewer.kernels.backdrop import BACKDROP_NEEDS
 from viewer.kernels.records import FACE, FEATURES, HIT, RAY, VERTEX
 from viewer.programs import LEVELS, feature_buffers
 from viewer.renderer.device.deformer import Deformer
 from viewer.renderer.inputs.prepared import Prepared
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.culling import culls
+from viewer.scene.edits.materials import culls
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import PlacedQuadric, Quadric
 from viewer.scene.scene import Scene
@@ -36,7 +36,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, RasterMesh, View
+from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
 from viewer.stream.raster.rasterize import draw_source
 from viewer.stream.raster.visible import VisibilityBuffer, raster_source
 
@@ -266,7 +266,7 @@ class GBufferRaster:
         lens = lens_uniforms(camera, size, "point")
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
         tested = self.programs.get("tested")
-        view = View(*(np.asarray(lens[name], np.float64) for name in names))
+        view = PinholeView(*(np.asarray(lens[name], np.float64) for name in names))
         self.visibility.draw(view, size, None if tested is None else tested.bind(lens))
 
     def draw_surfaces(self, camera: Camera, target: Stream) -> None:

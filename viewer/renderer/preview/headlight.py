@@ -17,7 +17,7 @@ from viewer.cameras.backdrop import Backdrop
 from viewer.cameras.lens import lens_uniforms
 from viewer.denoise.upsampling import SHOWN
 from viewer.scene.camera import Camera
-from viewer.scene.edits.culling import culls
+from viewer.scene.edits.materials import culls
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
@@ -26,7 +26,7 @@ from viewer.scene.texture import Texture
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
 from viewer.stream.gl.stream import Stream
-from viewer.stream.raster.instanced import ONE_SIDED, InstancedMeshes, MeshGroups, RasterMesh, View
+from viewer.stream.raster.instanced import ONE_SIDED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
 from viewer.stream.raster.visible import NEAR, DepthTarget, raster_source
 
 BACKGROUND = 0.03  # linear, displayed
@@ -158,7 +158,7 @@ class Headlight:
         assert self._meshes is not None
         lens = lens_uniforms(camera, target.size, "point")
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
-        view = View(*(np.asarray(lens[name], np.float64) for name in names))
+        view = PinholeView(*(np.asarray(lens[name], np.float64) for name in names))
         gain = 2.0**-stops
         self._meshes.select(view)
         self._target.begin(target.textures[0], (*(gain * each for each in self._background), 0.0))

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from viewer.base.generators import returned
 from viewer.denoise.filter import Wavelets
 from viewer.denoise.regression import Regression
 from viewer.denoise.reprojection import History
@@ -21,6 +20,7 @@ from viewer.scene.camera import Camera
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import returned
 
 PLAIN = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 

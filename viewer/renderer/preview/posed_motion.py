@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import FLOW, HISTORY, LIT, POINT
 from viewer.denoise.reprojection import POSED_INPUTS
 from viewer.denoise.view import view_uniforms
@@ -19,7 +18,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import TablePass, table_pass_source
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
 
 INPUTS = {"lit": LIT, "features": FEATURES, "now": POINT, "past": POINT}
 

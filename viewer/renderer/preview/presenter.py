@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.denoise.named_streams import NamedStreams
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import FittedLight
 from viewer.denoise.view import MAPPED, Views
@@ -15,7 +14,7 @@ from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Declared, PassSet, pass_sources
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
 
 PASSES: Declared = {
     "fitted": ({"lit": LIT, "relief": RELIEF}, IRRADIANCE),

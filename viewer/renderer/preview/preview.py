@@ -39,7 +39,7 @@ from viewer.renderer.preview.scheduler import (
 from viewer.renderer.sampling.denoising import denoised
 from viewer.renderer.sampling.frame_plan import Event, Progress
 from viewer.renderer.sampling.parts import RendererParts
-from viewer.stream.gl.objects import Moment
+from viewer.stream.gl.objects import Timestamp
 from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.stream import Stream
 
@@ -237,7 +237,7 @@ class Preview:
         """What comes next in such a picture is another part of it."""
         if self._asks(job):
             with self.renderer.device.current():
-                job.moments.append(Moment(self.renderer.device))
+                job.moments.append(Timestamp(self.renderer.device))
 
     def _asked(self, job: FrameJob, features: Buffer) -> Iterator[None]:
         """Come back until a picture is done; then its costs are those that the device tells."""

@@ -16,7 +16,7 @@ from viewer.renderer.device.tuning import tuned
 from viewer.renderer.inputs.settings import VIEW
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture
-from viewer.scene.edits.culling import culls
+from viewer.scene.edits.materials import culls
 from viewer.scene.exposure.exposure import key_count
 from viewer.stream.machines.counters import Stats
 

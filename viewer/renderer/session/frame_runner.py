@@ -33,7 +33,7 @@ from viewer.renderer.sampling.picture import collect
 from viewer.renderer.session.session_film import free
 from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.renderer.session.warmup import Warmup
-from viewer.stream.gl.objects import Moment
+from viewer.stream.gl.objects import Timestamp
 
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
@@ -60,7 +60,9 @@ class FrameRunner:
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
         self.pending = False  # the device is not done with what the frame in progress needs next
-        self._last: tuple[Event, Moment, Moment] | None = None  # the last step, and when the device began and ended it
+        self._last: tuple[Event, Timestamp, Timestamp] | None = (
+            None  # the last step, and when the device began and ended it
+        )
         self._share = 0.0  # that is done of the frame in progress
         self.linear = np.zeros((1, 1, 3), np.float32)
         self.tile: tuple[int, int] | None = None
@@ -204,9 +206,9 @@ class FrameRunner:
         self._note(job, event, time.perf_counter() - began)
         return event
 
-    def _moment(self) -> Moment:
+    def _moment(self) -> Timestamp:
         with self.renderer.device.current():
-            return Moment(self.renderer.device)
+            return Timestamp(self.renderer.device)
 
     def _over(self, job: FrameJob) -> bool:
         """Whether the device is done with the last step, or nobody asks: no more than one is queued."""

@@ -14,7 +14,7 @@ from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import Scheduler
 from viewer.renderer.preview.screen import Screen
 from viewer.scene.camera import Camera
-from viewer.stream.gl.objects import Moment
+from viewer.stream.gl.objects import Timestamp
 from viewer.stream.gl.stream import Stream
 
 
@@ -29,7 +29,9 @@ class ShownPicture:
         self.shown: tuple[Camera, tuple[int, int]] | None = None
         self.warped = 0
         self._since = -math.inf  # when the picture on show came
-        self._warping: tuple[Moment, Moment] | None = None  # when the device began and ended the last warped picture
+        self._warping: tuple[Timestamp, Timestamp] | None = (
+            None  # when the device began and ended the last warped picture
+        )
         self._warp_seconds = 0.0  # that one took
 
     def begin(self, job: FrameJob, size: tuple[int, int], anew: bool) -> None:
@@ -80,12 +82,12 @@ class ShownPicture:
         """The seconds that it took, where it was waited for."""
         device, began = preview.renderer.device, time.perf_counter()
         with device.current():
-            moment = Moment(device) if device.concurrent else None
+            moment = Timestamp(device) if device.concurrent else None
             self.screen.warp(preview.size, preview.warp)  # of no more pixels than the picture has
             if moment is None:
                 device.wait()
             elif self._warping is None:
-                self._warping = moment, Moment(device)
+                self._warping = moment, Timestamp(device)
         self.shown, self.warped, self._since = (preview.renderer.camera, size), self.warped + 1, time.perf_counter()
         return self._since - began if moment is None else None
 

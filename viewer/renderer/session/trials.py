@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator, Mapping
 import moderngl
 
 from viewer.base.errors import ViewerError
-from viewer.base.generators import returned
 from viewer.renderer.device.tuning import SLOWEST, Outcome, chosen_by, load_tuning, save_tuning, trials
 from viewer.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.session.session import Session
 from viewer.renderer.session.trial_runs import TrialRuns
+from viewer.stream.jobs import returned
 
 SIDES = 64, 1024  # of the picture of the trials, pixels: smallest and largest
 RUN = 0.005  # seconds that it is to take

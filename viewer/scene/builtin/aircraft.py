@@ -24,9 +24,9 @@ from viewer.scene.builtin.parts.forms import (
 from viewer.scene.builtin.parts.offices import collected
 from viewer.scene.builtin.parts.shapes import Array, Part, revolve
 from viewer.scene.camera import Camera
-from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
+from viewer.scene.mesh import Instance
 from viewer.scene.scene import Scene
 
 JET = 4_446  # triangles

@@ -14,8 +14,8 @@ from viewer.scene.builtin.parts import offices, storeys
 from viewer.scene.builtin.parts.offices import OFFICES
 from viewer.scene.builtin.parts.storeys import CORE_X, CORE_Z, GALLERY, PLINTH, SEED, STOREY, STOREYS, WELL_X, WELL_Z
 from viewer.scene.camera import Camera
-from viewer.scene.instance import Instance
 from viewer.scene.material import Material
+from viewer.scene.mesh import Instance
 from viewer.scene.scene import Scene
 
 

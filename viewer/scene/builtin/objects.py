@@ -28,10 +28,9 @@ from viewer.scene.builtin.parts.forms import (
 from viewer.scene.builtin.parts.offices import collected
 from viewer.scene.builtin.parts.shapes import Array, Part, quads
 from viewer.scene.camera import Camera
-from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.scene import Scene
 
 CHAIR, PALM_PC, KNIFE = 33_404, 13_532, 1_676  # triangles

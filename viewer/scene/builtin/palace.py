@@ -12,10 +12,9 @@ from viewer.scene.builtin.parts.forms import Piece, boards, box, curve, joined, 
 from viewer.scene.builtin.parts.offices import collected
 from viewer.scene.builtin.parts.shapes import Part, revolve
 from viewer.scene.camera import Camera
-from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.scene import Scene
 
 PALACE = 33_000  # triangles

@@ -1,4 +1,4 @@
-"""An animation in a scene that is edited as well: what it changes, and how the scene was before."""
+"""An animation in a scene that is edited as well: its changes, and the scene before them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.scene.instance import transforms_of
+from viewer.scene.mesh import transforms_of
 from viewer.scene.scene import Scene
 
 PARTS = ("instances", "meshes", "cameras", "lights", "materials", "textures")  # lists of a scene that a pose changes
@@ -72,7 +72,7 @@ class AnimatedParts:
         return found
 
     def rest(self, scene: Scene) -> Scene:
-        """The scene as it was before its animation; what has been changed otherwise since then stays."""
+        """The scene as it was before its animation; other changes since then stay."""
         lists: dict[str, list] = {}
         for (name, number), (first, last) in self._changed.items():
             held = lists.setdefault(name, list(getattr(scene, name)))

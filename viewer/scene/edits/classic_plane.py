@@ -12,8 +12,8 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
-from viewer.scene.edits.vertex_colors import colorings
-from viewer.scene.geometry.ground import NONE, SHADOW
+from viewer.scene.edits.materials import colorings
+from viewer.scene.geometry.bounds import NONE, SHADOW
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture, uv_transform

@@ -26,10 +26,10 @@ Placed = TypeVar("Placed", Camera, Light)
 def exposed(scene: Scene, opens: float, closes: float, keys: int | str = "auto") -> Scene:
     """The scene while a shutter is open, from ``opens`` to ``closes``, seconds of its chosen animation.
 
-    keys : at so many even times, both ends among them; ``auto``: as many as straight lines between them need
+    keys : number at even times, both ends among them; ``auto``: as many as straight lines between them need
     (`viewer.scene.exposure.keys`). Parts that do not move have none; where nothing moves, and where both times are one,
     this is the posed scene.
-    Raises ViewerError for a shutter that closes before it opens, and what `Scene.pose` raises.
+    Raises ViewerError for a shutter that closes before it opens, and as `Scene.pose`.
     """
     if closes < opens:
         raise ViewerError(scene.name, f"a shutter that opens at {opens:g} s and closes at {closes:g} s")

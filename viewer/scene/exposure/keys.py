@@ -1,4 +1,4 @@
-"""How many keys an exposure needs, so that straight lines between them are close enough to what moves."""
+"""How many keys an exposure needs, so that straight lines between them are close enough to the motion."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEVIATION = 1e-3
 
 def enough_keys(scene: Scene, poses: Callable[[int], list[Pose]]) -> list[Pose]:
     """The poses at the fewest of 2, 3, 5, 9, 17 and `MOST_KEYS` keys whose chords are within `DEVIATION` of the motion
-    in their middles. poses : at so many even times."""
+    in their middles. poses : at a number of even times."""
     return _enough(poses, lambda found: _deviation(scene, found))
 
 

@@ -1,4 +1,4 @@
-"""Work on many small parts at once: NumPy's calls cost more than what they do with a triangle or two."""
+"""Work on many small parts at once: NumPy's calls cost more than their work on a triangle or two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exact bounding box of a scene's instances, without a visit to every vertex of each."""
+"""Boxes around a scene's instances, and the ground plane under one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,33 @@ from numpy.typing import NDArray
 
 from viewer.scene.geometry.batches import alike, batches, joined, offsets
 from viewer.scene.geometry.transform import transform_points
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
+from viewer.scene.quadric import Quadric, bounds_of_quadric
 
 Float = NDArray[np.float64]
 
 SIDES = np.array([[-1.0], [1.0]])  # signs that turn low and high outwards
 VERTICES = 1 << 16  # examined at once
 MARGIN = 1e-9  # of the coordinates: far above rounding errors of the boxes below, so that none is too small
+
+
+def bounds_of_instances(meshes: Sequence[Mesh], instances: Sequence[Instance], drawn: set[int]) -> Float:
+    """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn``, by number, and over
+    quadrics; zeros without any."""
+    shapes = {k: mesh.shape for k, mesh in enumerate(meshes) if isinstance(mesh, Quadric)}
+    drawn = drawn - shapes.keys()
+    points = [np.zeros((0, 3))] * len(meshes)
+    for number, own in zip(drawn, used_points([meshes[number] for number in drawn]), strict=True):
+        points[number] = own
+    found = bounds_of(points, meshes_of(instances), transforms_of(instances))
+    boxes = [found] if found is not None else []
+    for instance in instances if shapes else ():
+        if instance.mesh in shapes:
+            shape = shapes[instance.mesh]
+            boxes.append(bounds_of_quadric(shape, instance.transform @ shape.transform))
+    boxes = [box for box in boxes if np.isfinite(box).all()]
+    low, high = (np.array([box[side] for box in boxes]).reshape(-1, 3) for side in (0, 1))
+    return np.stack([low.min(axis=0), high.max(axis=0)]) if boxes else np.zeros((2, 3))
 
 
 def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) -> Float | None:
@@ -124,3 +144,38 @@ def _farthest(reach: Float, counts: NDArray[np.intp], extents: Callable[[NDArray
                 if len(part):
                     found = np.maximum(found, extents(part))
     return found
+
+
+# Every ground is an instance of this mesh, its identification: a square of side 1 around the origin, facing up.
+SQUARE = Mesh(
+    np.array([[-0.5, 0, -0.5], [-0.5, 0, 0.5], [0.5, 0, 0.5], [0.5, 0, -0.5]]),
+    np.array([[0, 1, 2], [0, 2, 3]]),
+    normals=np.tile((0.0, 1.0, 0.0), (4, 1)),
+    uvs=np.array([[0, 0], [0, 1], [1, 1], [1, 0]]),
+    name="ground",
+)
+ALBEDO = 0.5
+NONE = "none"  # in place of a size: no ground, and no floor either
+SHADOW = "shadow"  # in place of a size: no plane, but a floor of the backdrop's (`viewer.cameras.backdrop`)
+# The default size: in heights of the model, or in its larger width if that is more.
+HEIGHTS, WIDTHS = 20.0, 5.0
+
+
+def ground_transform(bounds: NDArray[np.float64], size: tuple[float, float] | str) -> NDArray[np.float64] | None:
+    """(4, 4) of `SQUARE` under a box; None under a box without extent.
+
+    bounds : (2, 3), scene units. size : along x and z, in heights of the box (or its largest edge if it is flat), or
+    ``auto``.
+    """
+    edges = bounds[1] - bounds[0]
+    height = edges[1] if edges[1] > 0 else edges.max()
+    if not height > 0:
+        return None
+    if isinstance(size, str):
+        wide = deep = max(HEIGHTS * height, WIDTHS * max(edges[0], edges[2]))
+    else:
+        wide, deep = size[0] * height, size[1] * height
+    middle = (bounds[0] + bounds[1]) / 2
+    transform = np.diag([wide, 1.0, deep, 1.0])
+    transform[:3, 3] = middle[0], bounds[0, 1], middle[2]
+    return transform

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from viewer.base.ordered import distinct
 from viewer.scene.geometry.batches import alike
-from viewer.scene.geometry.bounds import finite_rows, used_points
-from viewer.scene.geometry.ground import SQUARE
+from viewer.scene.geometry.bounds import SQUARE, finite_rows, used_points
 from viewer.scene.geometry.transform import transform_points
-from viewer.scene.instance import Instance, meshes_of, transforms_of
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric
 
 Float = NDArray[np.float64]

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.scene.instance import Instance
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.quadric import Quadric
 
 Float = NDArray[np.float64]
@@ -36,7 +35,7 @@ class SurfacePoints(NamedTuple):
 
 
 def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count: int = POINTS) -> SurfacePoints:
-    """So many points of all instances, none without any area; always the same ones."""
+    """``count`` points of all instances, none without any area; always the same ones."""
     step = max(1, -(-len(instances) // TRIANGLES))
     chosen = instances[::step]
     share = max(8, TRIANGLES // max(len(chosen), 1))
@@ -57,8 +56,8 @@ def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count:
 
 
 def _some(mesh: Mesh, most: int) -> tuple[Float, NDArray[np.int32], int]:
-    """(T, 3, 3), (T,): about so many of the mesh's triangles, of which every so many-th is taken, and their materials.
-    A quadric that does not close has none."""
+    """(T, 3, 3), (T,), step: about ``most`` of the mesh's triangles at an even step, their materials, and that step. A
+    quadric that does not close has none."""
     if isinstance(mesh, Quadric):
         try:
             mesh = mesh.tessellated(SEGMENTS)

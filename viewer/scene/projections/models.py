@@ -26,7 +26,7 @@ LARGEST_FOCAL = 1e9  # pixels
 
 
 class Projection(Protocol):
-    """What a kind of projection has."""
+    """A kind of projection."""
 
     @property
     def kind(self) -> str:
@@ -42,7 +42,7 @@ class Projection(Protocol):
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
         """From places on the film of a picture of ``size`` (width, height) to the numbers that the model is in: factors
-        of x and y, and what is added."""
+        and offsets of x and y."""
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
         """Starts (N, 3) and unit ways (N, 3) of places on the film (N, 2); ways are NaN where the film sees nothing."""
@@ -87,7 +87,7 @@ class Perspective:
 class Orthographic:
     """Parallel rays along the view, from the plane across it through the camera's origin.
 
-    height : of what the picture shows, scene units.
+    height : of the view, scene units.
 
     Raises ViewerError for a height that is not above 0.
     """
@@ -354,7 +354,7 @@ def _unit(vectors: ArrayLike) -> Array:
 
 
 def _before(points: ArrayLike) -> tuple[Array, Array, Array]:
-    """Coordinates of what is before the camera; the depth of others is NaN."""
+    """Coordinates of points before the camera; the depth of others is NaN."""
     x, y, z = np.asarray(points, np.float64).reshape(-1, 3).T
     there = np.where(z > 0, z, np.nan)
     return x + 0 * there, y + 0 * there, there

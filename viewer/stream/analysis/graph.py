@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from viewer.stream.analysis.lower import Lower
-from viewer.stream.analysis.nodes import (
+from viewer.stream.analysis.spirv import OUTPUT, BasicBlock, Binary, Function, Operation
+from viewer.stream.analysis.values import (
     BOTH,
     CONST,
     INPUT,
@@ -21,9 +22,8 @@ from viewer.stream.analysis.nodes import (
     Node,
     Place,
     Value,
+    Values,
 )
-from viewer.stream.analysis.spirv import OUTPUT, Binary, Block, Function, Operation
-from viewer.stream.analysis.values import Values
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Exit:
 
 
 @dataclass
-class Frame:
+class CallFrame:
     """A call. place: of all its values; branches: number met so far."""
 
     function: Function
@@ -96,7 +96,7 @@ class Graph(Values):
     def call(self, function: Function, arguments: list[Any], memory: Memory, place: Place) -> tuple[Value, Memory]:
         """A function's return value, and the memory after it. arguments: pointers or values."""
         self.frames += 1
-        frame = Frame(function, place, self.frames)
+        frame = CallFrame(function, place, self.frames)
         for number, argument in zip(function.parameters, arguments, strict=True):
             if isinstance(argument, Pointer):
                 frame.pointers[number] = argument.base, argument.path
@@ -128,7 +128,7 @@ class Graph(Values):
 
     def run(
         self,
-        frame: Frame,
+        frame: CallFrame,
         label: int,
         memory: Memory,
         stops: frozenset[int],
@@ -153,7 +153,13 @@ class Graph(Values):
         return [*away, Exit(label, came[0].came if came else 0, memory)]
 
     def _block(
-        self, frame: Frame, label: int, block: Block, memory: Memory, stops: frozenset[int], came: Sequence[Exit]
+        self,
+        frame: CallFrame,
+        label: int,
+        block: BasicBlock,
+        memory: Memory,
+        stops: frozenset[int],
+        came: Sequence[Exit],
     ) -> list[Exit]:
         memory = dict(memory)
         for operation in block.operations[:-1]:
@@ -195,7 +201,7 @@ class Graph(Values):
             self._jumps(frame, label)
         return exits
 
-    def _jumps(self, frame: Frame, label: int) -> None:
+    def _jumps(self, frame: CallFrame, label: int) -> None:
         self.branches.setdefault(frame.place, set()).add((frame.depth, label))
 
     def _condition(self, chosen: Node, number: int, cases: int, name: str) -> Node | None:
@@ -204,7 +210,7 @@ class Graph(Values):
         return chosen if name == "BranchConditional" else self.node("IEqual", (chosen, self.constant(number)))
 
     def _loop(
-        self, frame: Frame, label: int, memory: Memory, stops: frozenset[int], came: Sequence[Exit]
+        self, frame: CallFrame, label: int, memory: Memory, stops: frozenset[int], came: Sequence[Exit]
     ) -> list[Exit]:
         block = frame.function.blocks[label]
 
@@ -254,7 +260,7 @@ class Graph(Values):
 
     # -- operations ------------------------------------------------------------------------------------------------
 
-    def value(self, frame: Frame, number: int) -> Value:
+    def value(self, frame: CallFrame, number: int) -> Value:
         """The value of an operand: a constant, or an operation's result."""
         if number in frame.values:
             return frame.values[number]
@@ -266,10 +272,10 @@ class Graph(Values):
             return self.compose(parts) if self.binary.types[kind].kind == "vector" else tuple(parts)
         return self.constant(held)  # type: ignore[arg-type]
 
-    def _pointer(self, frame: Frame, number: int) -> tuple[Any, tuple[Any, ...]]:
+    def _pointer(self, frame: CallFrame, number: int) -> tuple[Any, tuple[Any, ...]]:
         return frame.pointers.get(number, (number, ()))
 
-    def _operation(self, frame: Frame, operation: Operation, memory: Memory, came: Sequence[Exit]) -> Memory:
+    def _operation(self, frame: CallFrame, operation: Operation, memory: Memory, came: Sequence[Exit]) -> Memory:
         name, operands, result = operation.name, operation.operands, operation.result
         if name == "Variable":
             kind = self.binary.pointers[operation.type]
@@ -302,16 +308,16 @@ class Graph(Values):
             )
         return memory
 
-    def _given(self, frame: Frame, operation: Operation, number: int) -> Value:
+    def _given(self, frame: CallFrame, operation: Operation, number: int) -> Value:
         """An operand as a value; None for a plain number."""
         held = operation.operands[number]
         known = held in frame.values or held in self.binary.constants
         return self.value(frame, held) if known else None
 
-    def _points(self, frame: Frame, number: int) -> bool:
+    def _points(self, frame: CallFrame, number: int) -> bool:
         return number in frame.pointers or number in self.binary.variables
 
-    def _phi(self, frame: Frame, operands: tuple[int, ...], came: Sequence[Exit]) -> Value:
+    def _phi(self, frame: CallFrame, operands: tuple[int, ...], came: Sequence[Exit]) -> Value:
         by_block = dict(zip(operands[1::2], operands[::2], strict=True))
         known = [(each.condition, self.value(frame, by_block[each.came])) for each in came if each.came in by_block]
         if not known:

@@ -40,18 +40,34 @@ itself with its random fetches and addresses, without the streams' own.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from viewer.stream.analysis.graph import Graph
-from viewer.stream.analysis.nodes import BOTH, CHOOSE, COMPOSE, CONST, EXTRACT, INPUT, JOIN, LOOP, Node
 from viewer.stream.analysis.spirv import NoCompiler, compiled
-from viewer.stream.analysis.step_sources import step_sources
-from viewer.stream.analysis.values import COMPARISONS, constant_of, is_logical
-from viewer.stream.compile.addresses import Addresses
+from viewer.stream.analysis.values import (
+    BOTH,
+    CHOOSE,
+    COMPARISONS,
+    COMPOSE,
+    CONST,
+    EXTRACT,
+    INPUT,
+    JOIN,
+    LOOP,
+    Node,
+    constant_of,
+    is_logical,
+)
+from viewer.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.limits import LIMITS
 
 ADDRESSES = (
     *("fetch_", "photon_cell", "photon_grid", "photons_of_cell", "photon_at", "arena_texel", "texel_of"),
@@ -306,3 +322,61 @@ def _selects(user: Node, node: Node) -> bool:
 
 
 __all__ = ["ADDRESSES", "PACKING", "Instructions", "NoCompiler", "count", "instructions"]
+
+
+def too_long(linked: LinkedProgram, year: str, addresses: Addresses | None = None) -> list[str]:
+    """The kernels, as one pass each, beyond the limits of ``year`` (of `LIMITS`) in arithmetic instructions or levels
+    of dependent fetches: "shade (97 instructions of 64)".
+
+    Raises `NoCompiler` without glslangValidator, the compiler behind the counts.
+    """
+    limits, found = LIMITS[year], []
+    for name, each in instructions(linked, addresses=addresses).items():
+        arithmetic = each.all - each.textures
+        over = [f"{arithmetic} instructions of {limits.instructions}"] if arithmetic > limits.instructions else []
+        if each.levels > limits.fetches:
+            over.append(f"{each.levels} levels of fetches of {limits.fetches}")
+        if over:
+            found.append(f"{name} ({', '.join(over)})")
+    return found
+
+
+def remarks(linked: LinkedProgram, year: str, addresses: Addresses | None = None) -> list[str]:
+    """Warnings for a render under the limits of a year: a line on kernels too long, which run all the same; none
+    without limits, or where all fit."""
+    if year not in LIMITS:
+        return []
+    try:
+        long = too_long(linked, year, addresses)
+    except NoCompiler as error:
+        return [f"--limits {year}: program lengths are not checked: {error}"]
+    if not long:
+        return []
+    return [f"--limits {year}: kernels too long for its programs, run all the same: {', '.join(long)}"]
+
+
+_TURN = re.compile(r"^ *(int turn = 0|\+\+turn);$")
+_ENTERS = re.compile(r"^    (while|if) \((turn < unroll && )?state == STATE_\w+\) (do )?\{$")
+_LEAVES = re.compile(r"^    \} while \(turn < unroll && state == STATE_\w+\);$")
+_ONCE = re.compile(r"^\w+ once_(\w+) = gl_FragCoord\.x < 0\.0 \? .*;$|^#define (\w+) once_\2$")
+
+
+def step_sources(linked: LinkedProgram, addresses: Addresses | None = None) -> Iterator[tuple[str, Source]]:
+    """The fragment program of each state, a kernel each, without workarounds for drivers (`plain`)."""
+    for step in linked.steps("none"):
+        source = fragment(linked, step, Form(scheduled=True), addresses or PlannedAddresses(WIDEST))
+        yield step.name, plain(source)
+
+
+def plain(source: Source) -> Source:
+    """A program without workarounds and scheduling: without the copies of uniforms for llvmpipe
+    (`viewer.stream.compile.memories.uniform_glsl`), and without its state's loop and test, which a mask and ``unroll``
+    1 replace.
+    """
+    return replace(source, lines=[(_plain_line(text), origin) for text, origin in source.lines])
+
+
+def _plain_line(text: str) -> str:
+    if _ONCE.match(text) or _TURN.match(text):
+        return ""
+    return "    {" if _ENTERS.match(text) else "    }" if _LEAVES.match(text) else text

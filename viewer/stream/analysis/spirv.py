@@ -93,7 +93,7 @@ class Operation:
 
 
 @dataclass
-class Block:
+class BasicBlock:
     """Operations; the last one leaves the block. merge: the block after a selection or loop; again: a loop's
     continue."""
 
@@ -108,7 +108,7 @@ class Function:
 
     name: str
     parameters: list[int] = field(default_factory=list)
-    blocks: dict[int, Block] = field(default_factory=dict)
+    blocks: dict[int, BasicBlock] = field(default_factory=dict)
     entry: int = 0
 
 
@@ -151,7 +151,7 @@ def parsed(data: bytes) -> Binary:
         raise NoCompiler("no SPIR-V")
     made, at = Binary(), 5
     function: Function | None = None
-    block: Block | None = None
+    block: BasicBlock | None = None
     while at < len(words):
         length, code = words[at] >> 16, words[at] & 0xFFFF
         if not length:
@@ -164,7 +164,7 @@ def parsed(data: bytes) -> Binary:
         elif name == "FunctionParameter":
             function.parameters.append(operands[1])
         elif name == "Label":
-            block = function.blocks[operands[0]] = Block()
+            block = function.blocks[operands[0]] = BasicBlock()
             function.entry = function.entry or operands[0]
         elif block is not None and code not in (8, 317):  # lines of the source
             if name in ("LoopMerge", "SelectionMerge"):

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from viewer.stream.compile.form import Form, outputs, unrolls
 from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
-from viewer.stream.compile.liveness import dead_streams
-from viewer.stream.compile.order import Element, Loop
+from viewer.stream.compile.order import Element, StateLoop
 from viewer.stream.compile.prepare import Preparation
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Access
-from viewer.stream.declare.program import DONE, RETURN, Call, State, Target
+from viewer.stream.declare.program import DONE, RETURN, Call, State, Target, entry_state
 
 Line = tuple[str, str]  # of GLSL, and where it is from
 
@@ -98,7 +97,7 @@ class _Main:
         touch it."""
         first: dict[str, Element] = {}
         for element in self.step.order:
-            for name in element.states() if isinstance(element, Loop) else [element]:
+            for name in element.states() if isinstance(element, StateLoop) else [element]:
                 state = self.program.by_name[name]
                 for stream in (*state.reads(), *state.writes()):
                     first.setdefault(stream, element)
@@ -153,7 +152,7 @@ class _Main:
         not."""
         for stream in self.dead.get(element, ()):  # so that it takes no registers up to here
             yield f"{indent}s_{stream} = {self.linked.records[stream].glsl_zero()};", f"stream {stream}"
-        if isinstance(element, Loop):
+        if isinstance(element, StateLoop):
             within = self._within(element.states())
             if limited:
                 yield f"{indent}int turn = 0;", "order of states"
@@ -222,3 +221,43 @@ def _go(target: Target) -> str:
 
 def _constant(target: Target) -> str:
     return "STATE_DONE" if target is DONE else state_constant(str(target))
+
+
+def dead_streams(linked: LinkedProgram, step: Step) -> dict[Element, tuple[str, ...]]:
+    """For each element of the step's order the streams that it writes, and that no ray needs when the pass comes to
+    it."""
+    program, dead = linked.program, {}
+    for element, states in _present(linked, step).items():
+        needed = {stream for state in states for stream in (linked.live[state] if state else program.results)}
+        inside = element.states() if isinstance(element, StateLoop) else [element]
+        written = {stream for state in inside for stream in program.by_name[state].writes()}
+        dead[element] = tuple(s for s in program.streams if s in written - needed)
+    return dead
+
+
+def _present(linked: LinkedProgram, step: Step) -> dict[Element, set[str]]:
+    """For each element the states in which rays may be when the pass comes to it; an empty name for those done."""
+    program = linked.program
+    found: dict[Element, set[str]] = {}
+
+    def after(element: Element, states: set[str]) -> set[str]:
+        found[element] = found.get(element, set()) | states
+        if isinstance(element, StateLoop):
+            before: set[str] = set()
+            while before != states:
+                before, ahead = states, states
+                for inner in (element.head, *element.body):
+                    ahead = after(inner, ahead)
+                states = before | ahead
+            limited = step.turns and element in step.order
+            return states if limited else states - set(element.states())
+        if element not in states:
+            return states
+        leaves = [*program.by_name[element].exits.values(), *program.returns.get(element, ())]
+        done = {""} if DONE in [entry_state(target) for target in leaves] else set()
+        return (states - {element}) | {s for s in program.successors(element) if s != element} | done
+
+    states = {*step.entries}
+    for element in step.order:
+        states = after(element, states)
+    return found

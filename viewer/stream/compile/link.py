@@ -8,7 +8,7 @@ from functools import cached_property
 
 from viewer.base.errors import WiringError
 from viewer.stream.compile.inline import inlined, origin
-from viewer.stream.compile.order import Element, Loop, flatten, weak_topological_order
+from viewer.stream.compile.order import Element, StateLoop, flatten, weak_topological_order
 from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
 from viewer.stream.declare.program import DONE, Program, entry_state
 from viewer.stream.declare.record import Record
@@ -379,7 +379,7 @@ class LinkedProgram:
         start = entry_state(self.program.start)
         assert isinstance(start, str)
         order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
-        stages = [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]
+        stages = [[by_name[n] for n in (e.states() if isinstance(e, StateLoop) else [e])] for e in order]
         for stage in stages:  # the policy orders the passes of a stage
             self._check_gathers(
                 f"program {self.program.name}, loop of {stage[0].name}", [s for step in stage for s in step.states]

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from viewer.stream.compile.addresses import Layout
+from viewer.stream.compile.addresses import Addressing
 from viewer.stream.declare.kernel import Module, Table, Texels, Volume
 from viewer.stream.declare.record import Record
 
 
-def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool) -> str:
+def memory_glsl(memory: Table | Volume | Texels, layout: Addressing, counting: bool) -> str:
     """The sampler and ``fetch_<name>`` of a memory with its own texture."""
     sampler, texture = f"memory_{memory.name}", "sampler2D"
     texels, at = 1, "ivec3 at"

@@ -13,25 +13,25 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Loop:
+class StateLoop:
     """States that a ray may enter again: ``head`` first, then ``body`` (states and inner loops)."""
 
     head: str
-    body: tuple[str | Loop, ...]
+    body: tuple[str | StateLoop, ...]
 
     def states(self) -> list[str]:
         """All its states."""
         return [self.head, *flatten(self.body)]
 
 
-Element = str | Loop
+Element = str | StateLoop
 
 
 def flatten(elements: Sequence[Element]) -> list[str]:
     """The states of nested elements, in order."""
     out: list[str] = []
     for element in elements:
-        out += element.states() if isinstance(element, Loop) else [element]
+        out += element.states() if isinstance(element, StateLoop) else [element]
     return out
 
 
@@ -68,7 +68,7 @@ def weak_topological_order(
         entered = [s for s in members if s == start or any(s in successors(o) for o in outside)]
         head = min(members, key=rank.index) if rank else entered[0] if entered else members[0]
         rest = [s for s in members if s != head]
-        out.append(Loop(head, weak_topological_order(rest, successors, None, (*heads, head), rank)))
+        out.append(StateLoop(head, weak_topological_order(rest, successors, None, (*heads, head), rank)))
     return tuple(out)
 
 

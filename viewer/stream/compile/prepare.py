@@ -1,5 +1,5 @@
-"""Placement of prepared values (`viewer.stream.declare.kernel.Prepared`): after each state that writes their stream,
-behind the exits from which a kernel uses them before the next write, and on load if one does.
+"""Placement of prepared values (`viewer.stream.declare.kernel.PreparedValue`): after each state that writes their
+stream, behind the exits from which a kernel uses them before the next write, and on load if one does.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.declare.kernel import Prepared
+from viewer.stream.declare.kernel import PreparedValue
 from viewer.stream.declare.program import State
 
 
@@ -21,7 +21,7 @@ class Preparation:
     streams, the second copied from the first by a state.
     """
 
-    prepared: Prepared
+    prepared: PreparedValue
     asks: dict[str, str] = field(default_factory=dict)
     writes: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     loads: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
     return [each for each in found if each.asks]
 
 
-def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Preparation:
+def _preparation(linked: LinkedProgram, step: Step, prepared: PreparedValue) -> Preparation:
     states = {name: linked.program.by_name[name] for name in step.states}
     asks = {name: stream for name, state in states.items() if (stream := _asked(linked, state, prepared))}
     moved = {
@@ -95,7 +95,7 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Prepa
     return Preparation(prepared, asks, writes, loads, copies)
 
 
-def _asked(linked: LinkedProgram, state: State, prepared: Prepared) -> str:
+def _asked(linked: LinkedProgram, state: State, prepared: PreparedValue) -> str:
     """The stream whose value a state's kernel uses: the first record of that name among its inputs."""
     if prepared.serves.isdisjoint(state.kernel.needs):
         return ""
@@ -103,7 +103,7 @@ def _asked(linked: LinkedProgram, state: State, prepared: Prepared) -> str:
     return next((stream for stream in read if linked.records[stream].name == prepared.record), "")
 
 
-def _written(state: State, prepared: Prepared) -> tuple[str, ...]:
+def _written(state: State, prepared: PreparedValue) -> tuple[str, ...]:
     """The streams whose prepared value a state may change."""
     return tuple(dict.fromkeys(state.writes())) if prepared.kept.isdisjoint(state.kernel.needs) else ()
 
@@ -112,7 +112,7 @@ def _comes(
     linked: LinkedProgram,
     states: dict[str, State],
     asks: dict[str, str],
-    prepared: Prepared,
+    prepared: PreparedValue,
     stream: str,
     ahead: Iterable[str],
 ) -> bool:

@@ -179,7 +179,7 @@ class Texels:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedValue:
     """A value derived from a stream's record alone, computed once per load or write of that stream in a step. Without
     it the module's functions would compute it in each call, with code for every call.
 
@@ -224,4 +224,4 @@ class Module:
     local: bool = False
     features: frozenset[str] = frozenset()
     capacities: frozenset[str] = frozenset()
-    prepared: Prepared | None = None
+    prepared: PreparedValue | None = None

@@ -58,7 +58,7 @@ def rows_of(name: str, type_: str, about: str) -> tuple[Field, ...]:
 
 
 @dataclass(frozen=True)
-class Run:
+class FieldSlice:
     """A part of a field within one texel: ``size`` scalars from ``first`` on, at ``component``."""
 
     field: Field
@@ -101,17 +101,17 @@ class Record:
         return np.dtype([f.dtype for f in self.fields])
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[FieldSlice, ...]:
         """The place of every scalar. Wide fields are placed whole first; the rest fills the gaps in parts."""
         free = [4] * self.texels
-        placed: list[Run] = []
+        placed: list[FieldSlice] = []
         for f in sorted(self.fields, key=lambda f: -f.width):
             whole = next((k for k, room in enumerate(free) if room >= f.width), None)
             done = 0
             while done < f.width:
                 texel = whole if whole is not None else next(k for k, room in enumerate(free) if room)
                 size = min(f.width - done, free[texel])
-                placed.append(Run(f, done, size, texel, 4 - free[texel]))
+                placed.append(FieldSlice(f, done, size, texel, 4 - free[texel]))
                 free[texel] -= size
                 done += size
         return tuple(placed)

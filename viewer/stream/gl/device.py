@@ -1,4 +1,4 @@
-"""The OpenGL context and its driver's capabilities, queried here alone."""
+"""The OpenGL context and its driver's capabilities, queried here alone (opened by `viewer.stream.gl.devices`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import glcontext
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
@@ -23,31 +22,27 @@ from viewer.base.errors import DeviceError
 from viewer.base.lock import FairLock
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.limits import LIMITS, Limits, rounded
+from viewer.stream.declare.limits import Limits, rounded
 from viewer.stream.gl import elsewhere, probe
-from viewer.stream.gl.fill import Fill
+from viewer.stream.gl.probe import Fill, set_samplers
 from viewer.stream.gl.programs.compiler import Batch, Compilation, Compiler
 from viewer.stream.gl.programs.handover import KIND, Handover
-from viewer.stream.gl.samplers import set_samplers
 
-VARIABLE = "RAYSTREAM_GL_DEVICE"
-_INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
 _ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 # Texels: drivers with smaller limits get 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the 32,768th
 # of the 65,536 that OpenGL 3.3 guarantees, and scenes outgrow those anyway.
 LEAST_BUFFER = 1 << 24
 MOST_PINNED = (1 << 27) - 1  # texels of four floats: moderngl counts the bytes of `PinnedBuffer` in 32 bits
-_MOST_DEVICES = 64  # EGL may list devices without end
 
 
-class _Thread(threading.local):
+class ThreadState(threading.local):
     """Current context of a thread: a context is current in one thread at a time."""
 
     device: Device | None = None
 
 
-class _Process:
+class Process:
     """Whether OpenGL was opened in this process, and before a fork, which drivers do not survive: their threads are
     gone, and their locks keep their state."""
 
@@ -55,6 +50,7 @@ class _Process:
 
     @classmethod
     def check(cls) -> None:
+        """Raises DeviceError in a process forked from one that had opened OpenGL."""
         if cls.forked:
             raise DeviceError(
                 "OpenGL",
@@ -64,6 +60,7 @@ class _Process:
 
     @classmethod
     def after_fork(cls) -> None:
+        """Marks the child of such a process."""
         cls.forked = cls.opened
         if cls.forked and sys.platform.startswith("linux"):
             library = ctypes.CDLL(None)
@@ -72,9 +69,9 @@ class _Process:
                 library.on_exit(library._exit, None)
 
 
-_thread = _Thread()
+this_thread = ThreadState()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Process.after_fork)
+    os.register_at_fork(after_in_child=Process.after_fork)
 
 
 @dataclass
@@ -116,8 +113,8 @@ class Device:
     _functions: dict[tuple[Any, ...], Callable[..., Any]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        _Process.check()
-        _Process.opened = True
+        Process.check()
+        Process.opened = True
         if self.limits is not None:
             self.allow_barrier = self.allow_buffers = False
         self._home = threading.get_ident()
@@ -345,7 +342,7 @@ class Device:
     def check(self) -> None:
         """Raises DeviceError where the context can never become current: in a forked process, and for a window's
         context in another thread."""
-        _Process.check()
+        Process.check()
         if not self.headless and threading.get_ident() != self._home:
             raise DeviceError(
                 "OpenGL", "this context is a window's, which stays in the window's thread", "make a Renderer without it"
@@ -359,13 +356,13 @@ class Device:
         Raises DeviceError in a process forked since OpenGL was opened, and in another thread than a window's.
         """
         with self.lock:
-            before = _thread.device
+            before = this_thread.device
             if not self.headless or (before is self and elsewhere.is_current(self._handle)):
                 self._free_dropped()  # a window's is always current
                 yield
                 return
             put_back = elsewhere.leave()
-            _thread.device = self
+            this_thread.device = self
             try:
                 with self.context:
                     if not elsewhere.is_current(self._handle):
@@ -373,7 +370,7 @@ class Device:
                     self._free_dropped()
                     yield
             finally:
-                _thread.device = before
+                this_thread.device = before
                 if before is not None:  # leaving a context leaves none current
                     before.context.__enter__()
                 put_back()
@@ -388,7 +385,7 @@ class Device:
             with self.current():
                 return False
         except DeviceError:
-            _Process.check()
+            Process.check()
             return True
 
     def _free_dropped(self) -> None:
@@ -408,95 +405,3 @@ class Device:
 def driver_name(renderer: str, version: str) -> str:
     """See `Device.driver`."""
     return f"{renderer}, OpenGL {version}"
-
-
-def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
-    """A headless device: EGL on Linux, the platform's standalone context elsewhere.
-
-    index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice. limits : a name of
-    `LIMITS`, or ``none``. Raises DeviceError with an installation hint without OpenGL 3.3, and in a process forked from
-    one with a device.
-    """
-    _Process.check()
-    if index is None and os.environ.get(VARIABLE):
-        try:
-            index = int(os.environ[VARIABLE])
-        except ValueError:
-            raise DeviceError(VARIABLE, f"not a number: '{os.environ[VARIABLE]}'", "see `raystream devices`") from None
-    if index is not None and index < 0:  # EGL's error differs among drivers
-        raise DeviceError("OpenGL", f"no device {index}", "see `raystream devices`")
-    settings: dict[str, Any] = {"mode": "standalone", "glversion": 330}
-    if sys.platform.startswith("linux"):
-        if index is not None:
-            settings["device_index"] = index
-    elif index is not None:
-        raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
-    with _opening:
-        _Process.opened = True
-        put_back = elsewhere.leave()
-        try:
-            linux = sys.platform.startswith("linux")
-            backend = glcontext.get_backend_by_name("egl") if linux else glcontext.default_backend()
-            made: Any = Handover(backend(**settings))
-            context = moderngl.create_context(require=330, standalone=True, context=made)
-        except Exception as error:
-            put_back()
-            raise _no_context(error, index) from None
-        try:
-            return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits))
-        finally:  # a new context becomes current, which would block other threads
-            context.__exit__(None, None, None)
-            if _thread.device is not None:
-                _thread.device.context.__enter__()
-            put_back()
-
-
-_opening = threading.RLock()
-_shared: dict[tuple[int | None, bool, bool, str], Device] = {}
-
-
-def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
-    """The process's headless device of that number, opened once and shared: contexts are heavy, and renderers many.
-    Reopened if another library has ended its context."""
-    _Process.check()
-    key = (index, barrier, buffers, limits)
-    with _opening:
-        if key not in _shared or _shared[key].ended:
-            _shared[key] = open_device(*key)
-        return _shared[key]
-
-
-def devices() -> list[dict[str, Any]]:
-    """The devices that `open_device` accepts, each as in `Device.describe` with its index; unusable ones have an
-    ``error``."""
-    if not sys.platform.startswith("linux"):
-        device = open_device()
-        found = {"index": None, "default": True, **device.describe()}
-        device.release()
-        return [found]
-    out: list[dict[str, Any]] = []
-    preferred = open_device().describe()  # raises a clear error without any OpenGL
-    for index in range(_MOST_DEVICES):
-        try:
-            device = open_device(index)
-        except DeviceError as error:
-            if "no device" in error.what:
-                break
-            out.append({"index": index, "default": False, "error": str(error)})
-            continue
-        found = device.describe()
-        device.release()
-        first = found["renderer"] == preferred["renderer"] and not any(d["default"] for d in out)
-        out.append({"index": index, "default": first, **found})
-    return out
-
-
-def _no_context(error: Exception, index: int | None) -> DeviceError:
-    text = " ".join(str(error).split())
-    if index is None and ("found 0 devices" in text or "eglQueryDevicesEXT" in text):
-        return DeviceError("OpenGL", f"EGL finds no device ({text})", _INSTALL)
-    if "requested device index" in text or "eglQueryDevicesEXT" in text or "out of range" in text:
-        return DeviceError("OpenGL", f"no device {index} ({text})", "see `raystream devices`")
-    if "libEGL" in text or "libGL" in text:
-        return DeviceError("OpenGL", f"library not found ({text})", _INSTALL)
-    return DeviceError("OpenGL", f"no context of OpenGL 3.3 ({text})", _INSTALL)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import DeviceError
-from viewer.stream.compile.addresses import IN_BUFFER, Layout, layout
+from viewer.stream.compile.addresses import IN_BUFFER, Addressing, layout
 from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.objects import PinnedBuffer, RawObject
@@ -37,7 +37,7 @@ class Memory:
     """
 
     def __init__(
-        self, device: Device, source: Table | Volume | Texels, form: Layout | None = None, filled: bool = True
+        self, device: Device, source: Table | Volume | Texels, form: Addressing | None = None, filled: bool = True
     ) -> None:
         self.device, self.source = device, source
         self.layout = form or layout(device.max_texture, source, device.max_buffer)
@@ -215,7 +215,7 @@ class BufferTexture:
         self.buffer = self._made(texels)
 
     def _made(self, texels: int) -> moderngl.Buffer:
-        """A buffer of so many texels, which is the texture's from now on."""
+        """A new buffer of ``texels``, attached to the texture."""
         self.texels, self.bytes = texels, self._texel_bytes * texels
         if self.bytes >= PINNED and PinnedBuffer.serves(self.device):
             self._pinned = PinnedBuffer(self.device, self.bytes)
@@ -258,7 +258,9 @@ class BufferTexture:
             self._pinned.release()
 
 
-def _picture(device: Device, source: Texels, layout: Layout) -> tuple[moderngl.Texture | moderngl.TextureArray, int]:
+def _picture(
+    device: Device, source: Texels, layout: Addressing
+) -> tuple[moderngl.Texture | moderngl.TextureArray, int]:
     """The texels in rows of a 2-D texture or array texture, and its bytes."""
     per_row = layout.per_row
     if layout.layers:

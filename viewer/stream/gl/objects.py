@@ -93,7 +93,7 @@ class PinnedBuffer:
         return context.external_buffer(self._name, pages.size)
 
     def grow(self, size: int) -> None:
-        """To more bytes, with the same content and name; waits for what reads it. After an error of the driver's the
+        """To more bytes, with the same content and name; waits for its readers. After an error of the driver's the
         pages stay: it may hold them."""
         self.device.wait()
         self._pages.grow(size)
@@ -123,8 +123,8 @@ _TIMESTAMP, _RESULT, _AVAILABLE, _NO_WAIT = 0x8E28, 0x8866, 0x8867, 0x8E14
 
 
 class Query:
-    """Counts the samples of what is drawn inside of it, or the primitives, or takes the time; the context must be
-    current in every call.
+    """Counts the samples drawn inside of it, or the primitives, or takes the time; the context must be current in every
+    call.
 
     Reading an answer that is not there yet is a wait of the host (`Device.waits`); `ready` never waits. A dropped one
     serves the next that asks for the same.
@@ -147,7 +147,7 @@ class Query:
         return _TIME in self._kinds
 
     def begin_parts(self) -> None:
-        """What it asks is drawn in parts, each with a query of its own: its answers are their sums."""
+        """Begins a query drawn in parts, each with a query of its own: its answers are their sums."""
         self._parts = []
 
     def add(self, part: Query) -> None:
@@ -213,7 +213,7 @@ class Query:
             self._device.require("glEndConditionalRender")()
 
 
-class Moment:
+class Timestamp:
     """When the device has done all that it was given before; the context must be current in every call.
 
     Reading it before is a wait of the host; `ready` never waits.
@@ -247,7 +247,7 @@ class Readback:
         self._device, self._shape = device, (texture.height, texture.width, texture.components)
         self._buffer = device.context.buffer(reserve=4 * texture.height * texture.width * texture.components)
         texture.read_into(self._buffer)
-        self._done = Moment(device)
+        self._done = Timestamp(device)
         device.flush()
 
     @property

@@ -1,4 +1,5 @@
-"""Driver properties measured by drawing."""
+"""Drivers' own ways: a property measured by drawing, sampler state on which software drivers specialise programs, and
+fills in place of clears."""
 
 from __future__ import annotations
 
@@ -30,3 +31,66 @@ def array_stores(context: moderngl.Context) -> bool:
     for made in (triangle, program, texture):
         made.release()
     return bool(marked == np.eye(4, dtype=np.float32).tobytes())
+
+
+def set_samplers(context: moderngl.Context, samplers: int) -> None:
+    """Give all ``samplers`` of fragment programs the state of float textures. The context must be current.
+
+    Mesa leaves a buffer texture's sampler in the state of the last 2-D texture there, if any, and llvmpipe compiles a
+    program for each combination. A compiled program thus took another second at its next pass, once another one had set
+    more samplers. The draw that sets them here is conditional on a query without samples, so that it is never compiled.
+    """
+    names = [f"texels_{k}" for k in range(samplers)]
+    uniforms = "".join(f"uniform sampler2D {name};\n" for name in names)
+    total = " + ".join(f"texelFetch({name}, ivec2(0), 0)" for name in names)
+    program = context.program(
+        vertex_shader="#version 330 core\nvoid main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
+        fragment_shader=f"#version 330 core\n{uniforms}out vec4 sum;\nvoid main() {{ sum = {total}; }}",
+    )
+    texture, target = (context.texture((1, 1), 4, dtype="f4") for _ in range(2))
+    texture.filter, texture.repeat_x, texture.repeat_y = (moderngl.NEAREST, moderngl.NEAREST), False, False
+    for unit, name in enumerate(names):
+        program[name] = unit
+        texture.use(unit)
+    context.framebuffer([target]).use()
+    query = context.query(samples=True)
+    with query:
+        pass
+    condition = query.crender if not query.samples else None  # reading blocks: it would draw without a count
+    if condition is not None:
+        with condition:
+            context.vertex_array(program, []).render(moderngl.POINTS, vertices=1)
+
+
+_VERTEX = """#version 330 core
+void main() { gl_Position = vec4(2.0 * vec2(gl_VertexID & 1, gl_VertexID >> 1) - 1.0, 0.0, 1.0); }"""
+_FRAGMENT = """#version 330 core
+uniform vec4 value;
+out vec4 texel;
+void main() { texel = value; }"""
+
+
+class Fill:
+    """Fills rectangles of textures by draws; the context must be current in every call.
+
+    Mesa's llvmpipe (22.3) draws a square for a ``glClear`` of a part as well, and loses about one in a hundred draws to
+    another framebuffer right before it, where that one is short.
+    """
+
+    def __init__(self, context: moderngl.Context) -> None:
+        self._context = context
+        self._program = context.program(vertex_shader=_VERTEX, fragment_shader=_FRAGMENT)
+        self._square = context.vertex_array(self._program, [])
+
+    def draw(
+        self,
+        target: moderngl.Framebuffer,
+        part: tuple[int, int, int, int],
+        value: tuple[float, float, float, float],
+    ) -> None:
+        """Fill a ``part`` (x, y, width, height) of the only attachment of ``target``, which stays in use."""
+        target.viewport = part
+        target.use()
+        self._context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        self._program["value"] = value
+        self._square.render(moderngl.TRIANGLE_STRIP, vertices=4)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from typing import Any
 
-from viewer.stream.compile.addresses import Layout, layout, texels_of
+from viewer.stream.compile.addresses import Addressing, layout, texels_of
 from viewer.stream.compile.memories import base_name, cold_tables
 from viewer.stream.declare.kernel import Module, Table, Texels, Volume
 from viewer.stream.declare.record import Record
@@ -51,7 +51,7 @@ class Resources:
         """See `viewer.stream.compile.addresses.Addresses`."""
         return self.arena.row
 
-    def layout(self, memory: Source) -> Layout:
+    def layout(self, memory: Source) -> Addressing:
         """See `viewer.stream.compile.addresses.Addresses`."""
         memory = self._current(memory)
         buffers = self._lent is None or isinstance(memory, Texels)

@@ -22,14 +22,14 @@ from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.choice import Choice
 from viewer.stream.machines.counters import KernelTotal, Stats
-from viewer.stream.machines.options import DEFAULTS, MachineOptions
+from viewer.stream.machines.policy import DEFAULTS, MachineOptions
 
 STATE_WORDS = 2  # state and return state
 COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words of two states"))
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """Progress of a run: kernel passes, remaining rays (as known on the host), rays in all."""
 
     passes: int
@@ -125,7 +125,7 @@ class Machine:
         """Texture memory of its own streams."""
         return sum(s.bytes for s in (*self._own.values(), *self.counts.values()))
 
-    def run(self, count: int | None = None) -> Iterator[Progress]:
+    def run(self, count: int | None = None) -> Iterator[RunProgress]:
         """Run the first ``count`` rays (by default all) in row order; may be abandoned at any yield."""
         raise NotImplementedError
 
@@ -173,7 +173,7 @@ class Machine:
 
     # -- for the machines ------------------------------------------------------------------------------------------
 
-    def _again(self, make: Callable[..., Machine], rays: int) -> Iterator[Progress]:
+    def _again(self, make: Callable[..., Machine], rays: int) -> Iterator[RunProgress]:
         """Repeat the run on a machine whose passes may end at any iteration of a loop, over the same inputs and
         results.
 

@@ -22,7 +22,7 @@ _TOTALS = (
 
 
 @dataclass
-class Pass:
+class KernelPass:
     """One kernel pass. fragments: its rays (occlusion query); calls: kernel calls, more under unroll; seconds: on the
     device (timer query); words read and written: 32-bit words of streams and ray state."""
 
@@ -60,7 +60,7 @@ class Stats:
 
     rays: int = 0
     kernel_passes: int = 0
-    passes: list[Pass] = field(default_factory=list)
+    passes: list[KernelPass] = field(default_factory=list)
     kernels: dict[str, KernelTotal] = field(default_factory=dict)
     mask_passes: int = 0
     count_passes: int = 0  # count passes of occlusion queries or a census

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from viewer.stream.gl.objects import Query
-from viewer.stream.machines.common import Progress
+from viewer.stream.machines.common import RunProgress
 from viewer.stream.machines.count import MANY, Census, waiting
 from viewer.stream.machines.counters import Stats
-from viewer.stream.machines.passes import Passes
+from viewer.stream.machines.passes import PassMachine
 from viewer.stream.machines.policy import Policy, Sweep
 from viewer.stream.machines.step_pass import StepPass
 from viewer.stream.machines.tiled import TileLoop
@@ -29,7 +29,7 @@ ROUNDS = ((0.05, 4), (0.0, 8))
 LATE = 1  # rounds before a round's queries are read, to avoid waiting for the device
 
 
-class Multipass(Passes):
+class Multipass(PassMachine):
     """Host loop over passes."""
 
     name = "multipass"
@@ -56,7 +56,7 @@ class Multipass(Passes):
 
     # -- a run -----------------------------------------------------------------------------------------------------
 
-    def run(self, count: int | None = None) -> Iterator[Progress]:
+    def run(self, count: int | None = None) -> Iterator[RunProgress]:
         """Pass by pass, until no ray is left."""
         self.resources.settle()
         rays = self.rays if count is None else count
@@ -73,7 +73,7 @@ class Multipass(Passes):
             self._totals()
         if self.device.software and any(step.fused for step in self.passes) and self._left():
             yield from self._again(Multipass, rays)
-        yield Progress(self.stats.kernel_passes, 0, rays)
+        yield RunProgress(self.stats.kernel_passes, 0, rays)
 
     def warm(self) -> Iterator[float]:
         """Draw every kernel's pass behind a mask that excludes all rays, and the counting passes."""
@@ -91,7 +91,7 @@ class Multipass(Passes):
         self.warmed = True
         yield 1.0
 
-    def _serve(self, stage: list[StepPass]) -> Iterator[Progress]:
+    def _serve(self, stage: list[StepPass]) -> Iterator[RunProgress]:
         """Serve a loop of steps until none of its rays is left in it."""
         if len(stage) == 1 and not stage[0].loops:  # rays come once and leave
             self._draw(stage[0])
@@ -105,10 +105,10 @@ class Multipass(Passes):
         else:
             yield from self._sweep_by_queries(stage)
 
-    def _progress(self) -> Progress:
-        return Progress(self.stats.kernel_passes, self.active, self.stats.rays)
+    def _progress(self) -> RunProgress:
+        return RunProgress(self.stats.kernel_passes, self.active, self.stats.rays)
 
-    def _choose(self, stage: list[StepPass]) -> Iterator[Progress]:
+    def _choose(self, stage: list[StepPass]) -> Iterator[RunProgress]:
         """By a policy that needs the counts of waiting rays before every pass."""
         queried = self.count == "query"
         loop = TileLoop(self.tiles, self.queries, len(stage)) if queried and self.mask.by_tiles else None
@@ -134,7 +134,7 @@ class Multipass(Passes):
         self._settle()
         return waiting(self.mask, self.queries, [entry.number for entry in stage])
 
-    def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[Progress]:
+    def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[RunProgress]:
         """Round by round, every pass inside a query read one round late, until a round without rays."""
         found = [1] * len(stage)  # rays of each step's pass in the last round read
         asked: deque[list[Query]] = deque()
@@ -158,7 +158,7 @@ class Multipass(Passes):
         for queries in asked:
             self.queries.give_back(queries)
 
-    def _sweep_by_tiles(self, stage: list[StepPass]) -> Iterator[Progress]:
+    def _sweep_by_tiles(self, stage: list[StepPass]) -> Iterator[RunProgress]:
         """Round by round, every pass on the tiles that may hold its rays, each inside a query; a round's queries are
         read together, one round late."""
         loop = TileLoop(self.tiles, self.queries, len(stage))
@@ -177,7 +177,7 @@ class Multipass(Passes):
             self.stats.tiles += len(queries)
         return bool(queries)
 
-    def _sweep_by_census(self, stage: list[StepPass]) -> Iterator[Progress]:
+    def _sweep_by_census(self, stage: list[StepPass]) -> Iterator[RunProgress]:
         """Several rounds, then a census, until no ray waits."""
         rays = self._take_census(stage)
         while any(rays):

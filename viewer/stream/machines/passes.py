@@ -21,9 +21,9 @@ from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.copies import Snapshot
 from viewer.stream.machines.count import Queries
-from viewer.stream.machines.counters import Pass
+from viewer.stream.machines.counters import KernelPass
 from viewer.stream.machines.mask import MASKS
-from viewer.stream.machines.options import Unroll
+from viewer.stream.machines.policy import Unroll
 from viewer.stream.machines.step_pass import StepPass
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
@@ -31,7 +31,7 @@ UNLIMITED = 1 << 20
 TURNS = 32  # of a whole program per pass: few enough for short passes, enough that lanes rarely wait for each other
 
 
-class Passes(Machine):
+class PassMachine(Machine):
     """A machine whose rays keep their state in a stream between passes.
 
     Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
@@ -161,7 +161,7 @@ class Passes(Machine):
         read, written = entry.words
         seconds = query.elapsed * 1e-9
         self.stats.passes.append(
-            Pass(entry.step.name, fragments, calls, seconds, fragments * read, fragments * written)
+            KernelPass(entry.step.name, fragments, calls, seconds, fragments * read, fragments * written)
         )
         return fragments
 

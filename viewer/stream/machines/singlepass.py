@@ -10,8 +10,8 @@ from viewer.stream.compile.form import Form
 from viewer.stream.gl.draw import Drawing, Tiles
 from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Machine, Progress
-from viewer.stream.machines.counters import Pass, Stats
+from viewer.stream.machines.common import Machine, RunProgress
+from viewer.stream.machines.counters import KernelPass, Stats
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.portions import Portions
 
@@ -81,7 +81,7 @@ class Singlepass(Machine):
                 self.samplers = [(name, back if texture is front else texture) for name, texture in self.samplers]
         return copies
 
-    def run(self, count: int | None = None) -> Iterator[Progress]:
+    def run(self, count: int | None = None) -> Iterator[RunProgress]:
         """One draw per band; rays beyond ``count`` are left alone.
 
         A program with a limit whose loops the driver has ended runs to lesser limits first.
@@ -112,7 +112,7 @@ class Singlepass(Machine):
             self.portions.note(done or helped, not helped)
         self.set({limit: end})
 
-    def _drawn(self, rays: int, wanted: int, query: Query | None) -> Generator[Progress, None, bool]:
+    def _drawn(self, rays: int, wanted: int, query: Query | None) -> Generator[RunProgress, None, bool]:
         """Draw once; whether all of the rays that are ``wanted`` are done, as a query tells."""
         context, barrier = self.device.context, self.device.texture_barrier
         for to, source in self.copies:
@@ -131,7 +131,7 @@ class Singlepass(Machine):
             self.target.scissor = (0, 0, *self.size)
             self.stats.kernel_passes += 1
             left -= band[2] * band[3]
-            yield Progress(self.stats.kernel_passes, left, rays)
+            yield RunProgress(self.stats.kernel_passes, left, rays)
             if query is not None:  # reading blocks: by now the caller may have given the device more work
                 fragments += query.samples
                 seconds += query.elapsed * 1e-9 if self.counting else 0.0
@@ -142,7 +142,7 @@ class Singlepass(Machine):
                 4 * sum(self.linked.records[s].texels for s in names) for names in (self.step.loads, self.step.stores)
             ]
             self.stats.passes = [
-                Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
+                KernelPass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]
         return query is None or fragments >= wanted
 

@@ -29,7 +29,7 @@ _PLANES = np.array([[0, 0, 1], [-1, 0, 1], [1, 0, 1], [0, -1, 1], [0, 1, 1]], np
 
 
 @dataclass(frozen=True)
-class View:
+class PinholeView:
     """A pinhole: origin (3,), and right, up, forward (3,), of which the first two are as long as the tangents of half
     the field of view."""
 
@@ -68,7 +68,7 @@ class RasterMesh:
 
 
 @dataclass(frozen=True)
-class Draw:
+class InstancedDraw:
     """A range of the index buffer: its triangles' kind, whether fronts are clockwise, the first triangle, their number;
     the first instance's place among those of the mesh, and the number of instances."""
 
@@ -84,7 +84,7 @@ class Draw:
         """Triangles of all its instances."""
         return self.triangles * self.instances
 
-    def cut(self, most: int) -> tuple[Draw, list[Draw]]:
+    def cut(self, most: int) -> tuple[InstancedDraw, list[InstancedDraw]]:
         """The first of its triangles, ``most`` or less, and the draws of the others, all in the order of the draw:
         instance by instance."""
         if self.all <= most:
@@ -101,7 +101,7 @@ class Draw:
         return replace(own, triangles=most), rest
 
 
-def in_parts(draws: Iterable[Draw], sizes: DrawSizes) -> Iterator[list[Draw]]:
+def in_parts(draws: Iterable[InstancedDraw], sizes: DrawSizes) -> Iterator[list[InstancedDraw]]:
     """Draws in their order, cut and put together to parts of as many triangles as a draw may have by then."""
     left, part, room = deque(draws), [], sizes.rays
     while left:
@@ -177,7 +177,7 @@ class InstancedMeshes:
         self.first_slots = float_texture(device, (ROW, max(1, -(-len(meshes) // ROW))), 1)
         self.slots = float_texture(device, (1, 1))
         self.extent, self.drawn = 1.0, 0
-        self.draws: list[Draw] = []
+        self.draws: list[InstancedDraw] = []
         self._batches: NDArray[np.int64] | None = None  # of the groups that the index buffer holds
         self.place(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros((0, extra, 4)))
 
@@ -216,7 +216,7 @@ class InstancedMeshes:
             ends = (middle + half)[self._there].max(axis=0), (middle - half)[self._there].min(axis=0)
             self.extent = max(float(np.linalg.norm(ends[0] - ends[1])), 1e-30)
 
-    def select(self, view: View) -> None:
+    def select(self, view: PinholeView) -> None:
         """Have the instances that this view may see in the textures and in the index buffer."""
         groups, count = self.groups, len(self.groups.meshes)
         linear = view.rows @ self._linear
@@ -258,7 +258,7 @@ class InstancedMeshes:
             if parts is not None:
                 self.device.flush()
 
-    def _draw(self, draw: Draw, shader: Shader, array: moderngl.VertexArray) -> None:
+    def _draw(self, draw: InstancedDraw, shader: Shader, array: moderngl.VertexArray) -> None:
         context = self.device.context
         if draw.kind & ONE_SIDED:
             context.enable(moderngl.CULL_FACE)
@@ -318,19 +318,19 @@ class InstancedMeshes:
         texels[: len(seen), CLIP:] = self._extra[seen]
         self.slots.write(texels, viewport=(0, 0, SLOTS * self.texels, rows))
 
-    def _ranges(self, copies: NDArray, turned: NDArray) -> Iterator[Draw]:
+    def _ranges(self, copies: NDArray, turned: NDArray) -> Iterator[InstancedDraw]:
         for batch, first, end in self._runs:
             if batch < 8:
-                yield Draw(batch % 4, batch >= 4, first, end - first, 0, 1)
+                yield InstancedDraw(batch % 4, batch >= 4, first, end - first, 0, 1)
                 continue
             mesh, kind = divmod(batch - 8, 4)
             plain, mirrored = int(copies[mesh] - turned[mesh]), int(turned[mesh])
             if not kind & ONE_SIDED:
                 plain, mirrored = plain + mirrored, 0
             if plain:
-                yield Draw(kind, False, first, end - first, 0, plain)
+                yield InstancedDraw(kind, False, first, end - first, 0, plain)
             if mirrored:
-                yield Draw(kind, True, first, end - first, plain, mirrored)
+                yield InstancedDraw(kind, True, first, end - first, plain, mirrored)
 
     def release(self) -> None:
         """Free buffers and textures; the programs stay."""

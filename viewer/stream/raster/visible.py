@@ -12,7 +12,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
 from viewer.stream.gl.objects import RawObject
 from viewer.stream.gl.stream import float_texture
-from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, View
+from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, PinholeView
 from viewer.stream.raster.rasterize import attach_depth
 
 NEAR = 1e-6  # of the extent: what is nearer to the eye is cut
@@ -36,7 +36,7 @@ class VisibilityBuffer:
         self.visible = float_texture(device, (1, 1), 2)
         self._target = DepthTarget(device)
 
-    def draw(self, view: View, size: tuple[int, int], tested: Shader | None = None) -> None:
+    def draw(self, view: PinholeView, size: tuple[int, int], tested: Shader | None = None) -> None:
         """Find the nearest triangle of every pixel of a picture of ``size`` (width, height). tested : the program of
         those that are `TESTED`, with its textures bound; without it they are left out."""
         self.meshes.select(view)

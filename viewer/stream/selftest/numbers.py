@@ -21,7 +21,7 @@ Exact = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Function:
+class FloatFunction:
     """A function of two floats, a and b.
 
     glsl : the expression. exact : in float64. low, high : range of a and b; ``logarithmic``: over all magnitudes.
@@ -39,21 +39,21 @@ class Function:
 
 
 FUNCTIONS = {
-    "addition": Function("a + b", lambda a, b: a + b, 1e-6, 1e6, 0.51, True),
-    "multiplication": Function("a * b", lambda a, b: a * b, 1e-6, 1e6, 0.51, True),
-    "division": Function("a / b", lambda a, b: a / b, 1e-6, 1e6, 2.5, True),
-    "square root": Function("sqrt(a)", lambda a, b: np.sqrt(a), 1e-12, 1e12, 5.0, True),
-    "inverse square root": Function("inversesqrt(a)", lambda a, b: 1 / np.sqrt(a), 1e-12, 1e12, 2.5, True),
-    "sine": Function("sin(a)", lambda a, b: np.sin(a), -np.pi, np.pi, 2.0**-11, absolute=True),
-    "cosine": Function("cos(a)", lambda a, b: np.cos(a), -np.pi, np.pi, 2.0**-11, absolute=True),
-    "exponential": Function("exp(a)", lambda a, b: np.exp(a), -20.0, 20.0, 3.0 + 2.0 * 20.0),
-    "logarithm": Function("log2(a)", lambda a, b: np.log2(a), 2.0, 1e6, 3.0, True),
-    "power": Function("pow(a, b)", lambda a, b: a**b, 0.01, 8.0, 64.0),
-    "arc tangent": Function("atan(a, b)", lambda a, b: np.arctan2(a, b), -4.0, 4.0, 4096.0),
+    "addition": FloatFunction("a + b", lambda a, b: a + b, 1e-6, 1e6, 0.51, True),
+    "multiplication": FloatFunction("a * b", lambda a, b: a * b, 1e-6, 1e6, 0.51, True),
+    "division": FloatFunction("a / b", lambda a, b: a / b, 1e-6, 1e6, 2.5, True),
+    "square root": FloatFunction("sqrt(a)", lambda a, b: np.sqrt(a), 1e-12, 1e12, 5.0, True),
+    "inverse square root": FloatFunction("inversesqrt(a)", lambda a, b: 1 / np.sqrt(a), 1e-12, 1e12, 2.5, True),
+    "sine": FloatFunction("sin(a)", lambda a, b: np.sin(a), -np.pi, np.pi, 2.0**-11, absolute=True),
+    "cosine": FloatFunction("cos(a)", lambda a, b: np.cos(a), -np.pi, np.pi, 2.0**-11, absolute=True),
+    "exponential": FloatFunction("exp(a)", lambda a, b: np.exp(a), -20.0, 20.0, 3.0 + 2.0 * 20.0),
+    "logarithm": FloatFunction("log2(a)", lambda a, b: np.log2(a), 2.0, 1e6, 3.0, True),
+    "power": FloatFunction("pow(a, b)", lambda a, b: a**b, 0.01, 8.0, 64.0),
+    "arc tangent": FloatFunction("atan(a, b)", lambda a, b: np.arctan2(a, b), -4.0, 4.0, 4096.0),
 }
 
 
-def _operands(function: Function) -> tuple[Floats, Floats]:
+def _operands(function: FloatFunction) -> tuple[Floats, Floats]:
     """(H, W, 4) float32 each."""
     rng, shape = np.random.default_rng(17), (SIZE[1], SIZE[0], 4)
     if function.logarithmic:
@@ -64,7 +64,7 @@ def _operands(function: Function) -> tuple[Floats, Floats]:
     return a.astype(np.float32), b.astype(np.float32)
 
 
-def _measured(function: Function) -> Callable[[Device], Finding]:
+def _measured(function: FloatFunction) -> Callable[[Device], Finding]:
     def run(device: Device) -> Finding:
         a, b = _operands(function)
         lanes = ", ".join(f"f(a.{c}, b.{c})" for c in "xyzw")

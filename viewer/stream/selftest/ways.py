@@ -1,4 +1,4 @@
-"""How programs run on a driver that fails a self-test: by the next mask, count, memory or machine that it passes.
+"""All self-tests, and the ways around failed ones: the next mask, count, memory or machine that the driver passes.
 
 The self-tests that decide are short and run when they are first needed; those passed are kept by the driver's build,
 see `viewer.stream.selftest.passed`. To run them in the command ``doctor`` alone would leave wrong pictures to whoever
@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from viewer.stream.gl.device import Device
-from viewer.stream.selftest.check import FAIL, examine
+from viewer.stream.selftest import machines, masks, numbers, outputs, storage
+from viewer.stream.selftest.check import FAIL, Check, examine
 from viewer.stream.selftest.passed import keep, passed
-from viewer.stream.selftest.registry import CHECKS
 
 MORE = "`raystream doctor` tells more"
 BARRIER, BUFFERS = "texture barrier", "buffer textures"
@@ -125,3 +125,13 @@ def _first_failed(device: Device, names: tuple[str, ...]) -> str:
 
 def _line(device: Device, name: str, instead: str) -> str:
     return f"{device.name} fails the self-test of '{name}' ({device.selftests[name]}): {instead}; {MORE}"
+
+
+GROUPS: dict[str, tuple[Check, ...]] = {
+    "masks": masks.CHECKS,
+    "outputs": outputs.CHECKS,
+    "storage": storage.CHECKS,
+    "numbers": numbers.CHECKS,
+    "machines": machines.CHECKS,
+}
+CHECKS: dict[str, Check] = {check.name: check for checks in GROUPS.values() for check in checks}

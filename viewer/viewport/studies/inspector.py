@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.options import table as options
 from viewer.options.declare import suggestion
+from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.options.photons import PHOTONS
-from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
-from viewer.stream.machines.common import Progress
+from viewer.stream.machines.common import RunProgress
 from viewer.stream.machines.multipass import Multipass
 from viewer.viewport.studies import channels as channel_list
 from viewer.viewport.studies.channels import Channel
@@ -77,7 +77,7 @@ class Inspector:
         self.channels_by_name: dict[str, Channel] = {}
         self._machine: Multipass | None = None
         self._made: tuple[Any, ...] = ()
-        self._run: Iterator[Progress] | None = None
+        self._run: Iterator[RunProgress] | None = None
         self._camera, self._photons = renderer.camera, self._photon_options()  # of the run
         self._start = (0, 0)
         self._waiting = {"done": 0}

@@ -13,7 +13,7 @@ from viewer import kernels
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.kernels import HIT, RAY
-from viewer.options.values import PolicyChoice, Unroll
+from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.scene.camera import Camera

@@ -9,7 +9,7 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_uniforms
-from viewer.options.values import PolicyChoice, Unroll
+from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.renderer.inputs.camera import eye
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera

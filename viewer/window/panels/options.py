@@ -7,7 +7,7 @@ from typing import Any
 
 from viewer.options import table as options
 from viewer.options.declare import Option
-from viewer.options.values import PhotonFilter, PolicyChoice, Unroll
+from viewer.options.named_values import PhotonFilter, PolicyChoice, Unroll
 from viewer.renderer.inputs.settings import Settings
 from viewer.viewport.context import ViewportContext
 from viewer.window.bundle import imgui

@@ -7,9 +7,8 @@ is not installed. ``published_program`` makes the programs of the papers' machin
 from reproduction.simulators.counts.kernels import kernel_rows
 from reproduction.simulators.counts.programs import PUBLISHED_KERNELS, published_program
 from reproduction.simulators.counts.words import MACHINES, Words, words
-from viewer.stream.analysis.instructions import Instructions, count, instructions
+from viewer.stream.analysis.instructions import Instructions, count, instructions, step_sources
 from viewer.stream.analysis.spirv import NoCompiler
-from viewer.stream.analysis.step_sources import step_sources
 
 __all__ = [
     "MACHINES",

@@ -7,8 +7,7 @@ from viewer.kernels.photons import ENTRY
 from viewer.photons.routing import point_sources
 from viewer.photons.sort import sort_sources
 from viewer.renderer.renderer import Renderer
-from viewer.stream.analysis.instructions import Instructions, count
-from viewer.stream.analysis.step_sources import plain
+from viewer.stream.analysis.instructions import Instructions, count, plain
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.gl.device import Device

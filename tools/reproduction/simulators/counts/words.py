@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from viewer.stream.analysis.step_sources import step_sources
+from viewer.stream.analysis.instructions import step_sources
 from viewer.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source

@@ -7,8 +7,8 @@ import struct
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.formats.gltf.extras import BASISU, decoder
-from viewer.formats.image.memory import Header
+from viewer.formats.gltf.decoders import BASISU, decoder
+from viewer.formats.image.memory import ImageHeader
 from viewer.scene.texture import Image
 
 _KTX2 = b"\xabKTX 20\xbb\r\n\x1a\n"
@@ -38,7 +38,7 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Ima
     return Image(np.ascontiguousarray(texels, np.uint8), name)
 
 
-def header(data: bytes, where: str) -> Header:
+def header(data: bytes, where: str) -> ImageHeader:
     """Size and memory by the header (KTX 2.0, section 3), checked before the decoder allocates memory. Raises
     ViewerError for sizes that do not fit the data."""
     if len(data) < _HEADER:
@@ -58,4 +58,4 @@ def header(data: bytes, where: str) -> Header:
             what = f"level {level} takes bytes {offset:,} .. {offset + stored:,} of {len(data):,}, and {length:,} later"
             raise ViewerError(where, what, "the image is damaged")
     hint = f"use a smaller image: {count} levels are stored"
-    return Header(width, height, _DECODER, scales=True, least=1 << (count - 1), hint=hint)
+    return ImageHeader(width, height, _DECODER, scales=True, least=1 << (count - 1), hint=hint)

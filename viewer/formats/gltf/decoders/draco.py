@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.gltf.extras import DRACO, decoder
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.decoders import DRACO, decoder
+from viewer.formats.gltf.json import JsonObject
 
 NAME = "KHR_draco_mesh_compression"
 
@@ -20,14 +20,14 @@ _DEEPEST = 16
 
 
 @dataclass
-class Geometry:
+class DecodedGeometry:
     """indices (3 T,) int64, and the arrays (N, width) of the attributes, in their stored types, by glTF's names."""
 
     indices: NDArray[np.int64]
     attributes: dict[str, NDArray]
 
 
-def decode(extension: Object, data: bytes, attributes: list[str]) -> Geometry:
+def decode(extension: JsonObject, data: bytes, attributes: list[str]) -> DecodedGeometry:
     """The geometry of a primitive, with those of ``attributes`` in the extension.
 
     Raises MissingExtra without the decoder, ViewerError for damaged data and unknown attribute numbers.
@@ -51,10 +51,10 @@ def decode(extension: Object, data: bytes, attributes: list[str]) -> Geometry:
             raise named.fail(name, f"names attribute {number}, and there are {sorted(stored)}")
         rows = stored[number]
         found[name] = rows.reshape(len(rows), -1)
-    return Geometry(faces.astype(np.int64).ravel(), found)
+    return DecodedGeometry(faces.astype(np.int64).ravel(), found)
 
 
-def decoded_size(extension: Object, data: bytes) -> int:
+def decoded_size(extension: JsonObject, data: bytes) -> int:
     """Approximate memory of `decode` in bytes, from the counts in the data's header (Draco bitstream 2.2).
 
     Raises ViewerError for other data.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
-from viewer.formats.gltf.extras import MESHOPT, decoder
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.decoders import MESHOPT, decoder
+from viewer.formats.gltf.json import JsonObject
 
 # The extensions' names, and the filters of each; the one ratified later goes first.
 _FILTERS = ("NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL")
@@ -21,7 +21,7 @@ class Packed:
     count elements of ``stride`` bytes each; ``mode`` and ``filter`` as in the file.
     """
 
-    def __init__(self, view: Object, extension: Object, filters: tuple[str, ...]) -> None:
+    def __init__(self, view: JsonObject, extension: JsonObject, filters: tuple[str, ...]) -> None:
         self.where = extension.where
         self.count = extension.integer("count", high=_MOST)
         self.stride = extension.integer("byteStride", low=1, high=256)
@@ -61,7 +61,7 @@ class Packed:
             raise ViewerError(self.where, f"cannot be decompressed: {error}", "the file is damaged") from None
 
 
-def packed_view(view: Object) -> tuple[Object, tuple[str, ...]] | None:
+def packed_view(view: JsonObject) -> tuple[JsonObject, tuple[str, ...]] | None:
     """The extension's object of a buffer view and its filters; None for an uncompressed view."""
     for name, filters in NAMES.items():
         extension = view.extension(name)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.formats.files import short
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import Object, Objects
+from viewer.formats.gltf.json import JsonObject, JsonObjects
 from viewer.formats.gltf.lights import EXTENSION as LIGHTS
 from viewer.formats.gltf.motion.pointers import Animated, pointer_of, target_of
 from viewer.formats.gltf.motion.targets import target_count
@@ -22,7 +22,7 @@ _FLOAT = 5126
 _TRACK_BYTES = 512
 
 
-def read_animations(document: Object, nodes: Nodes, accessors: Accessors, warnings: list[str]) -> list[Animation]:
+def read_animations(document: JsonObject, nodes: Nodes, accessors: Accessors, warnings: list[str]) -> list[Animation]:
     """The document's animations, unnamed ones named by number; tracks refer to nodes by index in ``nodes``.
 
     Warns of omitted channels: of unknown properties, of weights without morph targets, and without a node. Channels of
@@ -50,7 +50,7 @@ def read_animations(document: Object, nodes: Nodes, accessors: Accessors, warnin
     return animations
 
 
-def animated_weights(document: Object, animated: Animated) -> set[int]:
+def animated_weights(document: JsonObject, animated: Animated) -> set[int]:
     """The numbers of the nodes whose weights of morph targets some animation moves."""
     found = animated.numbers("nodes", "weights")
     meshes = animated.numbers("meshes", "weights")
@@ -68,19 +68,19 @@ class _Animation:
     """Reads the channels of one animation."""
 
     def __init__(
-        self, item: Object, document: Object, keys: _Keys, left_out: Counter[str], unknown: dict[str, None]
+        self, item: JsonObject, document: JsonObject, keys: _Keys, left_out: Counter[str], unknown: dict[str, None]
     ) -> None:
         self.samplers, self.nodes = item.objects("samplers"), document.objects("nodes")
         self.meshes = document.objects("meshes")
         self.counts = {
             "materials": len(document.objects("materials")),
             "cameras": len(document.objects("cameras")),
-            "lights": len((document.extension(LIGHTS) or Object({}, "")).objects("lights")),
+            "lights": len((document.extension(LIGHTS) or JsonObject({}, "")).objects("lights")),
         }
         self.keys, self.left_out, self.unknown = keys, left_out, unknown
         self.seen: dict[tuple[int, str], str] = {}
 
-    def tracks(self, channel: Object) -> list[Track]:
+    def tracks(self, channel: JsonObject) -> list[Track]:
         """A channel's tracks with the file's node numbers: several of weights that nodes share; none if omitted."""
         self.keys.accessors.budget.charge(_TRACK_BYTES)
         sampler = self.samplers[channel.index("sampler", len(self.samplers), "sampler")]
@@ -103,7 +103,7 @@ class _Animation:
             for node, path, width in moved
         ]
 
-    def _moved(self, target: Object) -> list[tuple[int, str, int]]:
+    def _moved(self, target: JsonObject) -> list[tuple[int, str, int]]:
         """The property that a target moves: the file's node number or -1, path, and numbers in a value."""
         path, pointer = target.text("path"), pointer_of(target)
         if path == "pointer" and pointer is not None:
@@ -133,7 +133,7 @@ class _Animation:
             return [(k, named.within) for k in owners if "weights" not in self.nodes[k]]
         return [(-1, pointer)] if named.number < self.counts[named.kind] else []
 
-    def _of_node(self, target: Object, node: int, path: str) -> list[tuple[int, str, int]]:
+    def _of_node(self, target: JsonObject, node: int, path: str) -> list[tuple[int, str, int]]:
         """A path of a node, or beside the nodes, with the numbers in a value."""
         if node < 0:
             named = target_of(path)
@@ -152,7 +152,7 @@ class _Animation:
             raise target.fail("node", f"node {node} has a matrix", "animated nodes have translation, rotation, scale")
         return [(node, path, PATHS.get(path, 1))]
 
-    def _targets(self, node: Object) -> int:
+    def _targets(self, node: JsonObject) -> int:
         """Morph targets of a node's mesh; 0 without a mesh."""
         mesh = node.index("mesh", len(self.meshes), "mesh", None)
         return 0 if mesh is None else target_count(self.meshes[mesh])
@@ -166,7 +166,7 @@ class _Keys:
         self._times: dict[int, NDArray] = {}
         self._values: dict[tuple[int, str, int, bool], NDArray] = {}
 
-    def of(self, sampler: Object, path: str, width: int, interpolation: str) -> tuple[NDArray, NDArray]:
+    def of(self, sampler: JsonObject, path: str, width: int, interpolation: str) -> tuple[NDArray, NDArray]:
         """times (K,) and values (K, width), for splines (K, 3, width), float32, as in `Track`."""
         times = self._input(sampler)
         spline = interpolation == "CUBICSPLINE"
@@ -182,7 +182,7 @@ class _Keys:
             raise sampler.fail("output", f"{count:,} values for {len(times):,} keys, expected {wanted:,}{each}")
         return times, values
 
-    def _input(self, sampler: Object) -> NDArray:
+    def _input(self, sampler: JsonObject) -> NDArray:
         number = sampler.index("input", len(self.accessors.accessors), "accessor")
         if number not in self._times:
             if self.accessors.accessors[number].integer("componentType") != _FLOAT:
@@ -194,7 +194,7 @@ class _Keys:
             self._times[number] = times
         return self._times[number]
 
-    def _output(self, sampler: Object, path: str, width: int, spline: bool) -> NDArray:
+    def _output(self, sampler: JsonObject, path: str, width: int, spline: bool) -> NDArray:
         """Values (N, width), in threes for a spline; (N, stored width) where their number is no multiple of these."""
         number = sampler.index("output", len(self.accessors.accessors), "accessor")
         key = (number, path, width, spline)
@@ -213,8 +213,8 @@ class _Keys:
             self._values[key] = values
         return self._values[key]
 
-    def _count(self, key: str, sampler: Object) -> int:
-        accessors: Objects = self.accessors.accessors
+    def _count(self, key: str, sampler: JsonObject) -> int:
+        accessors: JsonObjects = self.accessors.accessors
         return accessors[sampler.index(key, len(accessors), "accessor")].integer("count")
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.motion.skins import Skins
 from viewer.scene.deform.deformation import Deformation, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
@@ -55,7 +55,7 @@ class Deformers:
         self.skinned: set[int] = set()
         self._deformations: dict[tuple[int, bool, bool], Deformation] = {}
 
-    def pose(self, number: int, mesh: Mesh, geometry: Geometry, rig: Rig, attributes: Object) -> DeformedMesh:
+    def pose(self, number: int, mesh: Mesh, geometry: Geometry, rig: Rig, attributes: JsonObject) -> DeformedMesh:
         """A mesh of a geometry, the scene's of this number, as a rig poses it at rest.
 
         Raises ViewerError where a vertex follows a joint that the skin does not have.

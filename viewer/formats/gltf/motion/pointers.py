@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.gltf.images import transform_of
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.lights import EXTENSION as LIGHTS
 from viewer.formats.gltf.lights import describe
 from viewer.formats.gltf.materials import read_material
@@ -121,7 +121,7 @@ def _width(kind: str, within: str) -> int | None:
 class Animated:
     """The targets of a document's pointers, found before anything is read."""
 
-    def __init__(self, document: Object) -> None:
+    def __init__(self, document: JsonObject) -> None:
         self.targets: set[Target] = set()
         for item in document.objects("animations"):
             for channel in item.objects("channels"):
@@ -139,12 +139,12 @@ class Animated:
         """The numbers of the nodes whose own visibility is animated."""
         return self.numbers("nodes", _VISIBLE)
 
-    def textures(self, document: Object) -> set[str]:
+    def textures(self, document: JsonObject) -> set[str]:
         """The places of textures whose transforms are animated, as in `Textures`."""
         return {_place(document, each.number, each.within) for each in self.targets if _TURNS in each.within}
 
 
-def pointer_of(target: Object) -> str | None:
+def pointer_of(target: JsonObject) -> str | None:
     """The pointer of a channel's target; None without."""
     extension = target.extension(NAME)
     return None if extension is None else extension.text("pointer", None)
@@ -158,7 +158,7 @@ class _PlacedTextures:
         self.textures, self.numbers = textures, numbers
         self.changed: dict[int, Texture] = {}
 
-    def number(self, owner: Object, key: str, content: str = "color") -> int:
+    def number(self, owner: JsonObject, key: str, content: str = "color") -> int:
         """As in `Textures`."""
         number = self.numbers[owner.path(key)]
         transform = transform_of(owner.child(key))
@@ -175,7 +175,7 @@ class DocumentProperties:
     camera_numbers : the document's for each of the scene's lights, which are ``rest_lights``, and cameras.
     """
 
-    document: Object
+    document: JsonObject
     textures: list[Texture]
     texture_numbers: Mapping[str, int]
     light_numbers: list[int]
@@ -229,7 +229,7 @@ class DocumentProperties:
         return {self.texture_numbers[place] for place in places if place in self.texture_numbers}
 
 
-def _place(document: Object, number: int, within: str) -> str:
+def _place(document: JsonObject, number: int, within: str) -> str:
     """The place in the document of the texture whose transform a pointer within a material names."""
     return f"{document.objects('materials').where}[{number}].{within.partition(_TURNS)[0].replace('/', '.')}"
 
@@ -244,7 +244,7 @@ def _grouped(values: Mapping[str, NDArray], kind: str) -> dict[int, dict[str, ND
     return found
 
 
-def _patched(item: Object, changes: Mapping[str, NDArray]) -> Object:
+def _patched(item: JsonObject, changes: Mapping[str, NDArray]) -> JsonObject:
     """A copy of a JSON object with other members."""
     data = copy.deepcopy(item.data)
     for within, value in changes.items():
@@ -254,7 +254,7 @@ def _patched(item: Object, changes: Mapping[str, NDArray]) -> Object:
             place = place.setdefault(key, {})
         numbers = [float(each) for each in value]
         place[last] = numbers if len(numbers) > 1 else numbers[0]
-    return Object(data, item.where)
+    return JsonObject(data, item.where)
 
 
 def _changed(camera: Camera, values: Mapping[str, NDArray]) -> Camera:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.nodes import Nodes
 from viewer.scene.hierarchy import Skin
 from viewer.scene.mesh import Float, Int
@@ -20,7 +20,7 @@ _ROUNDING = 1e-6
 class Skins:
     """The skins of a document, each read when a node first needs it."""
 
-    def __init__(self, document: Object, nodes: Nodes, accessors: Accessors) -> None:
+    def __init__(self, document: JsonObject, nodes: Nodes, accessors: Accessors) -> None:
         self.document = document.objects("skins")
         self.count = len(document.objects("nodes"))
         self.accessors = accessors
@@ -45,7 +45,7 @@ class Skins:
             self._skins[number] = Skin(places, inverse)
         return self._skins[number]
 
-    def _matrices(self, item: Object, count: int) -> NDArray[np.float64]:
+    def _matrices(self, item: JsonObject, count: int) -> NDArray[np.float64]:
         given = self.accessors.floats("inverseBindMatrices", item, (16,))
         if len(given) < count:
             raise item.fail("inverseBindMatrices", f"has {len(given):,} matrices for {count:,} joints")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.json import JsonObject
 from viewer.scene.deform.deformation import MorphTarget
 from viewer.scene.mesh import Float
 
@@ -15,7 +15,7 @@ from viewer.scene.mesh import Float
 _WIDTHS = {"positions": (3,), "normals": (3,), "tangents": (3,), "colors": (3, 4), "uvs": (2,), "uvs_1": (2,)}
 
 
-def target_count(mesh: Object) -> int:
+def target_count(mesh: JsonObject) -> int:
     """Morph targets of a mesh.
 
     Raises ViewerError where two primitives have different numbers; those without any do not change their shape.
@@ -29,7 +29,7 @@ def target_count(mesh: Object) -> int:
     return found
 
 
-def rest_weights(node: Object, mesh: Object, count: int) -> tuple[float, ...]:
+def rest_weights(node: JsonObject, mesh: JsonObject, count: int) -> tuple[float, ...]:
     """The weights of ``count`` morph targets at rest: the node's, else its mesh's, else zeros."""
     zeros = (0.0,) * count
     if not count:
@@ -38,7 +38,7 @@ def rest_weights(node: Object, mesh: Object, count: int) -> tuple[float, ...]:
 
 
 def read_targets(
-    primitive: Object, accessors: Accessors, count: int, sets: Sequence[str], fields: Sequence[str]
+    primitive: JsonObject, accessors: Accessors, count: int, sets: Sequence[str], fields: Sequence[str]
 ) -> tuple[MorphTarget, ...]:
     """The targets of a primitive of ``count`` vertices.
 

@@ -1,12 +1,15 @@
-"""Back faces of one-sided materials, invisible to cameras (glTF 2.0, 3.9.5)."""
+"""Decisions on a scene's materials: back faces of one-sided ones, invisible to cameras (glTF 2.0, 3.9.5), and vertex
+colours of classic ones, by their meshes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.errors import ViewerError
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
@@ -52,3 +55,37 @@ def culled_of_objects(
         before = found.get(number, sides)
         found[number] = None if sides is None or before is None else sides & before
     return [found.get(number) for number in range(len(meshes))]
+
+
+def decided_materials(scene: Scene) -> list[Material]:
+    """The scene's materials with ``vertex_colors`` of None decided; the same list if all are.
+
+    Raises ViewerError for an undecided material on meshes with and without colours.
+    """
+    undecided = {number for number, each in enumerate(scene.materials) if _is_undecided(each)}
+    if not undecided:
+        return scene.materials
+    materials = list(scene.materials)
+    for number, found in colorings(scene, undecided).items():
+        material = materials[number]
+        if len(found) > 1:
+            what = "is on meshes with vertex colours and on some without"
+            raise ViewerError(f"material '{material.name}'", what, "set vertex_colors, or split the material")
+        assert material.classic is not None
+        materials[number] = replace(material, classic=replace(material.classic, vertex_colors=True in found))
+    return materials
+
+
+def colorings(scene: Scene, numbers: set[int]) -> dict[int, set[bool]]:
+    """Per material number: whether its meshes have vertex colours; both if mixed."""
+    colored: dict[int, set[bool]] = {number: set() for number in numbers}
+    for mesh_number, own in {(instance.mesh, instance.material) for instance in scene.instances}:
+        mesh = scene.meshes[mesh_number]
+        used = set(np.unique(mesh.materials).tolist()) if own is None else {own}
+        for number in used & numbers:
+            colored[number].add(mesh.colors is not None)
+    return colored
+
+
+def _is_undecided(material: Material) -> bool:
+    return material.kind == "classic" and material.classic is not None and material.classic.vertex_colors is None
