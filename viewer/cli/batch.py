@@ -71,8 +71,8 @@ def output_of(pattern: str, scene: str, number: int, count: int) -> str:
 
 
 def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
-    """The arguments of each picture. Raises ViewerError, before any work, for what cannot be written and for two
-    pictures in one file."""
+    """The arguments of each picture. Raises ViewerError, before any work, for an unwritable file and for two pictures
+    in one file."""
     if arguments.output is None or not PLACEHOLDER.search(arguments.output):
         where = "--output" if arguments.output is None else arguments.output
         raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes", EXAMPLE)

@@ -1,4 +1,4 @@
-"""What each command of ``raystream`` does with its checked arguments: calls the library and prints what it found.
+"""The commands of ``raystream``, by their checked arguments: calls of the library, and its results as text.
 
 Faults are exceptions, which the command line tells.
 """
@@ -39,7 +39,7 @@ GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that te
 
 
 def check_render(arguments: Namespace) -> None:
-    """Refuse, before any work, what cannot be written; and choose a quality, where that is left open."""
+    """Refuse unwritable outputs before any work, and choose a quality where none is given."""
     if arguments.output is None:
         raise ViewerError("--output", "is missing; it names the picture", "such as -o picture.png")
     check_output(arguments)
@@ -128,7 +128,7 @@ def rendered(arguments: Namespace, progress: Progress, renderer: Renderer | None
 
 
 def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bool) -> None:
-    """After a long render, which is written: what ``auto`` means on a GPU that is seen first."""
+    """After a long render, once written: trials of ``auto`` on a new GPU."""
     from viewer.cli.progress import Progress
     from viewer.renderer.session import trials
 
@@ -224,7 +224,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
 
 
 def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
-    """Choose the file that ``--resume auto`` goes on from; without, say what a stopped render has left."""
+    """Choose the file that ``--resume auto`` goes on from; without, mention the state of a stopped render."""
     automatic = arguments.resume == AUTO
     if state is None or not (automatic or arguments.resume is None):
         return []
@@ -239,7 +239,7 @@ def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
 
 
 def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
-    """What to say of a render that Ctrl-C, or SIGTERM, has ended."""
+    """The message for a render ended by Ctrl-C or SIGTERM."""
     if state is None or not (state.saved or state.used):
         return "stopped"
     path = shlex.quote(os.fspath(state.path))
@@ -372,7 +372,7 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def view(arguments: Namespace) -> bool:
-    """``raystream view``: the window. What is no scene is told before it opens."""
+    """``raystream view``: the window. Bad scenes are reported before it opens."""
     from viewer.formats import recognise
     from viewer.formats.named import is_builtin
 
@@ -398,7 +398,7 @@ def viewed(arguments: Namespace) -> dict[str, Any]:
 
 
 def info(arguments: Namespace) -> bool:
-    """``raystream info``: what a scene holds."""
+    """``raystream info``: a scene's contents."""
     from viewer.cli.progress import Progress
     from viewer.cli.report import describe, lines
 

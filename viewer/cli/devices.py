@@ -1,4 +1,4 @@
-"""``raystream devices``: the GPUs, what their OpenGL can do, and what ``auto`` means there."""
+"""``raystream devices``: the GPUs, the features of their OpenGL, and the values of ``auto`` there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def devices(arguments: Namespace) -> bool:
-    """``raystream devices``: the GPUs, and what ``auto`` means there."""
+    """``raystream devices``: the GPUs, and the values of ``auto`` there."""
     from viewer.cli.report import device_lines
     from viewer.renderer.device.tuning import load_tuning, tuning
     from viewer.stream.gl.device import devices as found
@@ -33,7 +33,7 @@ def devices(arguments: Namespace) -> bool:
 
 
 def _measure(arguments: Namespace) -> None:
-    """Measure what ``auto`` means on the driver's own device."""
+    """Measure the values of ``auto`` on the driver's own device."""
     from viewer.cli.progress import Progress
     from viewer.formats.named import load
     from viewer.renderer.renderer import Renderer

@@ -37,7 +37,7 @@ Answer = tuple[list[str], Any, str]  # notes, what is made, fault
 
 
 def answers(tasks: Sequence[Namespace], count: int, maker: str = RENDERINGS) -> Iterator[Answer]:
-    """What ``count`` processes answer to the tasks, in the order in which they are done. One that dies is the fault of
+    """The answers of ``count`` processes to the tasks, in the order of completion. One that dies is the fault of
     its task, and another one takes its place.
 
     maker : of each process, a class by its module and name, that has a method ``render`` as `Renderings` has.

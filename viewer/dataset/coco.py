@@ -60,7 +60,7 @@ def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes
 
 
 def run_lengths(mask: NDArray[np.bool_]) -> str:
-    """Of a mask (H, W): lengths of what is not set and of what is, in turns, down the columns."""
+    """Of a mask (H, W): run lengths, unset and set in turns, down the columns."""
     flat = np.concatenate([[False], mask.T.reshape(-1), [not mask.T.reshape(-1)[-1]]])
     ends = np.flatnonzero(flat[1:] != flat[:-1])
     lengths = np.diff(ends, prepend=0).tolist()

@@ -1,7 +1,7 @@
 """The folder of a dataset: files written whole, and a manifest of the pictures that are done.
 
-The manifest has a line for the recipe and one for each picture, written once all of its files are there: what a killed
-process leaves beside that is made again. At the end its lines are put in the pictures' order.
+The manifest has a line for the recipe and one for each picture, written once all of its files are there: other files of
+a killed process are made again. At the end its lines are put in the pictures' order.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Folder:
         self._head = {"recipe": stage.digest, "raystream": __version__}
 
     def read(self) -> None:
-        """Take what is done from the manifest, and cut off a line that was not finished. Raises ViewerError for another
-        recipe's."""
+        """Read the finished pictures from the manifest, and cut off a line that was not finished. Raises ViewerError
+        for another recipe's."""
         end = 0
         with open(self.path / MANIFEST, "rb") as file:
             for number, line in enumerate(file):
@@ -82,7 +82,7 @@ class Folder:
         self.done[made.number] = record
 
     def finish(self) -> None:
-        """Write what tells of all pictures, and the manifest in their order."""
+        """Write the lists of all pictures, and the manifest in their order."""
         records = [self.done[number] for number in sorted(self.done)]
         for name in self.stage.recipe.formats:
             for path, data in WRITERS[name].lists(self.stage, records).items():

@@ -13,13 +13,12 @@ Files = dict[str, bytes]
 
 
 class Writer(Protocol):
-    """What a format's module has. WHOLE : whether it needs whole silhouettes."""
+    """The interface of a format's module. WHOLE : whether it needs whole silhouettes."""
 
     WHOLE: bool
 
     def of_view(self, stage: Stage, view: View) -> tuple[Files, Any]:
-        """A picture's own files, by their paths in the dataset's folder, and what `lists` wants of it, of JSON's
-        types."""
+        """A picture's own files, by their paths in the dataset's folder, and its data for `lists`, of JSON's types."""
 
     def lists(self, stage: Stage, records: Sequence[Mapping[str, Any]]) -> Files:
         """The files of all pictures together, by the numbers and records of all."""

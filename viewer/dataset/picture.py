@@ -1,4 +1,4 @@
-"""The making of a dataset's pictures, each by its number alone: files as bytes, and a record of what is in them."""
+"""The making of a dataset's pictures, each by its number alone: files as bytes, and a record of their contents."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Maker:
         return Made(number, files, record)
 
     def view(self, number: int) -> tuple[View, NDArray[np.float32], dict[str, NDArray]]:
-        """A picture as arrays: what is known of it, its linear colours (H, W, 3), and the recipe's layers by name."""
+        """A picture as arrays: its record, its linear colours (H, W, 3), and the recipe's layers by name."""
         recipe, (scene, index) = self.recipe, divmod(number, self.recipe.views)
         if self._scene is None or self._scene[0] != scene:
             laid = self.stage.layout(scene)
@@ -166,7 +166,7 @@ class Maker:
         return flow
 
     def _depth(self, depth: NDArray[np.float64]) -> bytes:
-        """A PNG of 16 bits, in steps of the dataset; 0 for none, and for what is too far."""
+        """A PNG of 16 bits, in steps of the dataset; 0 for none, and beyond the range."""
         steps = np.rint(depth * 1000 / self.stage.depth_scale)
         return encode.grey_png(np.where(steps <= 0xFFFF, steps, 0).astype(np.uint16))
 

@@ -49,7 +49,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Poses:
-    """Where models are put, in every scene anew.
+    """Placement of the models, drawn for every scene.
 
     area : a box of positions of the models' middles, or with ``rest`` of their lowest points along y. turn : about +Y
     alone, any rotation, or none. apart : of several positions that of most room to the others.
@@ -139,7 +139,7 @@ class Recipe:
     """All of a recipe. A picture's number is its scene's times ``views`` and the number of its view.
 
     seed : of everything that is drawn. scenes : arrangements of models and light. views : pictures of each. size :
-    (width, height). formats, layers : what is written. depth_scale : mm for a step of a depth's PNG; None: by the
+    (width, height). formats, layers : of the files. depth_scale : mm for a step of a depth's PNG; None: by the
     cameras' distance. render : options of `viewer.Renderer` and of its pictures.
     """
 
@@ -170,8 +170,7 @@ RENDERING = {"spp": 8, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "
 
 
 def read(path: str) -> Recipe:
-    """The recipe of a file. Raises ViewerError, in one line, for one that cannot be read or that says what it may
-    not."""
+    """The recipe of a file. Raises ViewerError, in one line, for an unreadable or an invalid one."""
     try:
         with open(path, "rb") as file:
             data = file.read(BYTES + 1)

@@ -1,7 +1,7 @@
 """Arrangements, lights and cameras of a dataset: pure functions of the seed and of a scene's or picture's number.
 
 All is made of `numpy.random.Generator.random` of generators that are seeded by (seed, subject, number), so that any
-picture can be made by itself, in any order, and that another subject's numbers do not move what is drawn here.
+picture can be made by itself, in any order, and that another subject's numbers do not change these.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Asset:
 @dataclass(frozen=True, eq=False)
 class Arrangement:
     """A scene of the dataset, with the copies in it and of each instance the copy's number, -1 for none (I + 1,):
-    the last is that of what is no part of the arrangement, such as the ground."""
+    the last is that of the rest, such as the ground."""
 
     scene: Scene
     things: tuple[Thing, ...]

@@ -1,4 +1,4 @@
-"""What is known of a picture of a dataset, for the writers of its formats."""
+"""Ground truth of a dataset's picture, for the writers of its formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``raystream dataset`` does with its arguments."""
+"""The command ``raystream dataset``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def dataset(arguments: Namespace) -> bool:
-    """``raystream dataset``: make what is missing of the recipe's pictures, and the lists of all."""
+    """``raystream dataset``: make the missing pictures of the recipe, and the lists of all."""
     if arguments.recipe is None:
         raise ViewerError("dataset", "the recipe is missing", "such as raystream dataset shoes.toml")
     if arguments.cluster is not None:

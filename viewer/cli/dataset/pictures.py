@@ -21,7 +21,7 @@ MAKER = "viewer.cli.dataset.pictures:Pictures"
 
 def pictures(stage: Stage, numbers: Sequence[int], arguments: Namespace, progress: Progress) -> Iterator[Made]:
     """The pictures of these numbers, in any order. Raises ViewerError for the first that fails in another process, and
-    what `Maker` raises in this one."""
+    the errors of `Maker` in this one."""
     if not numbers:
         return
     if arguments.cluster is not None:

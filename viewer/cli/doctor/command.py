@@ -1,4 +1,4 @@
-"""What ``raystream doctor`` does with its arguments."""
+"""The command ``raystream doctor``."""
 
 from __future__ import annotations
 
