@@ -1,4 +1,4 @@
-"""Layers made on the host of what rays hit: numbers of objects and materials, places, and Cryptomattes."""
+"""Layers made on the host of ray hits: numbers of objects and materials, places, and Cryptomattes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class HitLayers:
         return rest if self.hits is None else {**rest, HITS: self.hits}
 
     def see(self, hits: Mapping[str, NDArray], more: NDArray[np.bool_] | None = None) -> None:
-        """Count what a sample of every pixel hits, or of those with ``more`` samples; two fields (H, W) of `HIT`."""
+        """Count the hits of a sample of every pixel, or of those with ``more`` samples; two fields (H, W) of `HIT`."""
         assert self.counts is not None
         self.counts.add(hits, more)
 

@@ -1,4 +1,4 @@
-"""The way, in pixels, that what a picture shows has come since the last frame: by the poses and cameras of both."""
+"""Motion vectors, pixels: the way of each pixel's surface since the last frame, by the poses and cameras of both."""
 
 from __future__ import annotations
 

@@ -31,14 +31,14 @@ def render(
     moment  : seconds of a scene's animation; None: the rest pose. animation : which one, by name or number, or ``all``
     (at 0 seconds without a moment); None: the one that is chosen in the scene.
     shutter : when it opens and closes, as shares of a frame of 1 / ``fps`` seconds that begins there (at 0 without a
-    moment): motion is blurred. motion_keys : times of it at which what moves is placed.
+    moment): motion is blurred. motion_keys : times of it at which moving parts are placed.
     options : those of `Renderer` and of `Renderer.render`, such as ``size=(640, 480), spp=64, environment="sky"``;
     ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. A camera is in the object's own coordinates.
 
     >>> raystream.render("bunny.ply", spp=64).save("bunny.png")
     >>> raystream.render((vertices, faces), camera="3,2,4 0,0,0")
 
-    Raises ViewerError for what cannot be shown, and for an unknown option or a wrong value; DeviceError without
+    Raises ViewerError for a bad scene, and for an unknown option or a wrong value; DeviceError without
     OpenGL 3.3.
     """
     for name in options.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:

@@ -1,4 +1,4 @@
-"""A picture with its layers: a session until a rule says stop, and what is made beside its samples."""
+"""A picture with its layers: a session until a rule says stop, and results beside its samples."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def resumed_film(
     renderer: RendererParts, path: str, size: tuple[int, int], state: Checkpoint | None
 ) -> tuple[Film | None, str]:
     """The film of a file to go on from, and the drivers of its samples once those of this one join them. path :
-    auto is what a render with that ``state`` has left, if anything. Raises ViewerError for a file of another
+    auto is the state file of a stopped render with that ``state``, if any. Raises ViewerError for a file of another
     picture."""
     if path == AUTO:
         if state is None:
@@ -155,7 +155,7 @@ def _features(
     """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), unless by none.
 
     Layers are averages over all samples, without a floor that is not seen; without them the denoiser makes do with
-    fewer. placed : is shown what each sample hits, where it counts that.
+    fewer. placed : receives each sample's hits, where it counts them.
     """
     film, clean = session.convergence.film.buffer, denoiser != "none"
     if film is None or not (layers or clean or placed.sampled):

@@ -69,7 +69,7 @@ class Renderer:
     scene    : a file, a built-in name, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D, as of
                `viewer.load`, whose keywords ``variant``, ``lenient`` and ``up`` it takes, too; or a scene that is
                `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. Scenes are
-               values: what was given is read once, and `update` shows another one.
+               values: each is read once, and `update` shows another one.
     settings : a `Settings` in place of, or under, the keywords.
     device   : number of the EGL device, a `Device`, or None for the driver's choice.
     progress : called with the share of the structure that is built and a text.
@@ -77,11 +77,11 @@ class Renderer:
     Threads may share it: while one renders, traces or updates, the others wait for their turn.
 
     settings, camera, scene, prepared : as they are now; the camera follows from settings and scene, and `update` alone
-    changes them. last_frame : what the layer ``motion`` is measured from: the last picture with that layer, or what was
-    put there. gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
+    changes them. last_frame : the reference of the layer ``motion``: the last picture with that layer, or one assigned.
+    gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
     the device's context (see `Device.ended`), which ``gpu_scene.version`` tells.
 
-    Raises ViewerError for a value out of range, what is no scene, and a scene that does not fit; DeviceError without
+    Raises ViewerError for a value out of range, a bad scene, and a scene that does not fit; DeviceError without
     OpenGL 3.3.
     """
 
@@ -173,7 +173,7 @@ class Renderer:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on first hits, on what the driver does not do right, on a structure that is not built as asked for,
+        """Remarks on first hits, on faults of the driver, on a structure that is not built as asked for,
         and on lights and environment, where the program has lighting."""
         found = [*self.first_hits.notes, *self.fallbacks]
         if not self.progressive and (self.prepared.moving or self.camera.motion):
@@ -204,18 +204,19 @@ class Renderer:
     ) -> Affects:
         """Show another scene, or the same by other settings; there is no other way to change anything.
 
-        scene    : as of the renderer. An edit of the one on show shares what it leaves alone, and only the rest is done
-                   anew: instances that move under a structure of two levels change its top level and their rows; lights
-                   that keep number and kinds, materials that keep their kinds, and a picture around the scene that
-                   turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker thread.
+        scene    : as of the renderer. An edit of the one on show shares the unchanged parts, and only the rest is
+                   redone: instances that move under a structure of two levels change its top level and their rows;
+                   lights that keep number and kinds, materials that keep their kinds, and a picture around the scene
+                   that turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker
+                   thread.
         settings : in place of those there are. changes : options by name, over them.
-        moment   : seconds of the scene's animation, whose pose is shown; what it does not move stays as it is.
+        moment   : seconds of the scene's animation, whose pose is shown; other parts stay as they are.
         animation : another one by name or number, or ``all``; at its first moment without ``moment``, and with all that
                    it does not move at rest.
 
-        Compares new values with old ones and redoes what they affect; returns the deepest. Pictures under way are to be
-        abandoned. Raises ViewerError for an unknown option or animation, a value out of range and a scene that does not
-        fit; then nothing has changed.
+        Compares new values with old ones and redoes the affected parts; returns the deepest. Pictures in progress are
+        to be abandoned. Raises ViewerError for an unknown option or animation, a value out of range and a scene that
+        does not fit; then nothing has changed.
         """
         self.revive()
         settings = settings_given(settings)
@@ -276,11 +277,12 @@ class Renderer:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
 
-        A short word for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too,
+        Short for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too,
         stays as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a
-        flat structure, and one of two levels where a transformation is flat or nearly, is built anew. Programs are
-        compiled anew for a grid of another resolution, and where objects under two levels change. Raises ViewerError
-        for an unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
+        flat structure, and one of two levels where a transformation is flat or nearly, is rebuilt. Programs are
+        recompiled for a grid of another resolution, and where objects under two levels change. Raises ViewerError
+        for an unknown instance and for a matrix that is no transformation, or leads too far away; then nothing has
+        moved.
         """
         numbers, matrices = placed(transforms, len(self.scene.instances))
         self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
@@ -290,8 +292,8 @@ class Renderer:
         """Give a mesh, by its number in `scene`, other vertices: (V, 3) in its own space, as simulations have them for
         each frame. The next picture shows it; the scene that was given stays as it is, `scene` is another one.
 
-        A short word for `update` with `viewer.scene.deform.arrays.with_vertices`, which says what normals there are
-        without ``normals`` (V, 3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time
+        Short for `update` with `viewer.scene.deform.arrays.with_vertices`, which tells the default of ``normals`` (V,
+        3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time
         the structure is built for it, as it is every time under other structures. Raises ViewerError for an unknown
         mesh and for arrays that do not fit; then nothing has changed.
         """
@@ -400,8 +402,8 @@ class Renderer:
         return self.sampler.ready(settings or self.settings, self.camera, tile, counting)
 
     def warm(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> Iterator[float]:
-        """Compile what pictures in tiles of (width, height) will run, a shader at a time; yields the share that is
-        done. settings : in place of the renderer's own. Raises ShaderError where a shader does not compile."""
+        """Compile the programs of pictures in tiles of (width, height), a shader at a time; yields the share done.
+        settings : in place of the renderer's own. Raises ShaderError where a shader does not compile."""
         return self.sampler.warm(settings or self.settings, self.camera, tile, counting)
 
     @exclusive

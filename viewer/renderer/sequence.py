@@ -165,10 +165,10 @@ def render_frames(
     render    : keywords of `Renderer.render`; the others are those of `Renderer`.
     progress  : called with the share of all frames that is done and a text.
     shutter   : when it opens and closes, as shares of a frame; motion is blurred in between. motion_keys : times at
-    which what moves is placed, in between on straight lines.
+    which moving parts are placed, in between on straight lines.
     animation : which of the scene's plays, by name or number, or ``all``; None: the one that is chosen in the scene.
 
-    Raises ViewerError where nothing would move, and what `Renderer` raises.
+    Raises ViewerError where nothing would move, and the errors of `Renderer`.
     """
     taking = {**options, "camera": camera}
     shown = scene_given(scene, taking)
@@ -208,8 +208,8 @@ def save_frames(
 ) -> None:
     """Write the frames as they come: a file each where ``output`` is a pattern with %d, or one movie.
 
-    seen : is shown every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`; auto is
-    what suits the first frame, so that nothing flickers.
+    seen : is shown every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`; auto is the
+    exposure of the first frame, so that nothing flickers.
     Interrupted, it leaves whole files: the pictures that are done, and of a movie none.
     """
 

@@ -19,8 +19,8 @@ from viewer.viewport.viewport import Viewport
 
 
 class Glance:
-    """What the worker has of a scene as soon as its file is read. scene : as the settings arrange it, in its textures'
-    own size."""
+    """The worker's first result on a scene, as soon as its file is read. scene : as the settings arrange it, in its
+    textures' own size."""
 
     def __init__(self, scene: Scene, settings: Settings, before: Prepared | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
@@ -82,7 +82,7 @@ class FirstPicture:
         view.wake()
 
     def end(self) -> None:
-        """Free what it takes."""
+        """Free its memory."""
         self._glance, self.shown = None, False
         if self._headlight is not None:
             self._headlight.release()

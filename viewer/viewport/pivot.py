@@ -1,4 +1,4 @@
-"""Where orbit turns about indoors: the first surface in the middle of the picture, not what lies behind the walls."""
+"""The pivot of orbit indoors: the first surface in the middle of the picture, not a point behind the walls."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def work(
     before: Prepared | None = None,
     pixels: int = 0,
 ) -> tuple[Prepared, Any]:
-    """What the worker does with a scene: prepares it, with the tables that the settings need, and finds its bounds (a
-    glance at every vertex), None where the structure of ``before`` stays. A scene that is drawn in a window of so many
+    """The worker's job on a scene: prepares it, with the tables that the settings need, and finds its bounds (a
+    glance at every vertex), None where the structure of ``before`` stays. A scene that is drawn in a window of
     ``pixels`` is made ready for that, too: the window's own thread has to answer."""
     made = prepare(scene, settings, tell, before)
     same = before is not None and made.structure is before.structure
@@ -91,7 +91,7 @@ class SceneLoader:
 
     @property
     def loading(self) -> tuple[str, float | None] | None:
-        """What is being loaded, and its share that is done; None when nothing is."""
+        """The file being loaded, and the share done; None without one."""
         if self._coming is not None:
             return f"uploading {self._coming_text}", self._coming_share
         return (f"{self.loader.step} {self.loader.path}", self.loader.share) if self.loader.busy else None
@@ -142,13 +142,13 @@ class SceneLoader:
             coming.close()  # type: ignore[attr-defined]  # a generator
 
     def _keep(self) -> None:
-        """What was asked for does not come: asked for is again what is on show."""
+        """The requested scene does not come: the request is the scene on show again."""
         if self.view.renderer is not None:
             now = self.view.renderer.settings
             self.requested = self.requested.replace(**{name: now[name] for name in WORKED})
 
     def take(self) -> None:
-        """Take what the file dialog answers and what the worker has made, and go on with what is uploaded."""
+        """Take the file dialog's answer and the worker's results, and go on with the upload."""
         if self.dialog is not None and self.dialog.ready(0):
             chosen, self.dialog = self.dialog.result(), None
             if chosen:
@@ -254,7 +254,7 @@ class SceneLoader:
             return Renderer(made, settings.replace(**asked | {"camera": None}), device=self.device)
 
     def _show(self, path: str, renderer: Renderer, bounds: Any, same: bool) -> None:
-        """A scene is on show; ``same``: the one that was there, built or read anew."""
+        """A scene is on show; ``same``: the one that was there, rebuilt or reread."""
         view = self.view
         opened, self._opened = self._opened, None
         if (same or opened is not None) and view.controller is not None:  # the camera stays

@@ -28,7 +28,7 @@ Drawn = Generator[Draw, Any, Stream]  # a part of a job that returns a stream
 class Deformer:
     """Keeps the memories of one structure's deforming objects in their poses, by jobs.
 
-    What is drawn follows from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
+    Draws follow from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
     all vertices, of `VERTEX`.
     """
 
@@ -61,7 +61,7 @@ class Deformer:
             self.resources.drop(old.trees.tables)
 
     def tables(self, prepared: Prepared) -> dict[str, Table]:
-        """The tables that hold what deforms, by name, of those that programs may read; they are then on the device."""
+        """The tables of deforming data, by name, of those that programs may read; they are then on the device."""
         found = {name: table for name, table in tables_of(prepared.made()).items() if name in NAMES}
         for table in found.values():
             if table.hot:
@@ -134,7 +134,7 @@ class Deformer:
         rows: tuple[int, int] | None = None,
         **uniforms: int,
     ) -> Drawn:
-        """Draw a pass over so many ``elements``, which is also its uniform ``count`` where that has no other value.
+        """Draw a pass over ``elements``, whose count is also its uniform ``count`` where that has no other value.
 
         into : name of the stream that it writes, its own by default. rows : of the stream, first and behind the last.
         """

@@ -26,7 +26,7 @@ LARGEST_TARGET = 1 << 22  # pixels of a picture that is rasterised as a whole, f
 
 @dataclass(frozen=True)
 class FirstHits:
-    """What follows from the options ``first_hits`` and ``offsets`` for a scene and a camera.
+    """The effect of the options ``first_hits`` and ``offsets`` on a scene and a camera.
 
     requested : triangles are to be rasterised, if they can be; ``explicit``: because the user said so.
     shared    : all pixels of a sample have one offset from their centres.

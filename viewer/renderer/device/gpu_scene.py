@@ -48,7 +48,8 @@ class GpuScene:
 
     Where a context ends (see `Device.ended`), another one is made.
 
-    version : of what is on the device: a number that no other scene has, and none before a change of scene or shaders.
+    version : of the tables on the device: a number that no other scene has, and none before a change of scene or
+    shaders.
     deformer : of the structure's deforming objects, where it has some. reloads : of the shaders' files, so far.
     """
 
@@ -79,7 +80,7 @@ class GpuScene:
         return made
 
     def leave(self) -> None:
-        """Free what it has of its own, `beside` another one."""
+        """Free its own resources, not those shared with the scene that it is `beside`."""
         with self.device.current():
             self.machines.release()
             self.raster.release()
@@ -111,7 +112,7 @@ class GpuScene:
         return first_hits(settings, self.prepared, camera, self.device.software)
 
     def fallbacks(self, settings: Settings) -> list[str]:
-        """A line for each self-test that the driver fails, and what is done in place of what the settings ask for."""
+        """A line for each self-test that the driver fails, and the substitute for the requested setting."""
         stack = stack_note(self.device) if self.prepared.recipe.traversal == "stack" else []
         return [*device_notes(self.device), *ways(self.device, settings).notes, *stack]
 
@@ -120,7 +121,7 @@ class GpuScene:
     def show(
         self, goal: Prepared, moved: NDArray[np.intp], rebuilt: Callable[[], Prepared], posed: Sequence[int] = ()
     ) -> None:
-        """Put ``goal`` in the place of the scene on show. Pictures under way are to be abandoned.
+        """Put ``goal`` in the place of the scene on show. Pictures in progress are to be abandoned.
 
         moved : numbers of the instances that stand elsewhere; posed : of meshes in other poses. rebuilt : prepares the
         same scene with a structure of its own, where the objects under two levels must change, too. Raises ViewerError
@@ -252,12 +253,12 @@ class GpuScene:
             self.resources.settling.append(lambda: owner()._pose())  # type: ignore[union-attr]
 
     def _pose(self) -> None:
-        """Bring what deforms up to date, by a job whose passes count among those of the picture's."""
+        """Bring deforming objects up to date, by a job whose passes count among those of the picture's."""
         assert self.deformer is not None
         self.executor.count(self._run_job(self.deformer.job(self.prepared)).draws)
 
     def _run_job(self, job: Job) -> Stats:
-        """Run a job by an executor of its own: no picture under way is abandoned."""
+        """Run a job by an executor of its own: no picture in progress is abandoned."""
         executor = Executor(self.device, self.resources, self.machines.machine_of)
         for _ in executor.run(job):
             pass
@@ -278,7 +279,7 @@ class GpuScene:
         return None if self.deformer is None else self.deformer.posed
 
     def reload(self) -> None:
-        """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then
+        """Recompile the shaders from their files. Raises ShaderError where one does not compile; the old ones then
         stay."""
         with self.device.current():
             passes = {} if self.deformer is None else self.deformer.compiled_anew()
@@ -293,15 +294,15 @@ class GpuScene:
 
     def _renewed(self, key: Key, program: Program) -> tuple[Key, Program]:
         """Key and program of a machine as they are now: of a picture's, after its file has changed, other ones."""
-        if key.what[0] != "picture":
+        if key.identity[0] != "picture":
             return key, program
-        _, before, surfaces, first_hits, form = cast("tuple[str, PictureProgram, bool, str, Any]", key.what)
+        _, before, surfaces, first_hits, form = cast("tuple[str, PictureProgram, bool, str, Any]", key.identity)
         make = PICTURES[before.name]
         if make is before:
             return key, program
         taken = make.arguments(**dict(form))
         renewed = make(LEVELS[self.structure.levels], first_hits=first_hits, **taken)
-        return replace(key, what=("picture", make, surfaces, first_hits, tuple(taken.items()))), renewed
+        return replace(key, identity=("picture", make, surfaces, first_hits, tuple(taken.items()))), renewed
 
     def _changed(self) -> None:
         self.version = next(_VERSIONS)
@@ -316,18 +317,18 @@ class GpuScene:
         """
         make = PICTURES["cast" if surfaces else settings.program]
         form = {"layers": True} if surfaces else _form(self.prepared, settings)
-        what = (make, self.structure.levels, first_hits, *form.items())
-        if what not in self._programs:
-            self._programs[what] = make(LEVELS[self.structure.levels], first_hits=first_hits, **form)
-        return self._programs[what]
+        key = (make, self.structure.levels, first_hits, *form.items())
+        if key not in self._programs:
+            self._programs[key] = make(LEVELS[self.structure.levels], first_hits=first_hits, **form)
+        return self._programs[key]
 
     def light_layers(self, settings: Settings) -> tuple[Program, tuple[Any, ...]]:
-        """The program that sorts the light of the settings' paths, and what tells it from others."""
+        """The program that sorts the light of the settings' paths, and its key."""
         form = {name: value for name, value in _form(self.prepared, settings).items() if name != "layered"}
-        what = (light_layers, self.structure.levels, *form.items())
-        if what not in self._programs:
-            self._programs[what] = light_layers(LEVELS[self.structure.levels], **form)
-        return self._programs[what], tuple(form.items())
+        key = (light_layers, self.structure.levels, *form.items())
+        if key not in self._programs:
+            self._programs[key] = light_layers(LEVELS[self.structure.levels], **form)
+        return self._programs[key], tuple(form.items())
 
     def bind(self, program: Program, settings: Settings, stepwise: bool | None = None) -> LinkedProgram:
         """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings tell
@@ -363,18 +364,18 @@ class GpuScene:
 
     def key(
         self,
-        what: tuple[Any, ...],
+        identity: tuple[Any, ...],
         program: Program,
         settings: Settings,
         shape: tuple[int, int],
         counting: bool = False,
     ) -> Key:
-        """The key of the machine for a program that ``what`` tells from others."""
+        """The key of the machine for a program of this ``identity``."""
         tree = self.prepared.light_tree(settings)
         sampler = settings.sampler if "film" in program.inputs else ""
         camera = self.prepared.camera_moves(settings)
         projection = self.prepared.projection(settings)
-        return Key(what, shape, counting, settings.passes, sampler, tree and bool(sampler), camera, projection)
+        return Key(identity, shape, counting, settings.passes, sampler, tree and bool(sampler), camera, projection)
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
@@ -430,7 +431,7 @@ class GpuScene:
 
 
 def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
-    """What the chosen program takes beside traversal and first hits."""
+    """The chosen program's modules beside traversal and first hits."""
     single = prepared.look.principled and settings.machine == "singlepass"
     return settings.form(
         dispersion=prepared.dispersive,

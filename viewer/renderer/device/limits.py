@@ -19,7 +19,8 @@ WITHOUT_BITS = "table"  # the sampler that needs no operations on bits
 
 
 def check_limits(prepared: Prepared, settings: Settings) -> None:
-    """Raises ViewerError, which names what no longer fits and what to do, where ``settings.limits`` are exceeded."""
+    """Raises ViewerError, which names the part that no longer fits and a remedy, where ``settings.limits`` are
+    exceeded."""
     limits = LIMITS.get(settings.limits)
     if limits is None:
         return
@@ -53,7 +54,7 @@ def _conflicts(settings: Settings) -> Iterator[str]:
 
 
 def sizes(prepared: Prepared, settings: Settings, limits: Limits) -> Iterator[tuple[int, str, int]]:
-    """(number, what they are, most) of all that programs address: records of tables, voxels, texels of pictures."""
+    """(number, name, most) of all that programs address: records of tables, voxels, texels of pictures."""
     for module in _modules(prepared, settings):
         for memory in module.memories:
             word = WORDS.get(memory.name, memory.name.replace("_", " "))
@@ -77,7 +78,7 @@ def _hint(prepared: Prepared, word: str, most: int) -> str:
 
 
 def _largest_grid(resolution: list[int], most: int) -> int:
-    """Voxels along the shortest side of a grid of about these proportions that has at most so many."""
+    """Voxels along the shortest side of a grid of about these proportions with at most that number in all."""
     least = min(resolution)
     for size in range(least, 1, -1):
         if math.prod(math.ceil(n * size / least) for n in resolution) <= most:

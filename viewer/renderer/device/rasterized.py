@@ -1,8 +1,8 @@
 """First hits by the feed-forward pipeline: the scene's triangles drawn with a depth buffer, as seen from a pinhole.
 
-All rays of a sample must have one origin and one offset from their pixels' centres. The fragment program runs the test
-of the walking machines on its pixel's ray, and the triangles are drawn a little larger than they are, so that both find
-the same hits to the bit; what of them differs at silhouettes, if anything, is for `differing` to say.
+All rays of a sample must have one origin and one offset from their pixels' centres. The fragment program runs the other
+machines' intersection test on its pixel's ray, and the triangles are drawn a little larger than they are, so that both
+find the same hits to the bit; `differing` tells any differences at silhouettes.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ class RasterizedHits:
     def fill(self, stream: Stream, rows: slice, columns: slice, number: int, origin: Any) -> None:
         """The hits of sample ``number`` of a rectangle of the picture, into a stream of `HIT` in row order.
 
-        origin : of the camera, world space. Drawn is what the target has room for from the rectangle on, and once for
-        all rectangles that lie in it.
+        origin : of the camera, world space. A draw fills the target from the rectangle on, and serves all rectangles
+        that lie in it.
         """
         top, left, size = rows.start, columns.start, (columns.stop - columns.start, rows.stop - rows.start)
         whole = self.picture[0] <= self.size[0] and self.picture[1] <= self.size[1]

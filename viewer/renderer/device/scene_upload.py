@@ -16,9 +16,9 @@ def replace_scene(before: Prepared, after: Prepared, resources: Resources, machi
     """Bring ``after`` to the device in the place of ``before``; whether the machines stay.
 
     Where modules differ in numbers alone, the tables of ``after`` take the places of those of ``before``, and nothing
-    is compiled: lights, materials and whatever has moved, under a structure built anew as well. Else all machines go,
-    and so do the memories that ``after`` has no use for. Neither of the two is changed. The context must be current;
-    pictures under way are to be abandoned.
+    is compiled: lights, materials and whatever has moved, under a rebuilt structure as well. Else all machines go,
+    and so do the memories that ``after`` does not use. Neither of the two is changed. The context must be current;
+    pictures in progress are to be abandoned.
     """
     old, new = _modules(before, after)
     if not _alike(old, new, resources):
@@ -73,7 +73,7 @@ def _alike(old: Sequence[Module], new: Sequence[Module], resources: Resources) -
 
 
 def _form(module: Module) -> tuple[Any, ...]:
-    """What a module's programs depend on, beside its memories."""
+    """The key of a module's programs, beside its memories."""
     constants = {name: value for name, value in module.constants.items() if name not in module.capacities}
     uniforms = [(name, kind) for name, (kind, _) in module.uniforms.items()]
     shape = module.name, module.source, module.text, module.features, module.module_state

@@ -23,7 +23,7 @@ FirstHitPass = Callable[[Stream, Rectangle, int], None]
 
 @dataclass
 class HeldHits:
-    """What a stream of first hits holds: kept for the next samples of the same picture."""
+    """The contents of a stream of first hits: kept for the next samples of the same picture."""
 
     stream: Stream | None = None
     of: tuple[Any, ...] | None = None
@@ -55,7 +55,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class TileRun:
-    """What runs over each rectangle of a picture: a program, the machines' key and streams' size (width, height),
+    """The job of each rectangle of a picture: a program, the machines' key and streams' size (width, height),
     uniforms, and the buffers by the names of the streams that they are loaded into and stored from. streams : others,
     which the program gathers from. chosen : of `CHOICE`, the pixels that it runs for; without it all.
     """

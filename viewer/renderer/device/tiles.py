@@ -32,7 +32,7 @@ def tiles(
 ) -> Iterator[tuple[slice, slice]]:
     """Rectangles (rows, columns) of ``tile`` (width, height), smaller at the right and the bottom, column by column.
 
-    What lies below a rectangle costs about what it did, so that ``rows`` can tell its height from that.
+    The next rectangle of a column costs about as much as the last, so that ``rows`` can choose its height by that.
     """
     for left in range(0, size[0], tile[0]):
         top, wide = 0, min(tile[0], size[0] - left)

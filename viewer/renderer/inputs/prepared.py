@@ -59,13 +59,13 @@ class Prepared:
 
     given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
     settings : by which it was made; of these, `viewer.renderer.inputs.settings.PREPARED` count.
-    recipe   : of the structure; what the settings leave open is decided.
+    recipe : of the structure, all options decided.
     shading  : the modules of the camera, of the geometry and of the materials.
-    materials : the scene's, with what is left to its meshes decided.
+    materials : the scene's, with options that follow from its meshes decided.
     starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
-    look     : what the source of the scene's surfaces depends on.
+    look : the key of the source of the scene's surfaces.
     flat     : the scene's triangles in world space, where they have been made for the structure.
-    shared   : what others have made of it once for all its poses and places, by name: the scenes that differ in these
+    shared : derived data that hold for all its poses and places, by name: the scenes that differ in these
                alone have one.
     """
 
@@ -89,7 +89,7 @@ class Prepared:
 
     @property
     def current(self) -> bool:
-        """Whether the structure stands as the scene: one of two levels follows what moves in place, for a scene and all
+        """Whether the structure stands as the scene: one of two levels follows motion in place, for a scene and all
         edits of it."""
         built = self.structure.built
         return self.structure.levels == 1 or built.stands is None or built.stands is self.scene
@@ -111,7 +111,7 @@ class Prepared:
 
     @property
     def backdrop(self) -> str:
-        """What camera rays see that leave the scene, of `viewer.programs.backdrop.BACKDROPS`."""
+        """The backdrop of camera rays that leave the scene, of `viewer.programs.backdrop.BACKDROPS`."""
         return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
 
     @property
@@ -240,7 +240,7 @@ def prepare(
     """Build a scene's structure, over its flattened triangles or over instances of its meshes, and its lighting.
 
     options : of `viewer.renderer.inputs.settings.PREPARED`, over those of ``settings``.
-    before  : of an earlier scene or by other settings: what is the same is shared with it.
+    before  : of an earlier scene or by other settings: equal parts are shared with it.
 
     Raises ViewerError for a value out of range, a scene that does not fit, and a file that cannot be read.
     """
@@ -271,7 +271,7 @@ def arranged(scene: Scene, settings: Settings) -> Scene:
 
 
 def with_textures_within(scene: Scene, most: int) -> Scene:
-    """The scene with images whose sides are at most so many texels; the same where all are."""
+    """The scene with images of limited sides, texels; the same where all are."""
     made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
     if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
         return scene

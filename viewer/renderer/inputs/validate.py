@@ -24,8 +24,8 @@ def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = N
     options : keywords of the call; those of the scene are taken out, and a camera is converted with the scene.
     max_texture : where they have none.
 
-    Raises ViewerError for what is no scene, for one whose parts name others that are not there, and for a file that
-    cannot be read.
+    Raises ViewerError for other objects, for a scene with references to missing parts, and for a file that cannot be
+    read.
     """
     if isinstance(scene, Prepared):
         return scene

@@ -24,9 +24,9 @@ def _no_steps() -> Steps:
 class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
-    denoised : what is shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon maps
-    (mapping) and for upsampling. moments : of a frame for which nobody waits: when the device has begun it, traced its
-    light, found its surfaces, and ended.
+    denoised : the picture shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon
+    maps (mapping) and for upsampling. moments : of a frame for which nobody waits: when the device has begun it, traced
+    its light, found its surfaces, and ended.
     """
 
     frame: Frame
@@ -44,6 +44,5 @@ class FrameJob:
 
     @property
     def eye(self) -> Camera:
-        """Its camera; of one that moves all is sharp: through a lens one sample of a pixel shows dots, not what is
-        there."""
+        """Its camera; of one that moves all is sharp: through a lens one sample of a pixel shows dots."""
         return self.camera.with_lens(0.0) if self.frame.in_motion else self.camera

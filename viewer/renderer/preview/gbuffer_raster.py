@@ -1,8 +1,8 @@
 """The G-buffer of a moving pinhole's pictures by the rasteriser: instances of meshes, and quadrics by their boxes.
 
-A picture of many pixels takes a fraction of the time that its rays take; silhouettes are those of rays but for what the
-rasteriser's places on the screen are rounded by. Surfaces with holes, and those that let part of the light pass, are
-tested fragment by fragment as rays test them: what passes at random, in its share of the pixels, does so here, too.
+A picture of many pixels takes a fraction of the time that its rays take; silhouettes are those of rays but for the
+rasteriser's rounding of screen positions. Surfaces with holes, and those that let part of the light pass, are
+tested fragment by fragment as rays test them: random passage, in its share of the pixels, is the same here.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMes
 
 
 def gbuffer_sources(prepared: Prepared, resources: Resources) -> dict[str, Source]:
-    """The programs over the visibility buffer: ``gbuffer``, and ``tested`` where the scene has what is."""
+    """The programs over the visibility buffer: ``gbuffer``, and ``tested`` where the scene has surfaces to test."""
     return {name: _source(name, modules, resources) for name, modules in _modules(prepared).items()}
 
 
@@ -169,8 +169,8 @@ class _Bound:
 class GBufferRaster:
     """The pass over a scene; the context must be current in every call.
 
-    before : of another scene; what serves this one too is taken from it, and the rest released. deformer : of what
-    deforms in it, whose posed vertices are drawn.
+    before : of another scene; resources common to both are taken from it, and the rest released. deformer : of its
+    deforming objects, whose posed vertices are drawn.
     """
 
     def __init__(
@@ -270,7 +270,7 @@ class GBufferRaster:
         self.visibility.draw(view, size, None if tested is None else tested.bind(lens))
 
     def draw_surfaces(self, camera: Camera, target: Stream) -> None:
-        """Its second half: what is there, by the same camera."""
+        """Its second half: shading of the visibility buffer, by the same camera."""
         target.framebuffer.use()
         target.framebuffer.viewport = (0, 0, *target.size)
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)

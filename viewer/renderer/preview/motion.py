@@ -1,4 +1,4 @@
-"""How pictures of a moving camera are made, and what has become of a scene since one was: what it is still good for."""
+"""Settings of pictures in motion, and the changes of a scene since one was made: its remaining use."""
 
 from __future__ import annotations
 

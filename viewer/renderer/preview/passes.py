@@ -114,7 +114,7 @@ class PreviewPasses:
 
     def _rehearse(self, camera: Camera) -> None:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
-        What a film of more samples needs waits until there is one."""
+        Passes for a film of more samples wait until there is one."""
         wavelets, history, _, regression, upsampling, _ = self.made()
         device, size = self.device, TINY
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
@@ -132,7 +132,7 @@ class PreviewPasses:
             each.release()
 
     def release(self) -> None:
-        """Free their streams; another use makes them anew."""
+        """Free their streams; another use makes them again."""
         for part in self._parts.values():
             part.release()
         self._batch.release()

@@ -32,7 +32,7 @@ def posed_motion_sources(prepared: Prepared, resources: Resources) -> Iterator[t
 
 
 def _modules(prepared: Prepared) -> tuple[Module, ...]:
-    """What the flow reads of a scene."""
+    """Inputs of the motion vectors from a scene."""
     tables = tables_of(prepared.modules())
     return (Module("flow", (), "film/denoise/flow.glsl", (tables["faces"], tables["instances"])),)
 
@@ -48,7 +48,7 @@ class PosedMotion:
         self._kept = self._known = False  # the vertices of the picture that is being made, and of the one before
 
     def turn(self) -> None:
-        """What was kept last is the pose before the next one."""
+        """The last pose kept is the one before the next."""
         self._past, self._now = self._now, self._past
         self._known, self._kept = self._kept, False
 

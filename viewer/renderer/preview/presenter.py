@@ -1,4 +1,4 @@
-"""What the eye gets at rest: of the estimates of a film's light that there are, the blend of least error.
+"""The picture shown at rest: the blend of least error of the estimates of a film's light.
 
 On the screen alone: film and files keep every bit.
 """
@@ -40,7 +40,7 @@ class Presenter:
 
     def blend(self, fitted: FittedLight, light: Stream, camera: Camera, samples: int) -> Stream:
         """The light of least error, `IRRADIANCE`, which holds until the next call. fitted : by regression; light :
-        `IRRADIANCE` by wavelets, with its variance; both of a film of so many samples of a pixel."""
+        `IRRADIANCE` by wavelets, with its variance; both of a film of ``samples`` of a pixel."""
         lit, size = fitted.lit, light.size
         view = self._views.of(camera, size)
         there, blended = (self._streams.get(name, IRRADIANCE, size) for name in ("fitted", "blended"))

@@ -1,7 +1,7 @@
 """The picture of few samples, at window size: while the camera moves, and at rest until the film tells more.
 
 A frame goes from top to bottom: light is traced for few pixels; surfaces are found for every pixel of the window; the
-light is parted from texture, blended with what pictures before have shown of the same places, fitted by regression, and
+light is parted from texture, blended with the history of the same places, fitted by regression, and
 upsampled to the surfaces.
 """
 
@@ -76,7 +76,7 @@ class Preview:
         return self.passes.compiled and self._features.ready and self.gbuffer.ready
 
     def warm(self) -> Iterator[float]:
-        """Compile what `picture` will run; yields the share that is done."""
+        """Compile the programs of `picture`; yields the share done."""
         device, batch = self.renderer.device, Batch()  # all of them, side by side where the driver has threads for that
         if not self._features.ready:
             batch += self._features.prepare().batch
@@ -107,13 +107,13 @@ class Preview:
         return LIGHT_OF_DRAWN if self._rasterises else LIGHT
 
     def numbers(self, samples: int) -> int:
-        """What a preview's samples are numbered from: those that follow each other take other points each."""
+        """The first sample number of a preview: successive previews take other points each."""
         first = self._number
         self._number = (first + samples) % NUMBERS
         return first
 
     def due(self, film: FilmBuffer, samples: int) -> bool:
-        """Whether so many samples of a film are worth another filtering."""
+        """Whether a film of ``samples`` is worth another filtering."""
         return film is not self._film or samples >= GROWTH * self._samples
 
     def forget(self) -> None:
@@ -234,7 +234,7 @@ class Preview:
         return job.frame.queued and self.scheduler.concurrent
 
     def _mark(self, job: FrameJob) -> None:
-        """What comes next in such a picture is another part of it."""
+        """The next step of such a picture is another part of it."""
         if self._asks(job):
             with self.renderer.device.current():
                 job.moments.append(Moment(self.renderer.device))
@@ -303,7 +303,7 @@ class Preview:
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
     def _turn(self, history: History) -> None:
-        """Another film: what was made last is its past, as far as scene and settings are the same."""
+        """Another film: the last picture is its history, as far as scene and settings are the same."""
         renderer, seen = self.renderer, self._seen
         history.turn()
         found = changes(*seen, renderer.prepared, renderer.settings) if seen is not None else None
@@ -315,7 +315,7 @@ class Preview:
     # -- features --------------------------------------------------------------------------------------------------
 
     def _cast_features(self, name: str, samples: int, job: FrameJob) -> Iterator[None]:
-        """Bring a buffer to so many samples by camera rays; those of a frame that is queued are not timed."""
+        """Bring a buffer to ``samples`` by camera rays; those of a frame that is queued are not timed."""
         buffer, spent, before = self._held[name], 0.0, self._held[name].samples
         settings = of_motion(self.renderer.settings) if job.frame.in_motion else self.renderer.settings
         steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
@@ -340,7 +340,7 @@ class Preview:
         yield None
 
     def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
-        """Have a buffer of that size, without samples; ``clear``: what it holds is not overwritten as a whole."""
+        """Have a buffer of that size, without samples; ``clear``: it is not overwritten as a whole."""
         held = self._held.get(name)
         with self.renderer.device.current():
             if held is not None and held.size == size:

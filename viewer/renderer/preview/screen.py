@@ -29,7 +29,7 @@ class Screen(Protocol):
         ...
 
     def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
-        """The picture on show is what is drawn to a stream of `SHOWN` of that size; a preview in progress goes on."""
+        """The picture on show is the contents of a stream of `SHOWN` of that size; a preview in progress goes on."""
         ...
 
     def end(self) -> None:

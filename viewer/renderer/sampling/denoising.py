@@ -60,7 +60,7 @@ def features_of(
     floor: bool = True,
     white: bool = False,
 ) -> Iterator[Buffer]:
-    """What the camera rays of every pixel's first ``samples`` samples hit: a buffer of `FEATURES`, while it lasts.
+    """Hits of the camera rays of every pixel's first ``samples`` samples: a buffer of `FEATURES`, while it lasts.
 
     each : is shown it after every sample, with the sample's number. floor, white : as of `Sampler.features`.
     """

@@ -1,4 +1,4 @@
-"""What is behind a picture: its alpha, from the camera rays of its own samples."""
+"""The alpha of a picture, from the camera rays of its own samples."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from viewer.renderer.sampling.parts import RendererParts
 
 
 def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser: str | None = None) -> Matte | None:
-    """The matte of a picture of ``size`` (width, height) whose pixels have so many samples; None where it is not before
-    a colour, or nothing.
+    """The matte of a picture of ``size`` (width, height) of ``samples``; None where it is not before a colour, or
+    nothing.
 
-    Alpha is what its samples hide of the background, by surfaces, or by what falls on a floor. It is denoised as the
+    Alpha is the share of the background hidden by surfaces, or by shadows on a floor. It is denoised as the
     picture is, by ``denoiser`` (None: as the settings have it).
     """
     backdrop = renderer.prepared.lighting.backdrop

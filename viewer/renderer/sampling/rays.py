@@ -1,4 +1,4 @@
-"""Rays and hits as arrays: what `Renderer.trace` takes and gives."""
+"""Rays and hits as arrays: the input and output of `Renderer.trace`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def pack_rays(
 
 
 def run_rays(machine: Machine, rays: NDArray) -> NDArray:
-    """Hits (N,) of record HIT of as many RAY records, at most what the machine's streams hold; the context must be
+    """Hits (N,) of record HIT of as many RAY records, at most the size of the machine's streams; the context must be
     current."""
     stream = np.zeros(machine.rays, RAY.dtype)
     stream[: len(rays)] = rays

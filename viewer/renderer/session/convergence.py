@@ -18,12 +18,12 @@ from viewer.renderer.session.session_film import SessionFilm
 
 
 class Convergence:
-    """A picture on its way to what its rules ask for.
+    """A picture on its way to its stopping rules.
 
     stop : the rules. watched : the error is looked at after every frame, as on a screen. outlook : of who waits.
 
     changed : scene, camera or settings are others than those of the picture on show. complete : it is the whole one,
-    whatever the number of its samples. converged : and needs no more. refilters : its film is to be denoised anew.
+    whatever the number of its samples. converged : and needs no more. refilters : its film is to be denoised again.
     scale : its width by the whole one's. film : where samples are added to it. samples : of every pixel. error :
     estimated relative error; inf where it is not known. reason : the rule that has said stop. seconds : of tracing in
     the samples.
@@ -42,7 +42,7 @@ class Convergence:
     # -- rules -----------------------------------------------------------------------------------------------------
 
     def stop_at(self, samples: int, error: float | None) -> None:
-        """Other rules: samples of a pixel, and estimated relative error (0 or None: none). What is there stays."""
+        """Other rules: samples of a pixel, and estimated relative error (0 or None: none). The film stays."""
         self.stop = replace(self.stop, spp=samples, error=error or None, _looked=0)
         self.converged = self.complete and self._reached()
 
@@ -100,7 +100,7 @@ class Convergence:
         return True, self.film.blank(renderer.device, frame.size) if renderer.progressive else None
 
     def refilter(self) -> None:
-        """The same film is to be denoised anew."""
+        """The same film is to be denoised again."""
         self.converged, self.refilters = False, True
 
     def take(self, job: FrameJob, seconds: float) -> None:
@@ -130,7 +130,7 @@ class Convergence:
     # -- what comes next -------------------------------------------------------------------------------------------
 
     def on_show(self, size: tuple[int, int], moving: bool, progressive: bool, preview: Preview | None) -> OnShow:
-        """What the scheduler is told. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
+        """The input of the scheduler. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
         progressive : the program adds samples. preview : where it is denoised."""
         return OnShow(
             size,

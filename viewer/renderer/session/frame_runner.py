@@ -84,7 +84,7 @@ class FrameRunner:
 
     @property
     def preview(self) -> Preview | None:
-        """What denoises the pictures on the screen; None where they are shown as they are."""
+        """The denoiser of the pictures on the screen; None where they are shown as they are."""
         settings = self.renderer.settings
         program = settings.picture_program
         wanted = settings.denoise != "none" and program.noisy and program.demodulates
@@ -118,16 +118,16 @@ class FrameRunner:
 
     # -- a frame ---------------------------------------------------------------------------------------------------
 
-    def begin(self, frame: Frame, film: FilmBuffer | None, whole: tuple[int, int], stop: Stop, anew: bool) -> None:
+    def begin(self, frame: Frame, film: FilmBuffer | None, whole: tuple[int, int], stop: Stop, fresh: bool) -> None:
         """Begin a frame. film : that it adds to. whole : (width, height) of the picture on the screen. stop : the rules
-        of its samples. ``anew``: the picture on show is another one."""
+        of its samples. ``fresh``: of another picture than the one on show."""
         renderer, preview = self.renderer, self.preview
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
         first = preview.numbers(frame.samples) if preview is not None and frame.in_motion else 0
         self._pose(frame)
         job = FrameJob(frame, renderer.camera.measured_in(whole), film, first)
         if self.shown is not None:
-            self.shown.begin(job, whole, anew)
+            self.shown.begin(job, whole, fresh)
         elif film is None:
             self.linear = np.zeros((*frame.size[::-1], 3), np.float32)
         job.steps = tiles = self._tiles(job, stop)
@@ -137,7 +137,7 @@ class FrameRunner:
         self.job, self._last, self._share = job, None, 0.0
 
     def _pose(self, frame: Frame) -> None:
-        """What deforms is brought into its pose before the frame's time is taken: that costs the same for a picture of
+        """Deforming objects are posed before the frame's time is taken: that costs the same for a picture of
         any size."""
         device = self.renderer.device
         with device.current():
@@ -251,7 +251,7 @@ class FrameRunner:
         return job
 
     def drop(self, kept: FilmBuffer | None) -> None:
-        """The frame in progress is of no use; ``kept``: the film of the picture on show is."""
+        """Drop the frame in progress; ``kept``: the film of the picture on show is."""
         job, self.job = self.job, None
         if job is None:
             return
@@ -262,7 +262,7 @@ class FrameRunner:
             free(job.film)
 
     def abandon(self, kept: FilmBuffer | None) -> None:
-        """And what was compiled for it: another scene, or other shaders."""
+        """And its compiled programs: another scene, or other shaders."""
         self.drop(kept)
         if self._warmup is not None:
             self._warmup.forget()
@@ -291,5 +291,5 @@ class FrameRunner:
 
 
 def _size(prepared: Prepared) -> tuple[str, int]:
-    """What speed depends on: where something has moved it is the same, though a structure is built anew."""
+    """The key of measured speeds: the same after motion, though a structure is rebuilt."""
     return prepared.structure.name, prepared.scene.triangle_count

@@ -25,13 +25,14 @@ class ProgressEstimate:
         return known or (seconds >= NOISE_AFTER and samples >= max(2.0, self._looked * NEXT_LOOK))
 
     def see(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:
-        """The estimated relative error with so many samples, and its own, relative to it."""
+        """The estimated relative error with ``samples``, and its own, relative to it."""
         self._looked, self.noise, self._relative_std_error = samples, noise, relative_std_error
 
     def report(self, stop: Stop, samples: int, traced: float, seconds: float) -> tuple[float, str]:
         """The share that is done, by the rule that is nearest its end, which never falls; and a text.
 
-        samples : that every pixel has, and that are kept where the render ends now; ``traced`` counts those under way.
+        samples : that every pixel has, and that are kept where the render ends now; ``traced`` counts those in
+        progress.
         """
         self._share = max(self._share, stop.share(traced, seconds, bound(self.noise, self._relative_std_error)))
         open_ended = stop.seconds is not None or stop.error is not None

@@ -32,7 +32,7 @@ class Drive:
     be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
     closed nothing is scheduled. Events that together take longer than a piece wait for the loop's next turn, too.
 
-    canvas : of rendercanvas. loop : its event loop. tell : called with a line when what there is to say has changed.
+    canvas : of rendercanvas. loop : its event loop. tell : called with a line when the status has changed.
     """
 
     def __init__(

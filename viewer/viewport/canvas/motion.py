@@ -1,4 +1,4 @@
-"""The bar of an animation on pages (``assets/canvas/motion.js``): what it is told, and what it asks for."""
+"""The bar of an animation on pages (``assets/canvas/motion.js``): its state, and its events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def motion_told(context: ViewportContext) -> dict[str, Any]:
 
 def motion_asked(context: ViewportContext, event: Mapping[str, Any]) -> None:
     """Take an event of `EVENTS`: seek, to a moment in ``seconds``; animation, of a ``number``, below 0 all at once; and
-    speed, so many ``times`` the file's."""
+    speed, in ``times`` the file's."""
     editing, kind = context.editing, event["event_type"]
     if kind == "seek":
         context.view.attempt(lambda: editing.seek_within(float(event["seconds"])))

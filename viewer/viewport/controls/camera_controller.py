@@ -57,7 +57,7 @@ class CameraController:
 
     camera : where it starts. bounds : (2, 3) of the scene, scene units; they give speed and range.
 
-    mode  : ``orbit`` or ``fly``; says what the wheel does. speed : of flight, scene units per second.
+    mode  : ``orbit`` or ``fly``; selects the wheel's effect. speed : of flight, scene units per second.
     entered : the eye has been within the scene's bounds since a camera was set or all was framed.
     Gestures take pixels, x to the right and y down. Arguments that are not finite change nothing.
     """
@@ -97,7 +97,7 @@ class CameraController:
 
     @property
     def moving(self) -> bool:
-        """Whether `update` has something to do: keys held, easing under way, or a change to report."""
+        """Whether `update` has something to do: keys held, easing in progress, or a change to report."""
         return self._changed or self._easing or bool(self._wanted().any())
 
     @property
@@ -223,7 +223,7 @@ class CameraController:
         return origins[0], ways[0] if np.isfinite(ways).all() else np.asarray(camera.basis()[2])
 
     def _towards(self, origin: ArrayLike, way: Array) -> Array:
-        """The direction from the eye of what a ray shows at the target's distance."""
+        """The direction from the eye of a ray's point at the target's distance."""
         if not isinstance(self._projection, Orthographic):
             return way
         towards = np.asarray(origin) + self._pose.distance * way - self._pose.eye
@@ -244,7 +244,7 @@ class CameraController:
             pose.target = pose.eye + pose.distance * pose.forward()
 
     def pan(self, dx: float, dy: float, height: float, depth: float | None = None) -> None:
-        """Shift the camera in its plane so that what is ``depth`` before it (the target) follows the hand.
+        """Shift the camera in its plane so that points at ``depth`` before it (the target) follow the hand.
 
         height : of the window in the same pixels. depth : along the view, scene units.
         """
@@ -267,7 +267,7 @@ class CameraController:
             self._zoom(math.log(factor), self._anchored(toward))
 
     def pinch(self, ratio: float, toward: ArrayLike) -> None:
-        """Two fingers come to ``ratio`` times their distance: dolly, so that what is between them keeps to them; in
+        """Two fingers come to ``ratio`` times their distance: dolly, so that the points between them keep to them; in
         flight go the way of `PINCH` seconds for each doubling."""
         if self.mode == "orbit":
             self.dolly(1 / ratio if finite(ratio) and ratio else math.nan, toward)
@@ -442,7 +442,7 @@ class CameraController:
         self._move = Move(replace(self._pose), goal)
 
     def _advance_move(self, dt: float) -> float:
-        """Advance a move; what is left of ``dt`` when it has ended."""
+        """Advance a move; the rest of ``dt`` when it has ended."""
         assert self._move is not None
         move, left = self._move, self._move.elapsed + dt - MOVE_SECONDS
         move.elapsed += dt

@@ -28,7 +28,7 @@ def draw_part(context: ViewportContext, part: str, settings: Settings) -> None:
 
 
 def draw_option(context: ViewportContext, name: str, current: Any) -> None:
-    """The widget for an option by its declaration and its present value; what is chosen is asked for."""
+    """The widget for an option by its declaration and its present value; a choice is requested."""
     option = options.option(name)
     if isinstance(current, PolicyChoice):
         _policy(context, current)

@@ -1,5 +1,5 @@
-"""The panels at the left: what is rendered and how, the camera, the picture, the scene. They read the
-desk and act through its commands and options."""
+"""The panels at the left: program and options, the camera, the picture, the scene. They read the viewport and act
+through its commands and options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.Window
 
 @dataclass
 class _Shown:
-    """What was last on show."""
+    """The values last on show."""
 
     mapped: bool = False  # a program with a photon map
 
@@ -144,7 +144,7 @@ def _progress(context: ViewportContext) -> None:
 
 
 def _structure(context: ViewportContext) -> None:
-    """Every option that structures are built from; the worker builds them anew."""
+    """Every option that structures are built from; the worker rebuilds them."""
     for name in options.part("structure"):
         draw_option(context, name, context.scene_loader.requested[name])
     if context.view.renderer is not None:

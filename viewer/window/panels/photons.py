@@ -1,4 +1,4 @@
-"""The panel of photon mapping: its options, made from their declarations, and what the map holds."""
+"""The panel of photon mapping: its options, made from their declarations, and the map's contents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def draw_photons(context: ViewportContext) -> None:
 
 
 def figures(made: PhotonMap) -> list[tuple[str, str]]:
-    """What a photon map holds, by name."""
+    """A photon map's contents, by name."""
     grid = made.grid
     if grid.buckets:
         cells = f"{grouped(grid.buckets)} buckets, edge {grid.cell[0]:.3g}"
