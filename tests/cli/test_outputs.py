@@ -14,7 +14,7 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.cli import commands, faults, main, outputs, progress
-from viewer.cli.progress import Progress, TimeLeft, duration
+from viewer.cli.progress import TerminalProgress, TimeLeft, duration
 from viewer.options.declare import Affects, Option
 from viewer.options.table import OPTIONS
 from viewer.options.values import read_ground, read_integer
@@ -340,7 +340,7 @@ def test_lines_come_ten_seconds_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     file, now = io.StringIO(), [100.0]
     monkeypatch.setattr(sys, "stderr", file)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with Progress() as shown:
+    with TerminalProgress() as shown:
         for seconds, fraction, told in (
             (9.99, None, ""),
             (10.0, None, "raystream: a\\n\n"),
@@ -361,7 +361,7 @@ def test_lines_come_ten_seconds_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bar_that_is_not_wanted_any_more_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Output(True))
     monkeypatch.setenv("TERM", "xterm")
-    with Progress() as shown:
+    with TerminalProgress() as shown:
         timer = shown._timer
         assert timer is not None and timer.interval == 1.0 and timer.daemon and not timer.finished.is_set()
     assert timer.finished.is_set()

@@ -105,8 +105,8 @@ def on_terminal(script, *words):
 SLOW = """
 import sys, time
 import rich.progress  # beforehand: on a busy machine its import outlasts the first text
-from viewer.cli.progress import Progress
-with Progress({quiet}, patience={patience}) as progress:
+from viewer.cli.progress import TerminalProgress
+with TerminalProgress({quiet}, patience={patience}) as progress:
     progress(0.25, "counting [sheep]")
     {wait}
     progress.note("a note")

@@ -20,7 +20,7 @@ from viewer.cli import commands
 from viewer.cli.workers import Renderings, answers
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
 
 PLACEHOLDER = re.compile(r"\{(stem|name|index)\}")
 EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
@@ -35,11 +35,11 @@ def render(arguments: Namespace) -> bool:
         if arguments.output is not None:
             arguments.output = output_of(arguments.output, scenes[0], 0, 1)
         return commands.render(arguments)
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
 
     tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[str]()
     jobs = min(arguments.jobs, len(tasks))
-    with Progress(arguments.quiet) as progress:
+    with TerminalProgress(arguments.quiet) as progress:
         try:
             for line, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
                 if fault:
@@ -91,7 +91,7 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
     return tasks
 
 
-def _in_turn(tasks: Sequence[Namespace], progress: Progress) -> Iterator[tuple[str, str]]:
+def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str, str]]:
     """Every picture by this process."""
     renderings = Renderings()
     for number, task in enumerate(tasks):
@@ -99,7 +99,7 @@ def _in_turn(tasks: Sequence[Namespace], progress: Progress) -> Iterator[tuple[s
         yield renderings.render(task, progress)
 
 
-def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: Progress) -> Iterator[tuple[str, str]]:
+def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: TerminalProgress) -> Iterator[tuple[str, str]]:
     """Every picture by one of ``jobs`` processes, in the order in which they are done."""
     for done, (notes, line, fault) in enumerate(answers(tasks, jobs), 1):
         for note in notes:

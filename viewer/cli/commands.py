@@ -27,7 +27,7 @@ from viewer.options.table import OPTIONS, keywords, most_samples, part
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.film.files.checkpoint import Checkpoint
     from viewer.renderer.renderer import Picture, Renderer
     from viewer.renderer.sequence import Frame
@@ -60,9 +60,9 @@ def render(arguments: Namespace) -> bool:
     check_render(arguments)
     if arguments.frames is not None:
         return _render_frames(arguments)
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
 
-    with Progress(arguments.quiet) as progress:
+    with TerminalProgress(arguments.quiet) as progress:
         done = rendered(arguments, progress)
     if not arguments.quiet:
         # Where the picture goes to standard output, nothing else does.
@@ -83,7 +83,7 @@ class Rendered:
     line: str
 
 
-def rendered(arguments: Namespace, progress: Progress, renderer: Renderer | None = None) -> Rendered:
+def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Renderer | None = None) -> Rendered:
     """Load, render and write one picture. renderer : one that shows it in place of its scene, by the same device."""
     times = [perf_counter()]
     progress(None, f"loading {arguments.scene}")
@@ -129,17 +129,17 @@ def rendered(arguments: Namespace, progress: Progress, renderer: Renderer | None
 
 def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bool) -> None:
     """After a long render, once written: trials of ``auto`` on a new GPU."""
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.renderer.session import trials
 
     if seconds < trials.LONG or picture.film is None:
         return
     samples = int(picture.film.count.sum())
-    with suppress(KeyboardInterrupt), Progress(quiet) as progress:
+    with suppress(KeyboardInterrupt), TerminalProgress(quiet) as progress:
         trials.measure_after(renderer, samples, seconds, lambda: progress(None, "measuring machine options, once"))
 
 
-def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: Progress) -> Picture:
+def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: TerminalProgress) -> Picture:
     """The picture, by this process or by a cluster."""
     asked = {**chosen_options(arguments, "render"), "progress": progress, "state": state}
     if arguments.cluster is None:
@@ -266,7 +266,7 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
     return remarks(renderer.bind(renderer.program()), arguments.limits, renderer.resources)
 
 
-def load_scene(arguments: Namespace, progress: Progress) -> Scene:
+def load_scene(arguments: Namespace, progress: TerminalProgress) -> Scene:
     """The scene with its notes told and its animation chosen."""
     from viewer.formats.named import load
 
@@ -278,7 +278,7 @@ def load_scene(arguments: Namespace, progress: Progress) -> Scene:
     return scene
 
 
-def at_moment(scene: Scene, arguments: Namespace, progress: Progress) -> Scene:
+def at_moment(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> Scene:
     """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
     if arguments.moment is None:
         return scene
@@ -293,7 +293,7 @@ def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in keywords(scope)}
 
 
-def tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
+def tell(notes: Iterable[str], arguments: Namespace, progress: TerminalProgress) -> None:
     """Print notes on standard error, above the bar, unless ``--quiet``; of one of several scenes with its name."""
     scene = f"{arguments.scene}: " if len(getattr(arguments, "scenes", ())) > 1 else ""
     if not arguments.quiet:
@@ -302,7 +302,7 @@ def tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None
 
 
 @contextmanager
-def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[None]:
+def _driver_warnings_told(arguments: Namespace, progress: TerminalProgress) -> Iterator[None]:
     """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", DriverWarning)
@@ -313,10 +313,10 @@ def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[
 
 def _render_frames(arguments: Namespace) -> bool:
     """Every frame into a file of its own, or all into a movie."""
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
 
     begin, counted = perf_counter(), []
-    with Progress(arguments.quiet) as progress:
+    with TerminalProgress(arguments.quiet) as progress:
         progress(None, f"loading {arguments.scene}")
         from viewer.renderer.sequence import save_frames
 
@@ -344,7 +344,7 @@ def _render_frames(arguments: Namespace) -> bool:
     return True
 
 
-def _frames(scene: Scene, arguments: Namespace, progress: Progress) -> Generator[Frame, None, None]:
+def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> Generator[Frame, None, None]:
     """The frames, by this process or by a cluster."""
     asked: dict[str, Any] = {
         "scene": scene,
@@ -399,10 +399,10 @@ def viewed(arguments: Namespace) -> dict[str, Any]:
 
 def info(arguments: Namespace) -> bool:
     """``raystream info``: a scene's contents."""
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.cli.report import describe, lines
 
-    with Progress(arguments.json) as progress:
+    with TerminalProgress(arguments.json) as progress:
         progress(None, f"loading {arguments.scene}")
         from viewer.formats.named import load
 
@@ -426,12 +426,12 @@ def graph(arguments: Namespace) -> bool:
 
 def check_shaders(arguments: Namespace) -> bool:
     """``raystream check-shaders``: whether all compile, or those of one program."""
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.cli.shader_check.check import check_shaders as check
     from viewer.renderer.inputs.program_file import read_program
 
     program = None if arguments.program is None else read_program(arguments.program)
-    with Progress() as progress:
+    with TerminalProgress() as progress:
         return not check(progress.say, program=program, progress=progress)
 
 

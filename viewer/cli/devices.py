@@ -34,12 +34,12 @@ def devices(arguments: Namespace) -> bool:
 
 def _measure(arguments: Namespace) -> None:
     """Measure the values of ``auto`` on the driver's own device."""
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.formats.named import load
     from viewer.renderer.renderer import Renderer
     from viewer.renderer.session.trials import measure
 
-    with Progress(arguments.json) as progress:
+    with TerminalProgress(arguments.json) as progress:
         progress(None, f"loading {arguments.measure}")
         renderer = Renderer(load(arguments.measure), program="path", memory="buffer")
         progress(None, "compiling and measuring")

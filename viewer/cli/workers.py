@@ -22,7 +22,7 @@ from viewer.cli import commands
 from viewer.cli.faults import explained
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.renderer.renderer import Renderer
 
 # A worker imports the package that this process has, wherever it lies.
@@ -63,7 +63,7 @@ class Renderings:
     def __init__(self) -> None:
         self._renderer: Renderer | None = None
 
-    def render(self, task: Namespace, progress: Progress) -> tuple[str, str]:
+    def render(self, task: Namespace, progress: TerminalProgress) -> tuple[str, str]:
         """The line of a picture that is written, and empty; or empty, and the fault."""
         try:
             done = commands.rendered(task, progress, self._renderer)
@@ -129,7 +129,7 @@ class _Server(threading.Thread):
 
 def work() -> None:
     """Of a worker: answer the tasks that come by standard input, until it ends."""
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
 
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # drivers print to standard output, too
@@ -140,6 +140,6 @@ def work() -> None:
         except EOFError:
             return
         notes: list[str] = []
-        made, fault = maker.render(task, Progress(quiet=True, told=notes.append))
+        made, fault = maker.render(task, TerminalProgress(quiet=True, told=notes.append))
         pickle.dump((notes, made, fault), replies)
         replies.flush()

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.dataset.silhouettes import box_of
-from viewer.dataset.stage import Stage
-from viewer.dataset.view import View, path_of
+from viewer.dataset.stage import DatasetStage
+from viewer.dataset.view import GroundTruth, path_of
 
 WHOLE = False
 FILE = "coco.json"
 
 
-def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
+def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
     """See `viewer.dataset.formats.Writer`."""
     found = []
     for number, thing in enumerate(view.things):
@@ -32,7 +32,7 @@ def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
     return {}, found
 
 
-def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
     """See `viewer.dataset.formats.Writer`. Numbers of images are those of the pictures; the others begin at 1."""
     width, height = stage.recipe.size
     images, annotations = [], list[dict[str, Any]]()

@@ -18,8 +18,8 @@ from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
 from viewer.dataset.fields import echo
 from viewer.dataset.formats import WRITERS
-from viewer.dataset.picture import Made
-from viewer.dataset.stage import Stage
+from viewer.dataset.picture import FinishedPicture
+from viewer.dataset.stage import DatasetStage
 from viewer.film.files.image import write_whole
 
 fcntl: ModuleType | None
@@ -32,10 +32,10 @@ MANIFEST = "manifest.jsonl"
 FRESH = "give another folder with -o, or delete this one"
 
 
-class Folder:
+class DatasetFolder:
     """A dataset's folder, held by this process alone. done : the records of finished pictures, by their numbers."""
 
-    def __init__(self, path: Path, stage: Stage, manifest: BinaryIO) -> None:
+    def __init__(self, path: Path, stage: DatasetStage, manifest: BinaryIO) -> None:
         self.path, self.stage, self._manifest = path, stage, manifest
         self.done: dict[int, Mapping[str, Any]] = {}
         self._head = {"recipe": stage.digest, "raystream": __version__}
@@ -73,7 +73,7 @@ class Folder:
         except OSError:
             return False
 
-    def add(self, made: Made) -> None:
+    def add(self, made: FinishedPicture) -> None:
         """Write a picture's files, and then its line. Raises ViewerError where they cannot be written."""
         for name, data in made.files.items():
             self._write(name, data)
@@ -112,7 +112,7 @@ class Folder:
 
 
 @contextmanager
-def opened(path: str, stage: Stage) -> Iterator[Folder]:
+def opened(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
     """The folder of a dataset, made or gone on with, held by this process alone meanwhile.
 
     Raises ViewerError for a folder of other things or another recipe's, one that another process holds, and one that
@@ -138,7 +138,7 @@ def opened(path: str, stage: Stage) -> Iterator[Folder]:
                 raise ViewerError(path, "another process is writing it", "wait for that one") from None
             except OSError:  # a file system without locks
                 pass
-        found = Folder(folder, stage, manifest)
+        found = DatasetFolder(folder, stage, manifest)
         found.read()
         yield found
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from viewer.dataset import bop, coco, nerf
-from viewer.dataset.stage import Stage
-from viewer.dataset.view import View
+from viewer.dataset.stage import DatasetStage
+from viewer.dataset.view import GroundTruth
 
 Files = dict[str, bytes]
 
@@ -17,10 +17,10 @@ class Writer(Protocol):
 
     WHOLE: bool
 
-    def of_view(self, stage: Stage, view: View) -> tuple[Files, Any]:
+    def of_view(self, stage: DatasetStage, view: GroundTruth) -> tuple[Files, Any]:
         """A picture's own files, by their paths in the dataset's folder, and its data for `lists`, of JSON's types."""
 
-    def lists(self, stage: Stage, records: Sequence[Mapping[str, Any]]) -> Files:
+    def lists(self, stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> Files:
         """The files of all pictures together, by the numbers and records of all."""
 
 

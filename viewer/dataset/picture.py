@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerWarning
 from viewer.dataset.formats import WRITERS
-from viewer.dataset.sampling import Layout, camera, picture_seed
+from viewer.dataset.sampling import SceneLayout, camera, picture_seed
 from viewer.dataset.silhouettes import Ball, Silhouette, silhouettes
-from viewer.dataset.stage import Arrangement, Stage
-from viewer.dataset.view import Seen, View, lens_of
+from viewer.dataset.stage import Arrangement, DatasetStage
+from viewer.dataset.view import CopyInView, GroundTruth, lens_of
 from viewer.film.files import encode, image
 from viewer.options.table import keywords
 from viewer.renderer.render import centre_layers
@@ -29,7 +29,7 @@ OWN_LAYERS = ("class", "depth", "flow", "object", "position")  # made here; othe
 
 
 @dataclass(frozen=True)
-class Made:
+class FinishedPicture:
     """A finished picture: its files by their paths in the dataset's folder, and its record for the formats' lists, of
     JSON's types."""
 
@@ -41,10 +41,10 @@ class Made:
 class Maker:
     """Makes a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: DatasetStage) -> None:
         self.stage, self.recipe = stage, stage.recipe
         self._renderer: Renderer | None = None
-        self._scene: tuple[int, Layout, Arrangement] | None = None
+        self._scene: tuple[int, SceneLayout, Arrangement] | None = None
 
     def release(self) -> None:
         """Free the renderer."""
@@ -52,7 +52,7 @@ class Maker:
             self._renderer.release()
             self._renderer = None
 
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> FinishedPicture:
         """The picture of that number. Raises ViewerError where the renderer does."""
         view, linear, layers = self.view(number)
         files = {view.path("rgb"): encode.png(view.rgb, {}), view.path("depth"): self._depth(view.depth)}
@@ -63,9 +63,9 @@ class Maker:
         for name in self.recipe.formats:
             more, record[name] = WRITERS[name].of_view(self.stage, view)
             files |= more
-        return Made(number, files, record)
+        return FinishedPicture(number, files, record)
 
-    def view(self, number: int) -> tuple[View, NDArray[np.float32], dict[str, NDArray]]:
+    def view(self, number: int) -> tuple[GroundTruth, NDArray[np.float32], dict[str, NDArray]]:
         """A picture as arrays: its record, its linear colours (H, W, 3), and the recipe's layers by name."""
         recipe, (scene, index) = self.recipe, divmod(number, self.recipe.views)
         if self._scene is None or self._scene[0] != scene:
@@ -82,7 +82,7 @@ class Maker:
         there, position = found["instance"] >= 0, found["position"].astype(np.float64)
         owners = arranged.owners[found["instance"]]
         depth = np.where(there, (position - eye.origin) @ eye.basis()[2], 0.0)
-        view = View(
+        view = GroundTruth(
             number,
             scene,
             index,
@@ -99,7 +99,7 @@ class Maker:
             found["flow"] = self._flow(laid, scene, index, position, there)
         return view, picture.linear, {name: found[name] for name in recipe.layers}
 
-    def _shown(self, laid: Layout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
+    def _shown(self, laid: SceneLayout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
         """The renderer with a picture's scene; every option that differs among pictures is given."""
         environment = self.stage.environments[laid.environment]
         chosen: dict[str, Any] = {
@@ -125,7 +125,7 @@ class Maker:
         eye: Camera,
         owners: NDArray[np.int32],
         renderer: Renderer,
-    ) -> tuple[Seen, ...]:
+    ) -> tuple[CopyInView, ...]:
         """The copies in a picture."""
         whole: list[Silhouette | None] = [None] * len(arranged.things)
         if any(WRITERS[name].WHOLE for name in self.recipe.formats):
@@ -134,7 +134,7 @@ class Maker:
         right, up, forward = eye.basis()
         axes = np.stack([right, -up, forward])
         return tuple(
-            Seen(
+            CopyInView(
                 thing.kind,
                 axes @ thing.placement.rotation,
                 axes @ (thing.placement.position - eye.origin),
@@ -152,7 +152,7 @@ class Maker:
         return Ball(placed.position, shape.radius * placed.scale * (1 + 1e-5), corners)
 
     def _flow(
-        self, laid: Layout, scene: int, index: int, position: NDArray[np.float64], there: NDArray[np.bool_]
+        self, laid: SceneLayout, scene: int, index: int, position: NDArray[np.float64], there: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """(H, W, 2): from pixels' centres to where the next view of the scene has the same points, right and down; NaN
         where nothing is hit or the point is behind that camera, and in the last view."""

@@ -135,7 +135,7 @@ def _table(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class DatasetRecipe:
     """All of a recipe. A picture's number is its scene's times ``views`` and the number of its view.
 
     seed : of everything that is drawn. scenes : arrangements of models and light. views : pictures of each. size :
@@ -169,7 +169,7 @@ TABLES = {"cameras": Cameras, "poses": Poses, "lights": Lights, "environment": E
 RENDERING = {"spp": 8, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "ground": "none"}  # unless given
 
 
-def read(path: str) -> Recipe:
+def read(path: str) -> DatasetRecipe:
     """The recipe of a file. Raises ViewerError, in one line, for an unreadable or an invalid one."""
     try:
         with open(path, "rb") as file:
@@ -185,7 +185,7 @@ def read(path: str) -> Recipe:
     return parsed(given, path, str(Path(path).resolve().parent))
 
 
-def parsed(given: dict[str, Any], name: str, folder: str) -> Recipe:
+def parsed(given: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
     """The recipe of a file's tables. name : of the file. folder : which files are named from."""
     read_tables: dict[str, Any] = dict(given)
     if "models" in given:
@@ -199,7 +199,7 @@ def parsed(given: dict[str, Any], name: str, folder: str) -> Recipe:
         if key in given:
             read_tables[key] = f.table(kind, f"{name}: {key}", given[key])
     read_tables["render"] = rendering(given.get("render", {}), f"{name}: render")
-    found = replace(f.table(Recipe, name, read_tables), name=name, folder=folder)
+    found = replace(f.table(DatasetRecipe, name, read_tables), name=name, folder=folder)
     _check(found)
     return found
 
@@ -225,7 +225,7 @@ def rendering(given: Any, where: str) -> dict[str, Any]:
     return values
 
 
-def _check(recipe: Recipe) -> None:
+def _check(recipe: DatasetRecipe) -> None:
     """Raise ViewerError for parts that do not fit together."""
     name, cameras = recipe.name, recipe.cameras
     if recipe.pictures > MOST:

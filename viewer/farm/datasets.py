@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from viewer.dataset.picture import Made
-from viewer.dataset.stage import Stage
+from viewer.dataset.picture import FinishedPicture
+from viewer.dataset.stage import DatasetStage
 from viewer.farm import worker
 from viewer.farm.cluster import connected
 from viewer.farm.work import Task, Work
 
 
 def render_dataset(
-    stage: Stage,
+    stage: DatasetStage,
     numbers: Sequence[int],
     cluster: str,
     mix_builds: bool = False,
     notify: Callable[[str], None] | None = None,
-) -> Iterator[Made]:
+) -> Iterator[FinishedPicture]:
     """The pictures of these numbers, in any order. cluster, mix_builds : as of `viewer.farm.render`. notify : called
     with remarks on workers."""
     with connected(cluster) as client:

@@ -12,7 +12,7 @@ from viewer.farm.cluster import connected
 from viewer.farm.collect import ranges, tiles
 from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
 from viewer.farm.work import Task, Work
-from viewer.farm.worker import Recipe, Traced
+from viewer.farm.worker import RendererSpec, Traced
 from viewer.film.error.stop import stop_of
 from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
@@ -134,7 +134,7 @@ def _film(
         work = Work(client, mixed=mixed, notify=notify)
         settings, environment = travelling(renderer.settings)
         scene = work.hold(renderer.prepared.given, environment)
-        recipe = Recipe(scene, settings, renderer.camera)
+        recipe = RendererSpec(scene, settings, renderer.camera)
         if unit == "samples":
             units = list(sample_units(size, int(made.count.min()), samples, length))
         else:
@@ -213,7 +213,7 @@ def render_frames(
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, notify=notify)
         held = work.hold(scene, environment)
-        recipe = Recipe(held, settings)
+        recipe = RendererSpec(held, settings)
         tasks = [
             Task(k, f"frame {number}", worker.frame, (recipe, motion, render or {}, k, films))
             for k, number in enumerate(frames)

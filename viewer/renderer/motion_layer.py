@@ -15,7 +15,7 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
 
 
-class Moment(NamedTuple):
+class PosedFrame(NamedTuple):
     """A frame: the scene as it was posed and placed, and the camera."""
 
     scene: Scene
@@ -23,7 +23,7 @@ class Moment(NamedTuple):
 
 
 def motion(
-    of: HitAttributes, camera: Camera, before: Moment, hits: NDArray, positions: NDArray[np.float64]
+    of: HitAttributes, camera: Camera, before: PosedFrame, hits: NDArray, positions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """(H, W, 2): from where the hits (H, W) of the pixels' centres were in the last frame to these centres, right and
     down. 0 without a hit, and where the point was not in front of the camera or not there.

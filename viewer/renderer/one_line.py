@@ -6,7 +6,7 @@ from typing import Any
 
 from viewer.base.errors import warn
 from viewer.options.table import check
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import NAMES, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
@@ -45,7 +45,7 @@ def render(
         raise unknown_keyword(name, "render", (*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS))
     if moment is not None or animation is not None or shutter is not None:
         given = scene_given(scene, options)
-        found = playing(given.given if isinstance(given, Prepared) else given, animation)
+        found = playing(given.given if isinstance(given, PreparedScene) else given, animation)
         warn(moment_remarks(found, check("moment", moment)))
         times = check("moment", moment) or 0.0, check("fps", fps)
         scene = shown_at(found, *times, check("shutter", shutter), check("motion_keys", motion_keys))

@@ -20,7 +20,7 @@ from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
 from viewer.renderer.hit_layers import SEEN, HitLayers
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers
-from viewer.renderer.motion_layer import Moment
+from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.sampling.denoising import MOST_FEATURES, denoised, features_of
 from viewer.renderer.sampling.partial_film import film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
@@ -99,7 +99,7 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         samples = np.ones(wanted.size[::-1], np.int32) if picture.film is None else picture.film.count
         placed.fill(renderer.camera, samples, renderer.last_frame() if renderer.last_frame is not None else None)
         if "motion" in made:
-            renderer.last_frame = partial(Moment, renderer.prepared.scene, renderer.camera)
+            renderer.last_frame = partial(PosedFrame, renderer.prepared.scene, renderer.camera)
         if "samples" in beside and picture.film is not None:
             made["samples"] = picture.film.count.astype(np.int32)
     finally:

@@ -29,14 +29,14 @@ from viewer.renderer.device.limits import check_limits
 from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import fitted, view
 from viewer.renderer.inputs.lighting import scene_lighting
-from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
+from viewer.renderer.inputs.prepared import PreparedScene, adapted, agrees, arranged, keeps_structure, prepare
 from viewer.renderer.inputs.program_file import renewed
 from viewer.renderer.inputs.registered import registered
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, placed, scene_given, settings_given
 from viewer.renderer.layers import checked_layers
-from viewer.renderer.motion_layer import Moment
+from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.render import PictureRequest, render_picture, resumed_film
 from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, check_denoiser, denoiser_of
@@ -101,7 +101,7 @@ class Renderer:
         # A wrong one is told before a file is read.
         scene = scene_given(scene, options, (settings or Settings()).replace(**asked).max_texture)
         chosen = _chosen(settings or Settings(), scene, settings, options)
-        if not isinstance(scene, Prepared):
+        if not isinstance(scene, PreparedScene):
             prepared = prepare(scene, chosen, progress)
         elif scene.current and agrees(chosen, scene):
             prepared = scene
@@ -110,7 +110,7 @@ class Renderer:
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
         found = device if isinstance(device, Device) else tuned_device(chosen)
-        self.last_frame: Callable[[], Moment] | None = None
+        self.last_frame: Callable[[], PosedFrame] | None = None
         self._animated = AnimatedParts()
         self.lock = FairLock(found.check)  # the same for all devices that `revive` may open
         self._own(GpuScene(found, prepared))
@@ -142,7 +142,7 @@ class Renderer:
         return self.gpu_scene.resources
 
     @property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> PreparedScene:
         """The scene as it is shown, with its structure and tables."""
         return self.gpu_scene.prepared
 
@@ -227,7 +227,7 @@ class Renderer:
             animated = animated.copy()
             if scene is None:  # which light, ground and glass have become part of
                 changes = {"light": (), "classic": False, **changes}
-            shown = self.scene if scene is None else scene.given if isinstance(scene, Prepared) else scene
+            shown = self.scene if scene is None else scene.given if isinstance(scene, PreparedScene) else scene
             scene = animated.at(shown, options.check("moment", moment), animation)
         chosen = _chosen(self.settings, scene, settings, changes)
         differences = self.settings.differences(chosen)
@@ -242,7 +242,7 @@ class Renderer:
             return deepest
         before, goal = self.prepared, None
         given, near = before.given, before
-        if isinstance(scene, Prepared):
+        if isinstance(scene, PreparedScene):
             given = scene.given
             if scene.current or scene.structure.built is before.structure.built:
                 goal, near = (scene if agrees(chosen, scene) else None), scene
@@ -327,7 +327,7 @@ class Renderer:
         where it is None."""
         return self.gpu_scene.bind(program, self.settings, stepwise)
 
-    def upload(self, prepared: Prepared | None = None) -> Iterator[float]:
+    def upload(self, prepared: PreparedScene | None = None) -> Iterator[float]:
         """Bring the memories of the scene, or of one that `update` will be given, to the device in pieces of a few
         milliseconds; yields the share that is done.
 
@@ -336,7 +336,7 @@ class Renderer:
         return self.gpu_scene.upload(self.settings, prepared)
 
     @exclusive
-    def discard(self, prepared: Prepared) -> None:
+    def discard(self, prepared: PreparedScene) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""
         self.gpu_scene.discard(prepared)
 
@@ -484,10 +484,10 @@ class Renderer:
 
 
 def _chosen(
-    now: Settings, scene: Scene | Prepared | None, settings: Settings | None, changes: Mapping[str, Any]
+    now: Settings, scene: Scene | PreparedScene | None, settings: Settings | None, changes: Mapping[str, Any]
 ) -> Settings:
     """The settings asked for: by which a scene was prepared hold with it, unless others are given."""
-    if settings is None and isinstance(scene, Prepared):
+    if settings is None and isinstance(scene, PreparedScene):
         now = now.replace(**{name: scene.settings[name] for name in PREPARED})
     return (settings or now).replace(**changes)
 

@@ -12,14 +12,16 @@ from viewer.cli.faults import explained
 from viewer.cli.workers import answers
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import Progress
-    from viewer.dataset.picture import Made, Maker
-    from viewer.dataset.stage import Stage
+    from viewer.cli.progress import TerminalProgress
+    from viewer.dataset.picture import FinishedPicture, Maker
+    from viewer.dataset.stage import DatasetStage
 
 MAKER = "viewer.cli.dataset.pictures:Pictures"
 
 
-def pictures(stage: Stage, numbers: Sequence[int], arguments: Namespace, progress: Progress) -> Iterator[Made]:
+def pictures(
+    stage: DatasetStage, numbers: Sequence[int], arguments: Namespace, progress: TerminalProgress
+) -> Iterator[FinishedPicture]:
     """The pictures of these numbers, in any order. Raises ViewerError for the first that fails in another process, and
     the errors of `Maker` in this one."""
     if not numbers:
@@ -59,14 +61,14 @@ class Pictures:
     def __init__(self) -> None:
         self._maker: Maker | None = None
 
-    def render(self, task: Namespace, progress: Progress) -> tuple[Made | None, str]:
+    def render(self, task: Namespace, progress: TerminalProgress) -> tuple[FinishedPicture | None, str]:
         """The picture of a task, or its fault."""
         from viewer.dataset.picture import Maker
-        from viewer.dataset.stage import Stage
+        from viewer.dataset.stage import DatasetStage
 
         try:
             if self._maker is None:
-                self._maker = Maker(Stage(task.recipe))
+                self._maker = Maker(DatasetStage(task.recipe))
             return self._maker.make(task.number), ""
         except Exception as error:
             if task.debug:

@@ -9,7 +9,7 @@ from typing import Any
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.refit import WIDTH, levels
 from viewer.renderer.device import deform_passes as forms
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.stream.compile.memories import tables_of
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Record
@@ -25,7 +25,7 @@ Passes = dict[tuple[Any, ...], tuple[forms.PassForm, TablePass]]
 Drawn = Generator[Draw, Any, Stream]  # a part of a job that returns a stream
 
 
-class Deformer:
+class GpuDeformer:
     """Keeps the memories of one structure's deforming objects in their poses, by jobs.
 
     Draws follow from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
@@ -40,7 +40,7 @@ class Deformer:
         self.streams: dict[str, Stream] = {}
         self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
 
-    def job(self, prepared: Prepared) -> Job:
+    def job(self, prepared: PreparedScene) -> Job:
         """Bring the memories of a scene over the structure up to date; no step where they are."""
         tables, version = self.tables(prepared), self.deforming.version
         held = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
@@ -60,7 +60,7 @@ class Deformer:
             self._passes.clear()
             self.resources.drop(old.trees.tables)
 
-    def tables(self, prepared: Prepared) -> dict[str, Table]:
+    def tables(self, prepared: PreparedScene) -> dict[str, Table]:
         """The tables of deforming data, by name, of those that programs may read; they are then on the device."""
         found = {name: table for name, table in tables_of(prepared.made()).items() if name in NAMES}
         for table in found.values():

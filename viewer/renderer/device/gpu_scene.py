@@ -22,12 +22,12 @@ from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES, PictureProgram, light_layers
 from viewer.renderer.device.deform_passes import read_tables
-from viewer.renderer.device.deformer import Deformer
+from viewer.renderer.device.deformer import GpuDeformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.grid_build import GridBuild
 from viewer.renderer.device.machine_pool import Key, MachinePool, ways
 from viewer.renderer.device.scene_upload import replace_scene
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
@@ -53,14 +53,14 @@ class GpuScene:
     deformer : of the structure's deforming objects, where it has some. reloads : of the shaders' files, so far.
     """
 
-    def __init__(self, device: Device, prepared: Prepared) -> None:
+    def __init__(self, device: Device, prepared: PreparedScene) -> None:
         settle(device)
         self.device, self.prepared, self.version = device, prepared, next(_VERSIONS)
         self.resources = Resources(device)
         self.machines = MachinePool(device, self.resources, self.bind)
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
-        self.deformer: Deformer | None = None
+        self.deformer: GpuDeformer | None = None
         self.reloads = 0
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._instances: TwoLevel | None = None
@@ -119,7 +119,11 @@ class GpuScene:
     # -- change ----------------------------------------------------------------------------------------------------
 
     def show(
-        self, goal: Prepared, moved: NDArray[np.intp], rebuilt: Callable[[], Prepared], posed: Sequence[int] = ()
+        self,
+        goal: PreparedScene,
+        moved: NDArray[np.intp],
+        rebuilt: Callable[[], PreparedScene],
+        posed: Sequence[int] = (),
     ) -> None:
         """Put ``goal`` in the place of the scene on show. Pictures in progress are to be abandoned.
 
@@ -170,7 +174,7 @@ class GpuScene:
         if goal.structure is not before.structure:
             self._build_or_return(before)
 
-    def _build_or_return(self, before: Prepared) -> None:
+    def _build_or_return(self, before: PreparedScene) -> None:
         """Build a grid that is built on the device; show the scene from before where it does not fit."""
         try:
             self._build()
@@ -211,7 +215,7 @@ class GpuScene:
             self._grid_build.release()
             self._grid_build = None
 
-    def _with_other_trees(self, goal: Prepared, structure: Structure) -> Structure | None:
+    def _with_other_trees(self, goal: PreparedScene, structure: Structure) -> Structure | None:
         """A structure that has been built in the background, because the trees of this one have grown too dear; it then
         serves another pose."""
         deforming, again, held = structure.deforming, structure.again, self._rebuilder
@@ -248,7 +252,7 @@ class GpuScene:
             self.deformer = None
             self.resources.settling.clear()
         if deforming is not None and self.deformer is None and self.device.limits is None:
-            self.deformer = Deformer(self.device, self.resources, deforming)
+            self.deformer = GpuDeformer(self.device, self.resources, deforming)
             owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
             self.resources.settling.append(lambda: owner()._pose())  # type: ignore[union-attr]
 
@@ -336,7 +340,7 @@ class GpuScene:
         return self._linked(self.prepared, program, settings, stepwise)
 
     def _linked(
-        self, prepared: Prepared, program: Program, settings: Settings, stepwise: bool | None = None
+        self, prepared: PreparedScene, program: Program, settings: Settings, stepwise: bool | None = None
     ) -> LinkedProgram:
         stepwise = settings.stepwise if stepwise is None else stepwise
         if prepared.structure.whole == "stack" and not self.device.array_stores:
@@ -379,7 +383,7 @@ class GpuScene:
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
-    def upload(self, settings: Settings, prepared: Prepared | None = None) -> Iterator[float]:
+    def upload(self, settings: Settings, prepared: PreparedScene | None = None) -> Iterator[float]:
         """Bring the memories of the scene, or of one that `show` will be given, to the device in pieces of a few
         milliseconds; yields the share that is done.
 
@@ -393,7 +397,7 @@ class GpuScene:
             memories += read_tables(deforming, tables_of(modules))
         return self.resources.upload(memories)
 
-    def discard(self, prepared: Prepared) -> None:
+    def discard(self, prepared: PreparedScene) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""
         kept = {id(memory) for module in self.prepared.made() for memory in module.memories}
         with self.device.current():
@@ -430,7 +434,7 @@ class GpuScene:
         }
 
 
-def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
+def _form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]:
     """The chosen program's modules beside traversal and first hits."""
     single = prepared.look.principled and settings.machine == "singlepass"
     return settings.form(

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from viewer.renderer.device.machine_pool import MachinePool
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.resources import Resources
 
 
-def replace_scene(before: Prepared, after: Prepared, resources: Resources, machines: MachinePool) -> bool:
+def replace_scene(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> bool:
     """Bring ``after`` to the device in the place of ``before``; whether the machines stay.
 
     Where modules differ in numbers alone, the tables of ``after`` take the places of those of ``before``, and nothing
@@ -43,7 +43,7 @@ def replace_scene(before: Prepared, after: Prepared, resources: Resources, machi
     return True
 
 
-def _modules(before: Prepared, after: Prepared) -> tuple[list[Module], list[Module]]:
+def _modules(before: PreparedScene, after: PreparedScene) -> tuple[list[Module], list[Module]]:
     """Those with tables of the scene, as far as programs may know them, and their counterparts."""
     old, new = before.scene_modules(), after.shading[1:]
     if before.lighting.made:
@@ -53,7 +53,7 @@ def _modules(before: Prepared, after: Prepared) -> tuple[list[Module], list[Modu
     return [*old, *before.structure.made()], [*new, *after.structure.made_like(before.structure)]
 
 
-def _drop(before: Prepared, after: Prepared, resources: Resources, machines: MachinePool) -> None:
+def _drop(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> None:
     machines.release()
     kept = {id(memory) for module in after.made() for memory in module.memories}
     resources.drop(memory for module in before.made() for memory in module.memories if id(memory) not in kept)

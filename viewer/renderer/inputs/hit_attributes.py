@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.mattes.labels import Labels, assets, classes, material_names, objects, parts
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.scene.instance import meshes_of, transforms_of
 from viewer.scene.mesh import Mesh
 
 
 class HitAttributes:
-    """Of hits (N,) with the numbers of their instances, -1 for none, as `Prepared.instance_numbers` has them."""
+    """Of hits (N,) with the numbers of their instances, -1 for none, as `PreparedScene.instance_numbers` has them."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: PreparedScene) -> None:
         self.prepared, self.scene = prepared, prepared.scene
         self.meshes = meshes_of(self.scene.instances)
 

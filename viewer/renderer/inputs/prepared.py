@@ -54,7 +54,7 @@ Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedScene:
     """A scene ready to be uploaded; made without OpenGL, so that a worker thread can.
 
     given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
@@ -234,9 +234,9 @@ def prepare(
     scene: Scene,
     settings: Settings | None = None,
     progress: Report | None = None,
-    before: Prepared | None = None,
+    before: PreparedScene | None = None,
     **options: Any,
-) -> Prepared:
+) -> PreparedScene:
     """Build a scene's structure, over its flattened triangles or over instances of its meshes, and its lighting.
 
     options : of `viewer.renderer.inputs.settings.PREPARED`, over those of ``settings``.
@@ -278,7 +278,7 @@ def with_textures_within(scene: Scene, most: int) -> Scene:
     return replace(scene, textures=made)
 
 
-def keeps_structure(before: Prepared, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
+def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
     """Whether the structure serves another ``scene`` too, once instances that have ``moved`` stand where they do now,
     and meshes that are ``posed`` have been deformed where their objects are."""
     if before.settings.recipe() != settings.recipe() or changes.geometry:
@@ -293,8 +293,8 @@ def keeps_structure(before: Prepared, scene: Scene, settings: Settings, changes:
 
 
 def adapted(
-    before: Prepared, given: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
-) -> Prepared:
+    before: PreparedScene, given: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
+) -> PreparedScene:
     """Another scene or other lighting over the same structure."""
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
@@ -330,7 +330,7 @@ def adapted(
     )
 
 
-def _keeps_look(before: Prepared, changes: SceneChanges) -> bool:
+def _keeps_look(before: PreparedScene, changes: SceneChanges) -> bool:
     """Whether the look is that of before: it follows shapes where they hold volumes alone."""
     if changes.geometry or changes.attributes or changes.materials or changes.textures:
         return False
@@ -343,9 +343,9 @@ def _prepared(
     settings: Settings,
     lighting: Lighting,
     progress: Report | None,
-    before: Prepared | None = None,
+    before: PreparedScene | None = None,
     changes: SceneChanges | None = None,
-) -> Prepared:
+) -> PreparedScene:
     """With a new structure."""
     recipe = settings.recipe()
     if recipe.accel == "auto":
@@ -372,7 +372,7 @@ def _prepared(
     if look.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
     starts = np.cumsum([0, *(len(scene.meshes[each.mesh].triangles) for each in scene.instances)], dtype=np.int64)
-    return Prepared(given, scene, settings, structure, recipe, shading, lighting, materials, starts, look, flat)
+    return PreparedScene(given, scene, settings, structure, recipe, shading, lighting, materials, starts, look, flat)
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
@@ -410,7 +410,7 @@ def _looks(
     materials: list[Material],
     lighting: Lighting,
     look: Look,
-    before: Prepared | None,
+    before: PreparedScene | None,
     changes: SceneChanges | None,
 ) -> list[Module]:
     """The modules of materials and textures; those of before that serve on."""
@@ -425,6 +425,6 @@ def _looks(
     return with_tables(old, materials, look, count, density)
 
 
-def agrees(settings: Settings, prepared: Prepared) -> bool:
+def agrees(settings: Settings, prepared: PreparedScene) -> bool:
     """Whether a scene was prepared by these settings."""
     return settings.differences(prepared.settings).keys().isdisjoint(PREPARED)

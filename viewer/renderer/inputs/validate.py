@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError, warn
 from viewer.formats.named import kind_of
 from viewer.formats.objects.take import taken
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.scene import Scene
 
 SCENE_KEYWORDS = ("variant", "lenient", "up")  # of what is no `Scene` yet
 
 
-def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene | Prepared:
+def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene | PreparedScene:
     """The scene itself, or that of a name, arrays or another library's object as of `viewer.load`, with its warnings.
 
     options : keywords of the call; those of the scene are taken out, and a camera is converted with the scene.
@@ -27,7 +27,7 @@ def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = N
     Raises ViewerError for other objects, for a scene with references to missing parts, and for a file that cannot be
     read.
     """
-    if isinstance(scene, Prepared):
+    if isinstance(scene, PreparedScene):
         return scene
     if isinstance(scene, Scene):
         scene.check()

@@ -23,7 +23,7 @@ from viewer.photons.sort import list_size
 from viewer.programs import LEVELS, photon_emission, photon_frame
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.photon_map.photon_cells import PhotonCells, map_settings
 from viewer.scene.camera import Camera
@@ -289,7 +289,7 @@ def _grouped(steps: Iterator[float]) -> Iterator[float]:
     return (share for number, share in enumerate(steps) if number % TOGETHER == 0)
 
 
-def _keys(prepared: Prepared, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
+def _keys(prepared: PreparedScene, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
     """Of the machines that emit photons, and that trace a frame of them, in streams of that size."""
     form = "photons", prepared.dispersive, prepared.absorbing, prepared.nested
     common = size, False, settings.passes, settings.sampler
@@ -306,7 +306,9 @@ def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[floa
     return 0.0, FIRST_PIXELS * pixel
 
 
-def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int, kinds: int) -> PhotonGrid:
+def _grid(
+    prepared: PreparedScene, settings: Settings, camera: Camera, height: int, number: int, kinds: int
+) -> PhotonGrid:
     """For a number of kinds of photons. Cells of a fortieth of the scene, or, of a progressive estimate, a little
     larger than its greatest radius; in steps, so that the map lasts while the camera moves a little."""
     low, high = np.asarray(bounds_in_motion(prepared.scene), np.float64)

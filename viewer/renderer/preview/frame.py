@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from viewer.film.device_film import FilmBuffer
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.preview.scheduler import Frame
+from viewer.renderer.preview.scheduler import ScheduledFrame
 from viewer.renderer.sampling.frame_plan import Event
 from viewer.scene.camera import Camera
 from viewer.stream.gl.objects import Moment
@@ -29,7 +29,7 @@ class FrameJob:
     its light, found its surfaces, and ended.
     """
 
-    frame: Frame
+    frame: ScheduledFrame
     camera: Camera
     film: FilmBuffer | None
     first: int = 0

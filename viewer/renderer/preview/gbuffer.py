@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.preview.gbuffer_raster import GBufferRaster, raster_scene
 from viewer.renderer.preview.scheduler import rasterises
 from viewer.renderer.sampling.parts import RendererParts
@@ -28,7 +28,7 @@ class GBuffer:
         self._pixels = 0  # of the window
         self._made: GBufferRaster | None = None
         self._batch = Batch()  # of programs still to compile
-        self._seen: Prepared | None = None  # the scene of the last picture
+        self._seen: PreparedScene | None = None  # the scene of the last picture
         self._reloads = 0  # of the shaders' files, when its programs were made
 
     def fit(self, pixels: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from viewer.denoise.reprojection import MOST_MOVED, Changes
 from viewer.options.declare import Affects
 from viewer.options.table import part
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import VIEW, Settings
 from viewer.renderer.preview.scheduler import SHORT_PATHS
@@ -23,7 +23,7 @@ def of_motion(settings: Settings) -> Settings:
     return settings.replace(pixel_filter="point", roulette=SHORT_PATHS)
 
 
-def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings) -> Changes | None:
+def changes(before: PreparedScene, were: Settings, now: PreparedScene, settings: Settings) -> Changes | None:
     """From one picture to the next; None where they have nothing to do with each other, as in another environment."""
     differences = were.differences(settings)
     other = {name for name, affects in differences.items() if affects > Affects.MACHINE}.difference(VIEW)

@@ -25,7 +25,7 @@ from viewer.stream.gl.stream import Stream
 PLAIN = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
-class Passes(NamedTuple):
+class CompiledPasses(NamedTuple):
     """From light and surfaces to the picture."""
 
     wavelets: Wavelets
@@ -51,7 +51,7 @@ class PreviewPasses:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.held: Passes | None = None
+        self.held: CompiledPasses | None = None
         self._parts: dict[str, Any] = {}
         self._batch = Batch()  # of programs still to compile
         self._rehearsed: set[str] = set()  # projections of cameras
@@ -61,7 +61,7 @@ class PreviewPasses:
         """Whether nothing is left to compile."""
         return self.held is not None and not self._batch
 
-    def made(self) -> Passes:
+    def made(self) -> CompiledPasses:
         """The passes, compiled."""
         if self.held is None:
             self.prepare()
@@ -86,7 +86,7 @@ class PreviewPasses:
             self._batch += batch
             yield len(self._parts) / len(_KINDS)
         if self.held is None:
-            self.held = Passes(**self._parts)
+            self.held = CompiledPasses(**self._parts)
 
     def warm(self) -> Iterator[float]:
         """Make, compile and rehearse them, a step at a time; may be abandoned. Raises ShaderError."""

@@ -10,7 +10,7 @@ from viewer.denoise.reprojection import POSED_INPUTS
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES, VERTEX
 from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.scene.camera import Camera
 from viewer.stream.compile.memories import tables_of
 from viewer.stream.compile.source import Source
@@ -24,14 +24,14 @@ from viewer.stream.gl.stream import Stream
 INPUTS = {"lit": LIT, "features": FEATURES, "now": POINT, "past": POINT}
 
 
-def posed_motion_sources(prepared: Prepared, resources: Resources) -> Iterator[tuple[str, Source]]:
+def posed_motion_sources(prepared: PreparedScene, resources: Resources) -> Iterator[tuple[str, Source]]:
     """The fragment programs for a scene that deforms, by name."""
     yield "point_of", pass_source("film/denoise/point_of", {"posed": VERTEX}, POINT)
     yield "flow", table_pass_source(_modules(prepared), INPUTS, FLOW, resources, planar=True)
     yield "reproject", pass_source("film/denoise/reproject", POSED_INPUTS, HISTORY, True, ("POSED",))
 
 
-def _modules(prepared: Prepared) -> tuple[Module, ...]:
+def _modules(prepared: PreparedScene) -> tuple[Module, ...]:
     """Inputs of the motion vectors from a scene."""
     tables = tables_of(prepared.modules())
     return (Module("flow", (), "film/denoise/flow.glsl", (tables["faces"], tables["instances"])),)
@@ -73,7 +73,7 @@ class PosedMotion:
         self._pass(scene.prepared, scene.resources).draw(streams, made, **view_uniforms(camera, lit.size), **values)
         return made
 
-    def _pass(self, prepared: Prepared, resources: Resources) -> TablePass:
+    def _pass(self, prepared: PreparedScene, resources: Resources) -> TablePass:
         modules = _modules(prepared)
         key = tuple(map(id, modules[0].memories))
         if self._flow is None or self._flow[0] != key:

@@ -16,7 +16,7 @@ from viewer.denoise.reprojection import Changes, History
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.device.machine_pool import compiled
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.gbuffer import GBuffer
@@ -33,11 +33,11 @@ from viewer.renderer.preview.scheduler import (
     LIGHT_OF_DRAWN,
     MOST_FEATURES,
     MOST_TOGETHER,
-    Frame,
+    ScheduledFrame,
     Scheduler,
 )
 from viewer.renderer.sampling.denoising import denoised
-from viewer.renderer.sampling.frame_plan import Event, Progress
+from viewer.renderer.sampling.frame_plan import Event, PlanProgress
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.stream.gl.objects import Moment
 from viewer.stream.gl.programs.compiler import Batch
@@ -63,8 +63,8 @@ class Preview:
         self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
-        self._seen: tuple[Prepared, Settings] | None = None  # of the film before
-        self._extent: tuple[Prepared, float] | None = None  # the diagonal of a scene
+        self._seen: tuple[PreparedScene, Settings] | None = None  # of the film before
+        self._extent: tuple[PreparedScene, float] | None = None  # the diagonal of a scene
         self._number = 0  # of the next preview's first sample
         self._last: Stream | None = None
 
@@ -141,7 +141,7 @@ class Preview:
         picture = None
         for step in self._steps(job, film, size):
             picture = step
-            yield Progress(1.0)
+            yield PlanProgress(1.0)
         return picture
 
     def picture(self, job: FrameJob, whole: tuple[int, int]) -> Iterator[Stream | None]:
@@ -287,7 +287,7 @@ class Preview:
         yield None
         yield upsampling.compose(light, features.blocks[0].stream, camera)
 
-    def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: Frame) -> tuple[int, int]:
+    def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
         at least `FINER` times as wide, and at rest the whole."""
         pixels = whole[0] * whole[1]

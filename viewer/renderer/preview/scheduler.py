@@ -243,7 +243,7 @@ class OnShow:
 
 
 @dataclass(frozen=True)
-class Frame:
+class ScheduledFrame:
     """The next frame: a preview, a picture, or more samples for the one on show.
 
     size : (width, height), pixels; scale : its width by the whole picture's. samples : that every pixel will have;
@@ -294,21 +294,21 @@ class Scheduler:
 
     # -- the next frame --------------------------------------------------------------------------------------------
 
-    def next(self, on_show: OnShow, budget: float) -> Frame:
+    def next(self, on_show: OnShow, budget: float) -> ScheduledFrame:
         """The next frame. budget : seconds until the window wants to answer."""
         size, pixels = on_show.size, on_show.size[0] * on_show.size[1]
         if on_show.complete and on_show.refilters:
-            return Frame(size, 1.0, on_show.samples, 0)
+            return ScheduledFrame(size, 1.0, on_show.samples, 0)
         if on_show.complete:
             seconds = min(self.batches.seconds, max(on_show.seconds_left, 0.0))
             added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)
-            return Frame(size, 1.0, on_show.samples + added, added)
+            return ScheduledFrame(size, 1.0, on_show.samples + added, added)
         if not on_show.changed:
             scale = self._rung(on_show, pixels)
             if scale < 1:
                 rung = replace(self._preview(on_show, scale, 1, True, budget), at_rest=True)
                 return rung if self.concurrent else replace(rung, together=False, queued=False)
-            return Frame(size, 1.0, 1, 1, budget=budget)
+            return ScheduledFrame(size, 1.0, 1, 1, budget=budget)
         budget, share, scales = max(budget, 1e-3), 1.0, SCALES
         if on_show.reconstructs:
             # Where pictures are warped to the camera in between, one may take longer.
@@ -322,13 +322,13 @@ class Scheduler:
         in_motion = on_show.reconstructs and on_show.progressive and (on_show.moving or scale < 1 or on_show.warps)
         return self._preview(on_show, scale, samples, in_motion, budget)
 
-    def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> Frame:
+    def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> ScheduledFrame:
         width, height = on_show.size
         size = max(1, round(width * scale)), max(1, round(height * scale))
         few = size[0] * size[1] <= min(MOST_TOGETHER, TOGETHER * (self.light.rate or 0.0))
         together = in_motion and (few or self.concurrent)
         queued = together and (self.concurrent or not self.queue.timing_due)
-        return Frame(
+        return ScheduledFrame(
             size,
             scale,
             samples,
@@ -357,7 +357,7 @@ class Scheduler:
 
     # -- costs -----------------------------------------------------------------------------------------------------
 
-    def note_frame(self, frame: Frame, seconds: float, fixed: float = 0.0) -> None:
+    def note_frame(self, frame: ScheduledFrame, seconds: float, fixed: float = 0.0) -> None:
         """A frame took ``seconds``; ``fixed``: those of them that do not grow with its light's pixels."""
         traced = frame.pixels * frame.added
         self.tile_rows.forget()

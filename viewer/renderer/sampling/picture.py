@@ -18,7 +18,7 @@ from viewer.film.tonemap import srgb8
 from viewer.kernels.records import HIT
 from viewer.options.table import OPTIONS
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.sampling.darkness import darkness
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
@@ -126,7 +126,7 @@ class Picture:
 def collect(
     part: Tile,
     device: Device,
-    prepared: Prepared,
+    prepared: PreparedScene,
     linear: NDArray[np.float32] | None,
     layers: Mapping[str, NDArray],
 ) -> None:

@@ -29,7 +29,7 @@ from viewer.renderer.sampling.frame_plan import (
     FramePlan,
     PhotonMapBuilt,
     PhotonMapProgress,
-    Progress,
+    PlanProgress,
     TileDone,
     TileUnderWay,
 )
@@ -170,7 +170,7 @@ class Sampler:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
             if isinstance(film, FilmBuffer) and not film.waits(rectangle):
                 done += count
-                yield Progress(done / sweep.pixels)
+                yield PlanProgress(done / sweep.pixels)
                 continue
             stats = Stats()
             # Rasterised first hits, unless all samples share one eye ray, are those of one sample: each is a run of
@@ -196,7 +196,7 @@ class Sampler:
                     if machine is not None and (tile is None or tile.machine is not machine):
                         begun = machine.linked.counted is run.program  # else first hits and photons come before it
                         tile = Tile(*rectangle, machine) if begun else None
-                    yield Progress(share) if tile is None else TileUnderWay(share, tile)
+                    yield PlanProgress(share) if tile is None else TileUnderWay(share, tile)
                 stats.add(executor.stats)
             machine = executor.machine
             assert machine is not None

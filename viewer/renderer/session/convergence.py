@@ -11,7 +11,7 @@ from viewer.film.error.stop import Stop, bound
 from viewer.film.film import Film
 from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import Frame, OnShow
+from viewer.renderer.preview.scheduler import OnShow, ScheduledFrame
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.session.progress import ProgressEstimate
 from viewer.renderer.session.session_film import SessionFilm
@@ -91,7 +91,7 @@ class Convergence:
                 self.error = self.film.error()
         self.converged = self._reached()
 
-    def next(self, frame: Frame, renderer: RendererParts) -> tuple[bool, FilmBuffer | None]:
+    def next(self, frame: ScheduledFrame, renderer: RendererParts) -> tuple[bool, FilmBuffer | None]:
         """A frame begins: whether it is of another picture than the one on show, and the film that it adds to."""
         self.refilters = False
         if self.complete:

@@ -13,17 +13,17 @@ from viewer.film.device_film import FilmBuffer
 from viewer.film.error.stop import Stop
 from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, Frame, Scheduler, stream_shape
+from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, ScheduledFrame, Scheduler, stream_shape
 from viewer.renderer.sampling.frame_plan import (
     Event,
     PhotonMapBuilt,
     PhotonMapProgress,
-    Progress,
+    PlanProgress,
     TileDone,
     TileUnderWay,
     Tiling,
@@ -77,7 +77,7 @@ class FrameRunner:
         concurrent = self.shown is not None and self.renderer.device.concurrent
         self.scheduler.reset(self.tile[1] if self.tile is not None else 1, concurrent)
 
-    def adapt(self, before: Prepared, differences: Mapping[str, Affects]) -> None:
+    def adapt(self, before: PreparedScene, differences: Mapping[str, Affects]) -> None:
         """Scene or settings are others than they were."""
         if not TIMED.isdisjoint(differences.values()) or _size(self.renderer.prepared) != _size(before):
             self.reset_timing()
@@ -118,7 +118,9 @@ class FrameRunner:
 
     # -- a frame ---------------------------------------------------------------------------------------------------
 
-    def begin(self, frame: Frame, film: FilmBuffer | None, whole: tuple[int, int], stop: Stop, fresh: bool) -> None:
+    def begin(
+        self, frame: ScheduledFrame, film: FilmBuffer | None, whole: tuple[int, int], stop: Stop, fresh: bool
+    ) -> None:
         """Begin a frame. film : that it adds to. whole : (width, height) of the picture on the screen. stop : the rules
         of its samples. ``fresh``: of another picture than the one on show."""
         renderer, preview = self.renderer, self.preview
@@ -136,7 +138,7 @@ class FrameRunner:
             job.steps = self._reconstructed(job, preview, tiles, whole, stop.spp)
         self.job, self._last, self._share = job, None, 0.0
 
-    def _pose(self, frame: Frame) -> None:
+    def _pose(self, frame: ScheduledFrame) -> None:
         """Deforming objects are posed before the frame's time is taken: that costs the same for a picture of
         any size."""
         device = self.renderer.device
@@ -183,7 +185,7 @@ class FrameRunner:
         device = self.renderer.device
         if not self._over(job):
             self.pending = True
-            return Progress(self._share)
+            return PlanProgress(self._share)
         before, asks = device.in_vain, self.scheduler.concurrent
         start = self._moment() if asks and not job.frame.queued else None
         with device.polling(asks):
@@ -290,6 +292,6 @@ class FrameRunner:
             self._preview = None
 
 
-def _size(prepared: Prepared) -> tuple[str, int]:
+def _size(prepared: PreparedScene) -> tuple[str, int]:
     """The key of measured speeds: the same after motion, though a structure is rebuilt."""
     return prepared.structure.name, prepared.scene.triangle_count

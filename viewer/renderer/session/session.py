@@ -20,7 +20,7 @@ from viewer.film.film import Film
 from viewer.film.layers import NOISY
 from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import SETTLED, Scheduler
@@ -231,7 +231,7 @@ class Session:
 
     @exclusive
     def update(
-        self, scene: Scene | Prepared | None = None, settings: Settings | None = None, **changes: Any
+        self, scene: Scene | PreparedScene | None = None, settings: Settings | None = None, **changes: Any
     ) -> Affects:
         """`Renderer.update`, after which the picture restarts where anything has changed.
 

@@ -18,7 +18,7 @@ TELLING = 0.5  # seconds between two lines of progress
 MOST_WAITING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
 
 
-class Loop(Protocol):
+class EventLoop(Protocol):
     """An event loop, as rendercanvas has it."""
 
     def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
@@ -36,7 +36,7 @@ class Drive:
     """
 
     def __init__(
-        self, view: CanvasView, canvas: Any, loop: Loop, tell: Callable[[str], None] = lambda text: None
+        self, view: CanvasView, canvas: Any, loop: EventLoop, tell: Callable[[str], None] = lambda text: None
     ) -> None:
         self.view, self.canvas = view, canvas
         self._loop, self._tell = loop, tell

@@ -19,8 +19,8 @@ from viewer.viewport.controls.pose import (
     ENDS,
     FINEST,
     MOVE_SECONDS,
+    CameraPose,
     Move,
-    Pose,
     diagonal,
     finite,
     heading,
@@ -63,7 +63,7 @@ class CameraController:
     """
 
     entered: bool
-    _pose: Pose
+    _pose: CameraPose
     _lens: tuple[float, float | None]  # radius, and distance of the plane in focus
     _projection: Projection | None
     _eyes: float | None
@@ -437,7 +437,7 @@ class CameraController:
         self.entered = False
         self._go(replace(pose, yaw=yaw, pitch=pitch, roll=0.0))
 
-    def _go(self, goal: Pose) -> None:
+    def _go(self, goal: CameraPose) -> None:
         self._stop()
         self._move = Move(replace(self._pose), goal)
 
