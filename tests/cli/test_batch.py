@@ -13,7 +13,7 @@ import pytest
 from calls import error_line, process, run
 
 from viewer.base.errors import ViewerError
-from viewer.cli import batch, commands, workers
+from viewer.cli import batch, rendering, workers
 from viewer.cli.progress import TerminalProgress
 from viewer.film.files.image import read_exr
 
@@ -125,7 +125,7 @@ def test_the_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:
             raise outcome
         return SimpleNamespace(renderer=outcome, line=f"line of {outcome}")
 
-    monkeypatch.setattr(commands, "rendered", rendered)
+    monkeypatch.setattr(rendering, "rendered", rendered)
     renderings, task, progress = workers.Renderings(), Namespace(scene="s", debug=False), TerminalProgress(quiet=True)
     found = [renderings.render(task, progress) for _ in outcomes]
     assert given == [None, "first", "first", "second", None]

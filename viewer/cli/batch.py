@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from viewer.base.errors import ViewerError, printable
-from viewer.cli import commands
+from viewer.cli import rendering
 from viewer.cli.workers import Renderings, answers
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def render(arguments: Namespace) -> bool:
         arguments.scene = scenes[0]
         if arguments.output is not None:
             arguments.output = output_of(arguments.output, scenes[0], 0, 1)
-        return commands.render(arguments)
+        return rendering.render(arguments)
     from viewer.cli.progress import TerminalProgress
 
     tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[str]()
@@ -87,7 +87,7 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
         if first != number:
             raise ViewerError(output, f"both {scenes[first]} and {scene} would go there", "add {index} to -o")
         tasks.append(Namespace(**{**vars(arguments), "scene": scene, "output": output}))
-        commands.check_render(tasks[-1])
+        rendering.check_render(tasks[-1])
     return tasks
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import ViewerError
-from viewer.cli import commands, outputs
+from viewer.cli import commands, outputs, rendering
 from viewer.options.table import OPTIONS
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Termi
     scene = commands.load_scene(arguments, progress)
     scene = commands.at_moment(scene, arguments, progress)
     renderer = Renderer(scene, **commands.chosen_options(arguments, "renderer"), progress=progress)
-    commands.tell([*renderer.notes, *commands.fill_darkness(renderer, arguments)], arguments, progress)
+    commands.tell([*renderer.notes, *rendering.fill_darkness(renderer, arguments)], arguments, progress)
     picture = renderer.render(**commands.chosen_options(arguments, "render"), progress=progress)
     renderer.release()
     typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}

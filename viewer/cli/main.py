@@ -23,9 +23,8 @@ from viewer.base.distributions import clash, plugins
 from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.base.start.modules import loaded
-from viewer.cli import batch, commands
+from viewer.cli import batch, commands, rendering
 from viewer.cli.dataset.command import dataset
-from viewer.cli.devices import devices
 from viewer.cli.faults import FAULT, explained
 from viewer.cli.presets import preset
 from viewer.cli.thumbnail import thumbnail
@@ -330,7 +329,7 @@ def _first() -> int:
     if _has_display():
         commands.view(_parse("view", [FIRST_SCENE]))
         return DONE
-    commands.render(_parse("render", [FIRST_SCENE, "-o", os.path.abspath(FIRST_PICTURE)]))
+    rendering.render(_parse("render", [FIRST_SCENE, "-o", os.path.abspath(FIRST_PICTURE)]))
     print("raystream --help shows what else it can do", file=sys.stderr)
     return DONE
 
@@ -410,7 +409,7 @@ COMMANDS = {
     "devices": Command(
         "list the GPUs, what their OpenGL can do, and what auto means there",
         "[--measure SCENE] [--json]",
-        devices,
+        commands.devices,
         (*MEASURE, "debug"),
         json=True,
         own=MEASURE,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from viewer.base import paths
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import child_process
-from viewer.cli import commands
+from viewer.cli import rendering
 from viewer.cli.faults import explained
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Renderings:
     def render(self, task: Namespace, progress: TerminalProgress) -> tuple[str, str]:
         """The line of a picture that is written, and empty; or empty, and the fault."""
         try:
-            done = commands.rendered(task, progress, self._renderer)
+            done = rendering.rendered(task, progress, self._renderer)
         except Exception as error:
             if task.debug:
                 traceback.print_exc()

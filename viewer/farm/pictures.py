@@ -20,6 +20,7 @@ from viewer.formats.image.environment_maps import environment_of
 from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.render import resumed_film
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 from viewer.renderer.sampling.partial_film import check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture
@@ -85,7 +86,7 @@ def render_on(
     check_whole(stop, "--cluster")
     stats = Stats()
     with renderer.framing(size):
-        film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
+        film, before = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
         film, drivers = _film(
             renderer,
             cluster,

@@ -18,11 +18,12 @@ from viewer.film.files.checkpoint import resume as resumed
 from viewer.film.files.states import AUTO
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
+from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.hit_layers import SEEN, HitLayers
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers
 from viewer.renderer.motion_layer import PosedFrame
-from viewer.renderer.sampling.denoising import MOST_FEATURES, denoised, features_of
-from viewer.renderer.sampling.partial_film import film_by_ranges
+from viewer.renderer.sampling.denoising import MOST_FEATURES, check_denoiser, denoised, features_of
+from viewer.renderer.sampling.partial_film import check_ranges, check_whole, film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
 from viewer.renderer.sampling.picture_metadata import sample_settings
@@ -43,6 +44,18 @@ class PictureRequest:
     film: Film | None = None
     state: Checkpoint | None = None
     denoiser: str = "none"
+
+
+def check_request(renderer: RendererParts, wanted: PictureRequest) -> None:
+    """Raises ViewerError for a request that the renderer's program, its denoiser or the memory do not allow."""
+    settings, progressive = renderer.settings, renderer.progressive
+    if wanted.sample_range is not None:
+        check_ranges(renderer, "--sample-range")
+        check_whole(wanted.stop, "--sample-range")
+    if not progressive and wanted.resume is not None:
+        raise ViewerError("--resume", f"program {settings.program} adds no samples", "take --program path")
+    check_denoiser(settings, progressive)
+    check_memory(wanted.size, progressive, wanted.layers, renderer.device.software, settings.max_depth + 1)
 
 
 def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Report | None = None) -> Picture:

@@ -23,32 +23,28 @@ from viewer.options import table as options
 from viewer.options.declare import Affects
 from viewer.options.docs import docstring, signature
 from viewer.renderer.device.first_hits import FirstHits
-from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.limits import check_limits
 from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import fitted, view
-from viewer.renderer.inputs.lighting import scene_lighting
-from viewer.renderer.inputs.prepared import PreparedScene, adapted, agrees, arranged, keeps_structure, prepare
+from viewer.renderer.inputs.prepared import PreparedScene, agrees, prepare
 from viewer.renderer.inputs.program_file import renewed
 from viewer.renderer.inputs.registered import registered
-from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unknown_keyword
-from viewer.renderer.inputs.validate import SCENE_KEYWORDS, placed, scene_given, settings_given
+from viewer.renderer.inputs.settings import NAMES, PREPARED, Settings, unknown_keyword
+from viewer.renderer.inputs.validate import SCENE_KEYWORDS, deformed, placed, scene_given, settings_given
 from viewer.renderer.layers import checked_layers
 from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.render import PictureRequest, render_picture, resumed_film
-from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, check_denoiser, denoiser_of
+from viewer.renderer.render import PictureRequest, check_request, render_picture
+from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
 from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.renderer.sampling.partial_film import check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
 from viewer.renderer.sampling.ray_queries import RayQueries
 from viewer.renderer.sampling.rays import Hits, pack_rays
 from viewer.renderer.sampling.sampler import Sampler
+from viewer.renderer.scene_update import affects_view, chosen_settings, updated_scene
 from viewer.scene.camera import Camera
-from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.edits.animated import AnimatedParts
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.scene import Scene
@@ -78,8 +74,8 @@ class Renderer:
 
     settings, camera, scene, prepared : as they are now; the camera follows from settings and scene, and `update` alone
     changes them. last_frame : the reference of the layer ``motion``: the last picture with that layer, or one assigned.
-    gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
-    the device's context (see `Device.ended`), which ``gpu_scene.version`` tells.
+    gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended the device's
+    context (see `Device.ended`), which ``gpu_scene.version`` tells.
 
     Raises ViewerError for a value out of range, a bad scene, and a scene that does not fit; DeviceError without
     OpenGL 3.3.
@@ -100,7 +96,7 @@ class Renderer:
         asked = {name: value for name, value in options.items() if name not in SCENE_KEYWORDS}
         # A wrong one is told before a file is read.
         scene = scene_given(scene, options, (settings or Settings()).replace(**asked).max_texture)
-        chosen = _chosen(settings or Settings(), scene, settings, options)
+        chosen = chosen_settings(settings or Settings(), scene, settings, options)
         if not isinstance(scene, PreparedScene):
             prepared = prepare(scene, chosen, progress)
         elif scene.current and agrees(chosen, scene):
@@ -229,7 +225,7 @@ class Renderer:
                 changes = {"light": (), "classic": False, **changes}
             shown = self.scene if scene is None else scene.given if isinstance(scene, PreparedScene) else scene
             scene = animated.at(shown, options.check("moment", moment), animation)
-        chosen = _chosen(self.settings, scene, settings, changes)
+        chosen = chosen_settings(self.settings, scene, settings, changes)
         differences = self.settings.differences(chosen)
         fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
         if fixed:
@@ -237,52 +233,25 @@ class Renderer:
         deepest = max(differences.values(), default=Affects.NOTHING)
         if scene is None and differences.keys().isdisjoint(PREPARED):
             check_limits(self.prepared, chosen)
-            camera = view(chosen, self.scene) if not differences.keys().isdisjoint(VIEW) else self.camera
+            camera = view(chosen, self.scene) if affects_view(differences) else self.camera
             self.settings, self.camera = chosen, camera
             return deepest
-        before, goal = self.prepared, None
-        given, near = before.given, before
-        if isinstance(scene, PreparedScene):
-            given = scene.given
-            if scene.current or scene.structure.built is before.structure.built:
-                goal, near = (scene if agrees(chosen, scene) else None), scene
-        elif scene is not None:
-            given = scene
-        elif "ground" in differences:
-            given = given.without_ground()  # where something has moved, it had become part of the scene
-        if goal is not None:
-            shown = goal.scene
-        else:
-            same = scene is None and deepest < Affects.SCENE
-            shown = self.scene if same else arranged(given, chosen)
-        edit = scene_changes(self.scene, shown)
-        camera = self.camera
-        if edit.cameras or not edit.same or not differences.keys().isdisjoint(VIEW):
-            camera = view(chosen, shown)
-        moves = (len(edit.moved) > 0 or bool(edit.posed)) and before.structure.levels == 2
-        if goal is None and moves and keeps_structure(before, shown, chosen, edit):
-            lighting = scene_lighting(shown, chosen, before.lighting, edit)
-            goal = adapted(before, given, shown, chosen, lighting, edit)
-        else:
-            goal = goal or prepare(given, chosen, progress, near)
-            check_limits(goal, chosen)
-        self.gpu_scene.show(goal, edit.moved, lambda: prepare(given, chosen, progress, before), edit.posed)
-        self.settings, self.camera, self._animated = chosen, camera, animated
-        if not edit.same:
+        done = updated_scene(self.gpu_scene, self.camera, scene, chosen, differences, progress)
+        self.settings, self.camera, self._animated = chosen, done.camera, animated
+        if not done.edit.same:
             animated.forget()
-        return max(deepest, Affects.SCENE) if edit.differs else deepest
+        return max(deepest, Affects.SCENE) if done.edit.differs else deepest
 
     @exclusive
     def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
 
-        Short for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too,
-        stays as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a
-        flat structure, and one of two levels where a transformation is flat or nearly, is rebuilt. Programs are
-        recompiled for a grid of another resolution, and where objects under two levels change. Raises ViewerError
-        for an unknown instance and for a matrix that is no transformation, or leads too far away; then nothing has
-        moved.
+        Short for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too, stays
+        as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a flat
+        structure, and one of two levels where a transformation is flat or nearly, is rebuilt. Programs are recompiled
+        for a grid of another resolution, and where objects under two levels change. Raises ViewerError for an unknown
+        instance and a matrix that is no transformation, or leads too far away; then nothing has moved.
         """
         numbers, matrices = placed(transforms, len(self.scene.instances))
         self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
@@ -293,16 +262,11 @@ class Renderer:
         each frame. The next picture shows it; the scene that was given stays as it is, `scene` is another one.
 
         Short for `update` with `viewer.scene.deform.arrays.with_vertices`, which tells the default of ``normals`` (V,
-        3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time
-        the structure is built for it, as it is every time under other structures. Raises ViewerError for an unknown
-        mesh and for arrays that do not fit; then nothing has changed.
+        3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time, and under other
+        structures every time, the structure is built. Raises ViewerError for an unknown mesh and for arrays that do not
+        fit; then nothing has changed.
         """
-        count = len(self.scene.meshes)
-        if isinstance(mesh, bool) or not isinstance(mesh, (int, np.integer)) or not 0 <= mesh < count:
-            raise ViewerError("deform", f"there is no mesh {mesh!r}", f"they are numbered from 0 to {count - 1}")
-        meshes = list(self.scene.meshes)
-        meshes[mesh] = with_vertices(meshes[mesh], positions, normals)
-        self.update(self.scene.with_parts(meshes=meshes), light=(), classic=False)
+        self.update(deformed(self.scene, mesh, positions, normals), light=(), classic=False)
 
     @exclusive
     def reload(self) -> None:
@@ -436,24 +400,16 @@ class Renderer:
         Raises ViewerError for an unknown keyword, a value out of range, and a file that cannot be resumed.
         """
         for name in unknown:
-            if name in NAMES:
-                raise ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
-            raise unknown_keyword(name, "render", RENDER_KEYWORDS)
+            other = ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
+            raise other if name in NAMES else unknown_keyword(name, "render", RENDER_KEYWORDS)
         self.revive()
         width, height = options.check("size", size)
         names = checked_layers(self, options.check("layers", layers, WORDS))
         denoiser = denoiser_of(self.settings, quality if self.progressive else None)
         stop = stop_of(spp, time, error, quality, TOLERANCE.get(denoiser, LEAST_TOLERANCE))
         sample_range = options.check("sample_range", sample_range)
-        if sample_range is not None:
-            check_ranges(self, "--sample-range")
-            check_whole(stop, "--sample-range")
-        if not self.progressive and resume is not None:
-            raise ViewerError("--resume", f"program {self.settings.program} adds no samples", "take --program path")
-        check_denoiser(self.settings, self.progressive)
-        bounces = self.settings.max_depth + 1
-        check_memory((width, height), self.progressive, names, self.device.software, bounces)
         wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state, denoiser)
+        check_request(self, wanted)
         with self.framing((width, height)):
             picture = render_picture(self, wanted, progress)
         warn([*self.notes, *picture.remarks()])
@@ -470,10 +426,6 @@ class Renderer:
         finally:
             self.camera = camera
 
-    def resumed(self, path: str, size: tuple[int, int], state: Checkpoint | None) -> tuple[Film | None, str]:
-        """See `viewer.renderer.render.resumed_film`."""
-        return resumed_film(self, path, size, state)
-
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs, and where a FIFO
         or device takes the picture."""
@@ -481,15 +433,6 @@ class Renderer:
             return None
         facts = {key: str(value) for key, value in picture_facts(self).items()}
         return Checkpoint(path, sample_settings(self), facts)
-
-
-def _chosen(
-    now: Settings, scene: Scene | PreparedScene | None, settings: Settings | None, changes: Mapping[str, Any]
-) -> Settings:
-    """The settings asked for: by which a scene was prepared hold with it, unless others are given."""
-    if settings is None and isinstance(scene, PreparedScene):
-        now = now.replace(**{name: scene.settings[name] for name in PREPARED})
-    return (settings or now).replace(**changes)
 
 
 def _explain() -> None:
