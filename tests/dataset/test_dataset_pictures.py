@@ -15,8 +15,7 @@ from PIL import Image
 from recipes import MARKS, cube, marks, stage
 
 from viewer.dataset import silhouettes
-from viewer.dataset.formats import WRITERS
-from viewer.dataset.picture import FinishedPicture, Maker
+from viewer.dataset.picture import WRITERS, FinishedPicture, Maker
 from viewer.film.files.image import read_exr
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera

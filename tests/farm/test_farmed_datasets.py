@@ -10,7 +10,7 @@ from viewer.dataset.picture import Maker
 from viewer.dataset.recipe import parsed
 from viewer.dataset.stage import DatasetStage
 from viewer.farm import worker
-from viewer.farm.datasets import render_dataset
+from viewer.farm.pictures import render_dataset
 
 MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 GIVEN = {

@@ -17,8 +17,7 @@ from viewer.film.device_film import FilmBuffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.preview.frame import FrameJob
-from viewer.renderer.preview.motion import of_motion
-from viewer.renderer.preview.posed_motion import PosedMotion
+from viewer.renderer.preview.motion import PosedMotion, of_motion
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import ScheduledFrame, Scheduler
 from viewer.scene.camera import Camera

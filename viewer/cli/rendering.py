@@ -210,7 +210,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         told = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
         parts.append(f"{told} a pixel{met}")
     if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
-        from viewer.renderer.session.progress import percent
+        from viewer.renderer.session.convergence import percent
 
         before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
         parts.append(f"noise {percent(float(facts['estimated error']))}{before}")

@@ -21,7 +21,7 @@ SWEEPS = 4  # from vertex to farthest vertex; a few find the diameter of nearly 
 
 
 def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
-    """See `viewer.dataset.formats.Writer`."""
+    """See `viewer.dataset.picture.Writer`."""
     files, poses, facts = dict[str, bytes](), [], []
     for number, thing in enumerate(view.things):
         whole = thing.silhouette
@@ -63,7 +63,7 @@ def _box(box: Box | None) -> list[int]:
 
 
 def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """See `viewer.dataset.formats.Writer`: three for each scene, and the models."""
+    """See `viewer.dataset.picture.Writer`: three for each scene, and the models."""
     files, views = dict[str, bytes](), stage.recipe.views
     scenes: dict[int, list[Mapping[str, Any]]] = {}
     for record in records:

@@ -22,7 +22,7 @@ FILE = "coco.json"
 
 
 def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
-    """See `viewer.dataset.formats.Writer`."""
+    """See `viewer.dataset.picture.Writer`."""
     found = []
     for number, thing in enumerate(view.things):
         mask = view.owners == number
@@ -33,7 +33,7 @@ def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], A
 
 
 def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """See `viewer.dataset.formats.Writer`. Numbers of images are those of the pictures; the others begin at 1."""
+    """See `viewer.dataset.picture.Writer`. Numbers of images are those of the pictures; the others begin at 1."""
     width, height = stage.recipe.size
     images, annotations = [], list[dict[str, Any]]()
     for record in records:

@@ -17,8 +17,7 @@ from typing import Any, BinaryIO
 from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
 from viewer.dataset.fields import echo
-from viewer.dataset.formats import WRITERS
-from viewer.dataset.picture import FinishedPicture
+from viewer.dataset.picture import WRITERS, FinishedPicture
 from viewer.dataset.stage import DatasetStage
 from viewer.film.files.image import write_whole
 

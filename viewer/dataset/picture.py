@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerWarning
-from viewer.dataset.formats import WRITERS
+from viewer.dataset import bop, coco, nerf
 from viewer.dataset.sampling import SceneLayout, camera, picture_seed
 from viewer.dataset.silhouettes import Ball, Silhouette, silhouettes
 from viewer.dataset.stage import Arrangement, DatasetStage
@@ -181,3 +181,21 @@ def exr(linear: NDArray[np.float32], layers: Mapping[str, NDArray]) -> bytes:
         path = Path(folder) / "picture.exr"
         image.save(path, linear, channels)
         return path.read_bytes()
+
+
+Files = dict[str, bytes]
+
+
+class Writer(Protocol):
+    """The interface of a format's module. WHOLE : whether it needs whole silhouettes."""
+
+    WHOLE: bool
+
+    def of_view(self, stage: DatasetStage, view: GroundTruth) -> tuple[Files, Any]:
+        """A picture's own files, by their paths in the dataset's folder, and its data for `lists`, of JSON's types."""
+
+    def lists(self, stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> Files:
+        """The files of all pictures together, by the numbers and records of all."""
+
+
+WRITERS: Mapping[str, Writer] = {"coco": coco, "bop": bop, "nerf": nerf}  # type: ignore[dict-item]

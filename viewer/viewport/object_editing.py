@@ -15,10 +15,9 @@ from viewer.viewport.animation_player import AnimationPlayer
 from viewer.viewport.controls.camera_controller import ORBIT
 from viewer.viewport.controls.grab import Grab
 from viewer.viewport.light_markers import LightMarkers
-from viewer.viewport.pivot import choose_pivot
 from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.viewport import Viewport
+from viewer.viewport.viewport import Viewport, choose_pivot
 
 TURN_SECONDS = 12.0  # once round on the turntable
 MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import MODIFIERS, Action
-from viewer.viewport.pivot import choose_pivot
+from viewer.viewport.viewport import choose_pivot
 
 LEFT, RIGHT, MIDDLE = 0, 1, 2  # buttons of the mouse, GLFW's numbers
 SHIFT, CONTROL = MODIFIERS["Shift"], MODIFIERS["Ctrl"]

@@ -27,7 +27,7 @@ def pictures(
     if not numbers:
         return
     if arguments.cluster is not None:
-        from viewer.farm.datasets import render_dataset
+        from viewer.farm.pictures import render_dataset
 
         def told(line: str) -> None:
             if not arguments.quiet:

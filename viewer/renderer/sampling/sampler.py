@@ -18,9 +18,18 @@ from viewer.kernels.records import FILM, PIXEL
 from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key, warm
-from viewer.renderer.device.tile_job import EyeHits, FirstHitPass, HeldHits, Rectangle, Tile, TileRun, tile_job
-from viewer.renderer.device.tiles import inside, tiles
-from viewer.renderer.device.tiles import rectangles as cut
+from viewer.renderer.device.tile_job import (
+    EyeHits,
+    FirstHitPass,
+    HeldHits,
+    Rectangle,
+    Tile,
+    TileRun,
+    inside,
+    tile_job,
+    tiles,
+)
+from viewer.renderer.device.tile_job import rectangles as cut
 from viewer.renderer.inputs.camera import eye
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.photon_map.photon_map import PhotonMap

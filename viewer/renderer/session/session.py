@@ -22,18 +22,16 @@ from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.frame import Screen
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import SETTLED, Scheduler
-from viewer.renderer.preview.screen import Screen
-from viewer.renderer.sampling.denoising import check_denoiser
+from viewer.renderer.sampling.denoising import check_denoiser, matte
 from viewer.renderer.sampling.frame_plan import TileDone
-from viewer.renderer.sampling.matte import matte
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture
-from viewer.renderer.session.convergence import Convergence
+from viewer.renderer.session.convergence import Convergence, ProgressEstimate
 from viewer.renderer.session.frame_runner import FrameRunner
-from viewer.renderer.session.progress import ProgressEstimate
 from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene

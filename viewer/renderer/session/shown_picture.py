@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.preview.frame import FrameJob
+from viewer.renderer.preview.frame import FrameJob, Screen
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import Scheduler
-from viewer.renderer.preview.screen import Screen
 from viewer.scene.camera import Camera
 from viewer.stream.gl.objects import Moment
 from viewer.stream.gl.stream import Stream

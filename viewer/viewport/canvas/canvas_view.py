@@ -31,8 +31,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.edits.animated import check_animated
 from viewer.scene.scene import Scene
 from viewer.viewport.canvas.bitmaps import Bitmaps
-from viewer.viewport.canvas.keys import key_text, modifier_bits
-from viewer.viewport.canvas.motion import EVENTS, motion_asked, motion_told
+from viewer.viewport.canvas.browser import EVENTS, key_text, modifier_bits, motion_asked, motion_told
 from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.commands import picture_handlers
 from viewer.viewport.context import ViewportContext

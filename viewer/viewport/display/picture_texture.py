@@ -39,7 +39,7 @@ def running_source() -> Source:
 
 
 class PictureTexture:
-    """A session's screen (`viewer.renderer.preview.screen.Screen`). texture : the picture on show, linear sRGB,
+    """A session's screen (`viewer.renderer.preview.frame.Screen`). texture : the picture on show, linear sRGB,
     float32, row 0 at the top. blank : nothing has been shown so far."""
 
     def __init__(self, device: Device) -> None:

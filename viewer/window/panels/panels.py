@@ -20,9 +20,8 @@ from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.layout import panels_fit, scale_of
 from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_sampling
 from viewer.window.panels.motion import draw_motion, draw_timeline
-from viewer.window.panels.options import choose, combo, draw_option, draw_part, slider
+from viewer.window.panels.options import choose, combo, draw_option, draw_part, draw_photons, slider
 from viewer.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
-from viewer.window.panels.photons import draw_photons
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
