@@ -436,7 +436,6 @@ class GpuScene:
 
 def _form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]:
     """The chosen program's modules beside traversal and first hits."""
-    single = prepared.look.principled and settings.machine == "singlepass"
     return settings.form(
         dispersion=prepared.dispersive,
         volumes=prepared.absorbing,
@@ -444,7 +443,7 @@ def _form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]:
         apart=prepared.wide,
         layered=prepared.look.principled,
         resampled=prepared.light_candidates(settings) > 1,
-        together=single and settings.final_gather > 0,
+        together=prepared.look.principled and settings.machine == "singlepass" and settings.final_gather > 0,
         moving=prepared.moving or prepared.camera_moves(settings),
         backdrop=prepared.backdrop,
     )
