@@ -24,7 +24,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
 from viewer.base.errors import ViewerError
-from viewer.cli.progress import Progress, duration
+from viewer.cli.progress import TerminalProgress, duration
 
 FOLDER = "raystream-report"
 
@@ -87,7 +87,7 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
         raise ViewerError(f"-o {arguments.output}", "is a file", "name a folder")
     began = time.perf_counter()
     command = " ".join(["python tools/reproduce.py", *_without_output(given)])
-    with Progress() as progress:
+    with TerminalProgress() as progress:
         lines = _Lines(progress)
         stored = Measurements.read(arguments.stored) if arguments.stored is not None else None
         quick = arguments.quick if stored is None else bool(stored.head.get("quick"))
@@ -118,7 +118,7 @@ def _without_output(given: list[str]) -> list[str]:
 class _Lines:
     """Progress as a bar on a terminal, elsewhere as lines on standard error."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: TerminalProgress) -> None:
         self._progress, self._last = progress, ""
 
     def __call__(self, share: float, text: str) -> None:

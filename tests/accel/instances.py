@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import viewer
 from viewer import Scene
 from viewer.kernels.records import GEOMETRY, HIT, RAY
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.hierarchy import compose
 from viewer.scene.material import Material
@@ -87,7 +87,7 @@ def a_hit_of_each(flat: Triangles) -> tuple[NDArray, NDArray[np.intp]]:
     return hits, numbers
 
 
-def geometry_at(device: Any, made: Prepared, hits: NDArray) -> NDArray:
+def geometry_at(device: Any, made: PreparedScene, hits: NDArray) -> NDArray:
     """The records GEOMETRY of these hits of rays along +z, by the structure's own module."""
     function = glsl_call.Function(
         device,

@@ -13,8 +13,8 @@ import pytest
 from calls import error_line, process, run
 
 from viewer.base.errors import ViewerError
-from viewer.cli import batch, commands, workers
-from viewer.cli.progress import Progress
+from viewer.cli import batch, rendering, workers
+from viewer.cli.progress import TerminalProgress
 from viewer.film.files.image import read_exr
 
 SMALL = ("--size", "12x8", "--spp", "1", "--machine", "singlepass")
@@ -125,8 +125,8 @@ def test_the_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:
             raise outcome
         return SimpleNamespace(renderer=outcome, line=f"line of {outcome}")
 
-    monkeypatch.setattr(commands, "rendered", rendered)
-    renderings, task, progress = workers.Renderings(), Namespace(scene="s", debug=False), Progress(quiet=True)
+    monkeypatch.setattr(rendering, "rendered", rendered)
+    renderings, task, progress = workers.Renderings(), Namespace(scene="s", debug=False), TerminalProgress(quiet=True)
     found = [renderings.render(task, progress) for _ in outcomes]
     assert given == [None, "first", "first", "second", None]
     assert [line for line, _ in found] == ["line of first", "", "line of second", "", "line of third"]

@@ -13,7 +13,7 @@ import pytest
 
 import viewer
 from tests.texts import hold
-from viewer.cli import commands, compare, faults, main, presets, report
+from viewer.cli import compare, faults, main, presets, rendering, report
 from viewer.cli.compare_page import page
 from viewer.film.files.compare import Comparison
 from viewer.scene.animation import Animation, Track
@@ -158,7 +158,7 @@ def asked(**given: Any) -> argparse.Namespace:
 def test_the_line_that_ends_a_render(facts: dict, triangles: int, passes: int, expected: str) -> None:
     picture: Any = SimpleNamespace(stats=SimpleNamespace(facts=facts, kernel_passes=passes))
     seconds = {"load": 0.126, "build": 2.0, "render": 61.254}
-    said = commands._summary(asked(output="a\n.png"), picture, triangles, seconds)
+    said = rendering._summary(asked(output="a\n.png"), picture, triangles, seconds)
     assert said == f"a\\n.png: {expected}; load 0.13 s, build 2.00 s, compile and render 61.25 s"
 
 
@@ -172,21 +172,21 @@ def found_state(path: str | None, samples: int = 3, wrong: tuple[str, ...] = ())
 
 def test_what_a_stopped_render_has_left() -> None:
     given = asked()
-    said = commands._find_state(found_state("b.state"), given)
+    said = rendering._find_state(found_state("b.state"), given)
     assert said == ["b.state holds 3 samples of this picture; --resume auto goes on from there"]
-    assert commands._find_state(found_state("b", 1), given)[0].startswith("b holds 1 sample of this picture;")
-    assert commands._find_state(found_state(None), given) == [] and given.resume is None
-    assert commands._find_state(None, asked(resume="auto")) == []
+    assert rendering._find_state(found_state("b", 1), given)[0].startswith("b holds 1 sample of this picture;")
+    assert rendering._find_state(found_state(None), given) == [] and given.resume is None
+    assert rendering._find_state(None, asked(resume="auto")) == []
     given = asked(resume="b.exr")
-    assert commands._find_state(found_state("b"), given) == [] and given.resume == "b.exr"
+    assert rendering._find_state(found_state("b"), given) == [] and given.resume == "b.exr"
 
 
 def test_going_on_by_itself() -> None:
     given = asked(resume="auto")
-    assert commands._find_state(found_state("b", 1200), given) == ["goes on from b+, 1,200 samples"]
+    assert rendering._find_state(found_state("b", 1200), given) == ["goes on from b+, 1,200 samples"]
     assert given.resume == "b+"
     given = asked(resume="auto")
-    said = commands._find_state(found_state(None, 0, ("a: other size", "b: broken")), given)
+    said = rendering._find_state(found_state(None, 0, ("a: other size", "b: broken")), given)
     assert said == [
         "not resumed: a: other size",
         "not resumed: b: broken",
@@ -209,7 +209,7 @@ def test_the_line_of_a_quality(given: dict, why: str, met: str) -> None:
     """The rule that has ended it, and the noise that its denoiser was given."""
     facts = {"samples": 9, "stopped by": why, "estimated error": "0.0987", "denoised": "oidn"}
     picture: Any = SimpleNamespace(stats=SimpleNamespace(facts=facts, kernel_passes=2))
-    line = commands._summary(asked(**given), picture, 1, dict.fromkeys(("load", "build", "render"), 0.5))
+    line = rendering._summary(asked(**given), picture, 1, dict.fromkeys(("load", "build", "render"), 0.5))
     assert f", 9 samples a pixel{met}, noise 9.9 % before --denoise oidn, 1 triangle, " in line
 
 
@@ -227,8 +227,8 @@ def test_the_line_of_a_quality(given: dict, why: str, met: str) -> None:
 )
 def test_how_to_go_on(saved: bool, used: bool, given: dict, expected: str) -> None:
     state: Any = SimpleNamespace(saved=saved, used=used, path=Path("a b.exr"), samples=5)
-    assert commands._how_to_go_on(state, asked(**given)) == expected
-    assert commands._how_to_go_on(None, asked(**given)) == "stopped"
+    assert rendering._how_to_go_on(state, asked(**given)) == expected
+    assert rendering._how_to_go_on(None, asked(**given)) == "stopped"
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_how_to_go_on(saved: bool, used: bool, given: dict, expected: str) -> No
     ],
 )
 def test_which_pictures_are_exposed(output: str, displayed: bool) -> None:
-    assert commands._displayed(asked(output=output)) == displayed
+    assert rendering._displayed(asked(output=output)) == displayed
 
 
 DARK = {"environment": None, "sun": None, "exposure": "auto"}
@@ -281,7 +281,7 @@ def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size,
     settings = SimpleNamespace(background=None)
     renderer: Any = SimpleNamespace(prepared=lighting, progressive=progressive, render=render, settings=settings)
     renderer.update = lambda **changes: did.append(changes)
-    said = commands.fill_darkness(renderer, asked(**{**DARK, "size": size, **given}))
+    said = rendering.fill_darkness(renderer, asked(**{**DARK, "size": size, **given}))
     dark = glance is not None and value == 0.0
     assert said == ([FILLED] if dark else [])
     assert did == [*([(glance, 4)] if glance else []), *([{"environment": "sky"}] if dark else [])]
@@ -294,7 +294,7 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
     scene.lights = [viewer.Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
     camera = viewer.Camera((0, height, 0), (0, 0, 0), (0, 0, -1))
     renderer = viewer.Renderer(scene, device=device, machine="singlepass", camera=camera, background=(1.0, 1.0, 1.0))
-    assert bool(commands.brightened(renderer, (64, 48))) == (height < 0)
+    assert bool(rendering.brightened(renderer, (64, 48))) == (height < 0)
     assert renderer.settings.background == (1.0, 1.0, 1.0)
     renderer.release()
 
@@ -310,7 +310,7 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
     ],
 )
 def test_counts(number: int, words: tuple[str, ...], expected: str) -> None:
-    assert commands._count(number, *words) == expected
+    assert rendering._count(number, *words) == expected
 
 
 @pytest.mark.parametrize(

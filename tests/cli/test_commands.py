@@ -17,9 +17,9 @@ from signals import heeding
 
 from viewer.base.version import __version__
 from viewer.cli import main as cli
-from viewer.cli.commands import _unused
 from viewer.cli.main import _parse
 from viewer.cli.presets import published_remark
+from viewer.cli.rendering import _unused
 from viewer.cli.shader_check import check, machines, passes, scenes
 from viewer.film.files.image import read_exr
 from viewer.stream.compile.source import Source

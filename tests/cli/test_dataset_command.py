@@ -17,7 +17,7 @@ from calls import error_line, process, run
 from viewer.base.errors import ViewerError
 from viewer.cli.dataset import pictures
 from viewer.dataset import folder as folders
-from viewer.dataset.picture import Made, Maker
+from viewer.dataset.picture import FinishedPicture, Maker
 
 RECIPE = """
 scenes = 2
@@ -47,7 +47,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     make = Maker.make
 
-    def counted(self: Maker, number: int) -> Made:
+    def counted(self: Maker, number: int) -> FinishedPicture:
         found.append(number)
         return make(self, number)
 
@@ -169,7 +169,7 @@ def test_a_picture_that_fails_ends_it(monkeypatch: pytest.MonkeyPatch, capsys: p
     """In one line; those before it stay."""
     make = Maker.make
 
-    def failing(self: Maker, number: int) -> Made:
+    def failing(self: Maker, number: int) -> FinishedPicture:
         if number == 2:
             raise ViewerError("the picture", "is not to be")
         return make(self, number)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.cli import commands, faults, main, outputs, progress
-from viewer.cli.progress import Progress, TimeLeft, duration
+from viewer.cli import commands, faults, main, outputs, progress, rendering
+from viewer.cli.progress import TerminalProgress, TimeLeft, duration
 from viewer.options.declare import Affects, Option
 from viewer.options.table import OPTIONS
 from viewer.options.values import read_ground, read_integer
@@ -109,7 +109,7 @@ def test_quality(words: tuple[str, ...], quality: str | None, denoise: str, monk
     """What is looked at has one where nothing else limits it; what is kept as radiance is not denoised for one."""
     monkeypatch.setattr("viewer.farm.cluster.check_cluster", lambda cluster: None)
     arguments = main._parse("render", ["cornell", *words])
-    commands.check_render(arguments)
+    rendering.check_render(arguments)
     assert (arguments.quality, arguments.denoise) == (quality, denoise)
 
 
@@ -196,14 +196,14 @@ def test_pictures_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["cornell", "-o", "a.EXR", "--cluster", "local", "--unit", "samples", "--mix-builds", "--spp", "3"]
     arguments = main._parse("render", words)
     renderer: Any = SimpleNamespace()
-    assert commands._picture(renderer, arguments, None, shown) == "made"
+    assert rendering._picture(renderer, arguments, None, shown) == "made"
     (given, chosen), expected = asked.pop(), commands.chosen_options(arguments, "render")
     assert given == (renderer, "local", "samples", True)
     assert chosen == {**expected, "progress": shown, "state": None} and chosen["spp"] == 3
     scene: Any = SimpleNamespace()
     for output, films in (("f_%d.EXR", True), ("f.mp4", False)):
         arguments = main._parse("render", ["cornell", "-o", output, "--cluster", "local", *FRAMES, "--fps", "12"])
-        assert commands._frames(scene, arguments, shown) == "made"
+        assert rendering._frames(scene, arguments, shown) == "made"
         given, chosen = asked.pop()
         assert given == () and chosen["films"] == films and chosen["scene"] is scene
         assert (chosen["frames"], chosen["fps"], chosen["turntable"]) == (range(4), 12.0, False)
@@ -237,11 +237,11 @@ def test_frames(dark, told, quiet, monkeypatch: pytest.MonkeyPatch, capsys) -> N
     monkeypatch.setattr("viewer.renderer.sequence.save_frames", save)
     monkeypatch.setattr("viewer.renderer.sequence.render_frames", lambda **asked: saved.append(asked) or iter(frames))
     scene = SimpleNamespace(triangle_count=1200)
-    monkeypatch.setattr(commands, "load_scene", lambda arguments, progress: scene)
-    monkeypatch.setattr(commands, "perf_counter", iter((10.0, 16.0)).__next__)
+    monkeypatch.setattr(rendering, "load_scene", lambda arguments, progress: scene)
+    monkeypatch.setattr(rendering, "perf_counter", iter((10.0, 16.0)).__next__)
     words = ["cornell", "-o", "f_%d.png", "--frames", "5-7", "--fps", "12", "--size", "64x48", "--exposure", "-1.5"]
     words += ["--tonemap", "none", "--stats", "s.json", "--turntable", *(["--quiet"] if quiet else [])]
-    assert commands.render(main._parse("render", words))
+    assert rendering.render(main._parse("render", words))
     assert saved[1] == ("f_%d.png", 12.0, -1.5, "none")
     assert saved[0]["scene"] is scene and saved[0]["frames"] == range(5, 8) and saved[0]["fps"] == 12.0
     assert saved[0]["turntable"] is True and saved[0]["render"]["stats"] is True
@@ -340,7 +340,7 @@ def test_lines_come_ten_seconds_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     file, now = io.StringIO(), [100.0]
     monkeypatch.setattr(sys, "stderr", file)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with Progress() as shown:
+    with TerminalProgress() as shown:
         for seconds, fraction, told in (
             (9.99, None, ""),
             (10.0, None, "raystream: a\\n\n"),
@@ -361,7 +361,7 @@ def test_lines_come_ten_seconds_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bar_that_is_not_wanted_any_more_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Output(True))
     monkeypatch.setenv("TERM", "xterm")
-    with Progress() as shown:
+    with TerminalProgress() as shown:
         timer = shown._timer
         assert timer is not None and timer.interval == 1.0 and timer.daemon and not timer.finished.is_set()
     assert timer.finished.is_set()

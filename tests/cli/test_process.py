@@ -105,8 +105,8 @@ def on_terminal(script, *words):
 SLOW = """
 import sys, time
 import rich.progress  # beforehand: on a busy machine its import outlasts the first text
-from viewer.cli.progress import Progress
-with Progress({quiet}, patience={patience}) as progress:
+from viewer.cli.progress import TerminalProgress
+with TerminalProgress({quiet}, patience={patience}) as progress:
     progress(0.25, "counting [sheep]")
     {wait}
     progress.note("a note")
@@ -138,7 +138,7 @@ def test_progress_is_quiet_when_told_or_without_a_terminal(capsys):
 def test_interrupted_process_leaves_nothing(tmp_path, delay):
     script = "from viewer.cli.main import entry; print('begins', flush=True); entry()"
     if delay > 0.3:  # modules are there by then, on a slow machine, too: some of what comes amid imports is dropped
-        script = "import viewer.cli.commands, viewer.renderer.renderer; " + script
+        script = "import viewer.cli.rendering, viewer.renderer.renderer; " + script
     command = [sys.executable, "-P", "-c", script, "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
     command += ["--stats", "s.json", "--program", "cast"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from viewer.cli import progress
-from viewer.cli.progress import Progress
+from viewer.cli.progress import TerminalProgress
 
 
 class Terminal(io.StringIO):
@@ -36,7 +36,7 @@ def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, now = terminal_of(monkeypatch), [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with Progress(patience=1e6) as bar:
+    with TerminalProgress(patience=1e6) as bar:
         bar(0.0, "sample 0 of 8")
         assert terminal.getvalue() == ""  # it waits
         bar._show()  # as the timer does
@@ -59,14 +59,14 @@ def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch)
 
 def test_it_comes_by_itself_and_only_for_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = terminal_of(monkeypatch)
-    with Progress(patience=0.0) as bar:
+    with TerminalProgress(patience=0.0) as bar:
         assert bar._timer is not None
         bar._timer.join()
         bar(0.5, "half")
         assert bar._bar is not None and bar._bar.tasks[0].completed == 0.5
     terminal.seek(0)
     terminal.truncate()
-    with Progress(patience=1e6) as bar:
+    with TerminalProgress(patience=1e6) as bar:
         bar(0.5, "half")
     bar._show()  # a timer that was about to
     assert terminal.getvalue() == "" and bar._bar is None
@@ -76,7 +76,7 @@ def test_none_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = terminal_of(monkeypatch)
     for quiet, kind in ((True, "xterm"), (False, "dumb")):
         monkeypatch.setenv("TERM", kind)
-        with Progress(quiet=quiet) as bar:
+        with TerminalProgress(quiet=quiet) as bar:
             bar(0.5, "half")
             assert bar._timer is None and not bar.enabled
             bar.note("a note")
@@ -88,7 +88,7 @@ def test_lines_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     file, now = io.StringIO(), [100.0]
     monkeypatch.setattr(sys, "stderr", file)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with Progress() as lines, Progress(quiet=True) as none:
+    with TerminalProgress() as lines, TerminalProgress(quiet=True) as none:
         for second in range(400):
             now[0] = 100.0 + second
             lines(second / 400 if second else None, "rendering")
@@ -101,7 +101,7 @@ def test_lines_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With the share of all of them that is done; lines of their results stand above it, on standard output."""
     terminal = terminal_of(monkeypatch)
-    with Progress(patience=1e6) as bar:
+    with TerminalProgress(patience=1e6) as bar:
         bar._show()
         assert bar._bar is not None
         (task,) = bar._bar.tasks
@@ -116,5 +116,5 @@ def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsy
 
 def test_notes_may_go_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
     told: list[str] = []
-    Progress(quiet=True, told=told.append).note("a \x1b note")
+    TerminalProgress(quiet=True, told=told.append).note("a \x1b note")
     assert told == ["a \\x1b note"] and capsys.readouterr() == ("", "")

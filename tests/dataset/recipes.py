@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from viewer.dataset.recipe import Recipe, parsed
-from viewer.dataset.stage import Stage
+from viewer.dataset.recipe import DatasetRecipe, parsed
+from viewer.dataset.stage import DatasetStage
 
 MARKS = np.array([[-1, -1, 0.5], [1, -1, -0.5], [0.2, 0.1, 0], [-1, 1, -0.5], [1, 1, 0.5]])  # around their box's middle
 CORNERS = np.float32([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])
@@ -65,7 +65,7 @@ def cube(folder: Path, side: float = 1.0, name: str = "cube.obj") -> Path:
     return path
 
 
-def recipe(folder: Path, **given: Any) -> Recipe:
+def recipe(folder: Path, **given: Any) -> DatasetRecipe:
     """A recipe of small pictures of few samples, with other values by their keys."""
     own: dict[str, Any] = {
         "size": [40, 30],
@@ -77,6 +77,6 @@ def recipe(folder: Path, **given: Any) -> Recipe:
     return parsed({**own, **given}, "r.toml", str(folder))
 
 
-def stage(folder: Path, **given: Any) -> Stage:
+def stage(folder: Path, **given: Any) -> DatasetStage:
     """Of such a recipe."""
-    return Stage(recipe(folder, **given))
+    return DatasetStage(recipe(folder, **given))

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from viewer.dataset.folder import opened
-from viewer.dataset.picture import Made
+from viewer.dataset.picture import FinishedPicture
 
 STAGE: Any = SimpleNamespace(digest="d", recipe=SimpleNamespace(formats=()))
 
 
-def made(number: int) -> Made:
+def made(number: int) -> FinishedPicture:
     """A picture of one file."""
-    return Made(number, {f"p/{number}.png": b"x" * (number + 1)}, {"number": number})
+    return FinishedPicture(number, {f"p/{number}.png": b"x" * (number + 1)}, {"number": number})
 
 
 def numbers(path: Path) -> list[int]:

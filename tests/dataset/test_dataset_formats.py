@@ -14,7 +14,7 @@ from recipes import cube, marks, stage
 
 from viewer.dataset import bop, coco
 from viewer.dataset.silhouettes import box_of
-from viewer.dataset.stage import Stage
+from viewer.dataset.stage import DatasetStage
 from viewer.film.files.encode import grey_png
 
 
@@ -90,7 +90,7 @@ def test_the_list_of_coco(tmp_path: Path) -> None:
     assert first["bbox"] == [1, 2, 3, 4] and first["area"] == 9
 
 
-def models_of(found: Stage) -> dict[str, bytes]:
+def models_of(found: DatasetStage) -> dict[str, bytes]:
     return {name: data for name, data in bop.lists(found, []).items() if name.startswith("models/")}
 
 

@@ -15,8 +15,7 @@ from PIL import Image
 from recipes import MARKS, cube, marks, stage
 
 from viewer.dataset import silhouettes
-from viewer.dataset.formats import WRITERS
-from viewer.dataset.picture import Made, Maker
+from viewer.dataset.picture import WRITERS, FinishedPicture, Maker
 from viewer.film.files.image import read_exr
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
@@ -43,27 +42,27 @@ def makers() -> Iterator[list[Maker]]:
         each.release()
 
 
-def made(makers: list[Maker], folder: Path, *numbers: int, **given: Any) -> list[Made]:
+def made(makers: list[Maker], folder: Path, *numbers: int, **given: Any) -> list[FinishedPicture]:
     """Pictures of a recipe, in that order."""
     makers.append(Maker(stage(folder, **given)))
     return [makers[-1].make(number) for number in numbers]
 
 
-def png(picture: Made, layer: str, ending: str = "") -> np.ndarray:
+def png(picture: FinishedPicture, layer: str, ending: str = "") -> np.ndarray:
     """Of one of its files, by the layer and the end of its name."""
     (name,) = (each for each in picture.files if f"/{layer}/" in each and each.endswith(f"{ending}.png"))
     with Image.open(io.BytesIO(picture.files[name])) as found:
         return np.asarray(found)
 
 
-def exr(picture: Made, tmp_path: Path) -> dict[str, np.ndarray]:
+def exr(picture: FinishedPicture, tmp_path: Path) -> dict[str, np.ndarray]:
     """The channels of its layers."""
     (name,) = (each for each in picture.files if each.endswith(".exr"))
     (tmp_path / "layers.exr").write_bytes(picture.files[name])
     return read_exr(tmp_path / "layers.exr")[1]
 
 
-def listed(makers: list[Maker], format: str, pictures: list[Made]) -> dict[str, Any]:
+def listed(makers: list[Maker], format: str, pictures: list[FinishedPicture]) -> dict[str, Any]:
     """A format's lists by the names of their files."""
     files = WRITERS[format].lists(makers[-1].stage, [each.record for each in pictures])
     return {Path(name).name: json.loads(data) for name, data in files.items() if name.endswith(".json")}

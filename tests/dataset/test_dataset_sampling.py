@@ -11,8 +11,8 @@ import pytest
 from recipes import recipe
 
 from viewer.dataset import sampling
-from viewer.dataset.recipe import Recipe
-from viewer.dataset.sampling import Layout, Shape
+from viewer.dataset.recipe import DatasetRecipe
+from viewer.dataset.sampling import SceneLayout, Shape
 
 # Of seed 5: a position and a camera of scene 3, and the seed of picture 11.
 POSITION = (0.3284962605118853, 0.24931890911792357, -0.3657781771714643)
@@ -22,13 +22,13 @@ BOX = np.array([[x, y, z] for x in (-1, 1) for y in (-2, 2) for z in (-3, 3)], f
 SHAPE = Shape(BOX, 6.0, math.sqrt(14))
 
 
-def made(folder: Path, scene: int = 0, **given: Any) -> tuple[Recipe, Layout]:
+def made(folder: Path, scene: int = 0, **given: Any) -> tuple[DatasetRecipe, SceneLayout]:
     """A recipe of one model, and a scene of it."""
     found = recipe(folder, **given)
     return found, sampling.layout(found, [SHAPE] * len(found.models), scene)
 
 
-def flat(layout: Layout) -> list[float]:
+def flat(layout: SceneLayout) -> list[float]:
     """All numbers of a layout."""
     copies = (np.concatenate([each.matrix.ravel(), [each.model]]) for each in layout.placements)
     lights = ((*each.position, *each.intensity) for each in layout.lights)

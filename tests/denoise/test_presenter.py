@@ -14,7 +14,7 @@ from surfaces import facing, fluted, release, stream
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import FittedLight
-from viewer.renderer.preview.presenter import Presenter
+from viewer.renderer.preview.passes import Presenter
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 from viewer.stream.gl.device import Device

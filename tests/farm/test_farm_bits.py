@@ -157,7 +157,7 @@ def test_the_scene_travels_once(scheduler: str, renderer: viewer.Renderer) -> No
     with connected(scheduler) as client:
         work = Work(client)
         scene = work.hold(renderer.prepared.given)
-        recipe = worker.Recipe(scene, renderer.settings, renderer.camera)
+        recipe = worker.RendererSpec(scene, renderer.settings, renderer.camera)
         for _ in range(2):
             units = list(tile_units((64, 32), 1, 32))
             tasks = [Task(k, str(unit), worker.trace, (recipe, (64, 32), unit), 1.0) for k, unit in enumerate(units)]
@@ -174,7 +174,7 @@ def test_a_fault_is_told(scheduler: str, renderer: viewer.Renderer) -> None:
         with pytest.raises(TypeError):
             list(work.run([Task(0, "nothing", worker.trace, ())], scene))
         unit = next(tile_units((32, 32), 1, 32))
-        recipe = worker.Recipe(scene, renderer.settings, renderer.camera)
+        recipe = worker.RendererSpec(scene, renderer.settings, renderer.camera)
         assert len(list(work.run([Task(0, str(unit), worker.trace, (recipe, (32, 32), unit))], scene))) == 1
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from viewer.dataset.picture import Maker
 from viewer.dataset.recipe import parsed
-from viewer.dataset.stage import Stage
+from viewer.dataset.stage import DatasetStage
 from viewer.farm import worker
-from viewer.farm.datasets import render_dataset
+from viewer.farm.pictures import render_dataset
 
 MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 GIVEN = {
@@ -25,14 +25,14 @@ GIVEN = {
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Stage:
+def stage(tmp_path: Path) -> DatasetStage:
     """Of a small recipe."""
     (tmp_path / "a.obj").write_text(MODEL)
-    return Stage(parsed(dict(GIVEN), "r.toml", str(tmp_path)))
+    return DatasetStage(parsed(dict(GIVEN), "r.toml", str(tmp_path)))
 
 
 @pytest.mark.usefixtures("device")
-def test_workers_make_the_same_bytes(stage: Stage, scheduler: str) -> None:
+def test_workers_make_the_same_bytes(stage: DatasetStage, scheduler: str) -> None:
     """The models travel: workers have no files of theirs."""
     (Path(stage.recipe.folder) / "a.obj").unlink()
     found = {made.number: made for made in render_dataset(stage, [3, 0, 2], scheduler)}

@@ -29,9 +29,9 @@ def process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "_PROCESS", worker._Process())
 
 
-def held(digest: str, scene: viewer.Scene) -> worker.Recipe:
+def held(digest: str, scene: viewer.Scene) -> worker.RendererSpec:
     worker.hold(digest, np.frombuffer(pickle.dumps((scene, None)), np.uint8))
-    return worker.Recipe(digest, Settings(**OPTIONS))
+    return worker.RendererSpec(digest, Settings(**OPTIONS))
 
 
 def test_the_scenes_used_last_are_kept() -> None:
@@ -109,12 +109,12 @@ def test_a_scene_with_its_environment() -> None:
     scene, settings = viewer.load("cornell"), Settings(environment="sky", **OPTIONS)
     worker.hold("one", np.frombuffer(pickle.dumps((scene, image)), np.uint8))
     worker.hold("two", np.frombuffer(pickle.dumps((scene, None)), np.uint8))
-    found, given = worker._given(worker.Recipe("one", settings))
+    found, given = worker._given(worker.RendererSpec("one", settings))
     assert found.name == "cornell" and given.environment.name == "mine"
     assert given.replace(environment="sky") == settings
-    assert worker._given(worker.Recipe("two", settings))[1] is settings
+    assert worker._given(worker.RendererSpec("two", settings))[1] is settings
     with pytest.raises(worker.SceneMissing) as caught:
-        worker._given(worker.Recipe("three", settings))
+        worker._given(worker.RendererSpec("three", settings))
     assert caught.value.args == ("three",)
 
 
@@ -148,14 +148,14 @@ def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
     first = process.renderer
     assert first is not None and not released and process.recipe == recipe
     np.testing.assert_array_equal(films[0].mean(), films[1].mean())
-    same = worker.Recipe("a", Settings(**OPTIONS))
+    same = worker.RendererSpec("a", Settings(**OPTIONS))
     worker.trace(same, SIZE, unit)
     assert process.renderer is first, "equal ones are the same"
-    other = worker.Recipe("a", Settings(**OPTIONS).replace(shadows=False))
+    other = worker.RendererSpec("a", Settings(**OPTIONS).replace(shadows=False))
     worker.trace(other, SIZE, unit)
     assert released == [first] and process.renderer is not first and process.recipe == other
     aside = viewer.Renderer(scene, camera="0.5,1,3 0,1,0", **OPTIONS)
-    looked = worker.trace(worker.Recipe("a", Settings(**OPTIONS), aside.camera), SIZE, unit)
+    looked = worker.trace(worker.RendererSpec("a", Settings(**OPTIONS), aside.camera), SIZE, unit)
     np.testing.assert_array_equal(looked.film.mean(), aside.render(SIZE, 1).linear)
     assert process.renderer is not None and process.renderer.camera == aside.camera and len(released) == 2
     aside.release()
@@ -191,4 +191,4 @@ def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest
     worker.frame(recipe, motion, asked, 1, False)
     assert process.staged is not None and staged[1:] and process.renderer is not frames
     with pytest.raises(worker.SceneMissing):
-        worker.frame(held("b", scene) and worker.Recipe("c", recipe.settings), motion, asked, 0, False)
+        worker.frame(held("b", scene) and worker.RendererSpec("c", recipe.settings), motion, asked, 0, False)

@@ -19,7 +19,7 @@ from viewer.accel.deform import rebuild
 from viewer.base import paths
 from viewer.base.errors import ShaderError
 from viewer.base.interrupts import UNWAITED
-from viewer.renderer.inputs.prepared import Prepared, prepare
+from viewer.renderer.inputs.prepared import PreparedScene, prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
@@ -57,7 +57,7 @@ def test_exposures_follow_stills_and_stills_exposures(device: Any, accel: str) -
     assert [fresh.index(each) if each in fresh else -1 for each in shown] == order
 
 
-def swapped(monkeypatch: pytest.MonkeyPatch) -> tuple[Renderer, Scene, Prepared]:
+def swapped(monkeypatch: pytest.MonkeyPatch) -> tuple[Renderer, Scene, PreparedScene]:
     """A renderer whose trees have been built anew, its scene from before, and that with other colours as it was
     prepared in the meantime."""
     monkeypatch.setattr(rebuild, "LEAST_PAUSE", 0.0)
@@ -170,7 +170,7 @@ def test_renderers_of_one_preparation_have_poses_of_their_own(device: Any) -> No
     def shown(renderer: Renderer) -> bytes:
         return renderer.render((32, 32)).linear.tobytes()
 
-    def renderer(scene: Scene | Prepared) -> Renderer:
+    def renderer(scene: Scene | PreparedScene) -> Renderer:
         return Renderer(scene, program="cast", camera=base.camera())
 
     first, second = renderer(made), renderer(made)

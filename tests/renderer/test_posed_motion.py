@@ -17,10 +17,9 @@ from viewer.film.device_film import FilmBuffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.preview.frame import FrameJob
-from viewer.renderer.preview.motion import of_motion
-from viewer.renderer.preview.posed_motion import PosedMotion
+from viewer.renderer.preview.motion import PosedMotion, of_motion
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import Frame, Scheduler
+from viewer.renderer.preview.scheduler import ScheduledFrame, Scheduler
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
 from viewer.stream.gl.arena import Arena
@@ -157,7 +156,7 @@ def ages(scenes: list[Scene], size: tuple[int, int] = SIZE) -> tuple[NDArray, ND
         plan = renderer.plan(size, samples=1, settings=of_motion(renderer.settings), first_sample=number)
         for _ in renderer.sampler.render_tiles(plan, films[-1]):
             pass
-        frame = Frame(size, 1.0, 1, 1, preview=True, in_motion=True, budget=1.0)
+        frame = ScheduledFrame(size, 1.0, 1, 1, preview=True, in_motion=True, budget=1.0)
         for _ in preview.picture(FrameJob(frame, CAMERA, films[-1], first=number), size):
             pass
     with renderer.device.current():

@@ -15,8 +15,8 @@ from viewer.renderer.preview.scheduler import (
     SMALLER,
     WARPING,
     WIDER,
-    Frame,
     OnShow,
+    ScheduledFrame,
     Scheduler,
     rasterises,
 )
@@ -35,7 +35,7 @@ class Simulated:
         self.scheduler, self.rate, self.seconds = Scheduler(), RATE * speed, 0.0
         self.scheduler.reset(128)
 
-    def frame(self, on_show: OnShow) -> Frame:
+    def frame(self, on_show: OnShow) -> ScheduledFrame:
         """The next frame, once it is done."""
         frame = self.scheduler.next(on_show, 0.03)
         seconds = frame.pixels * frame.added / self.rate
@@ -43,11 +43,11 @@ class Simulated:
         self.seconds += seconds
         return frame
 
-    def flown(self) -> Frame:
+    def flown(self) -> ScheduledFrame:
         """The last frame of a flight."""
         return [self.frame(replace(DENOISED, moving=True)) for _ in range(40)][-1]
 
-    def rungs(self, last: Frame) -> list[Frame]:
+    def rungs(self, last: ScheduledFrame) -> list[ScheduledFrame]:
         """Those after the hand rests, up to the film's first sample."""
         found = [last]
         while found[-1].preview:
@@ -84,7 +84,7 @@ def test_at_rest_rungs_lead_to_the_whole_size(speed: float) -> None:
 def test_no_rung_is_left_out_that_takes_long(speed: float, scales: list[float]) -> None:
     machine = Simulated(speed)
     machine.scheduler.light.note(RATE * speed)
-    frames = machine.rungs(Frame(SIZE, 0.1, 1, 1, preview=True))
+    frames = machine.rungs(ScheduledFrame(SIZE, 0.1, 1, 1, preview=True))
     assert [frame.scale for frame in frames] == scales
     assert len(scales) == 3 or frames[0].pixels / machine.rate <= FIRST_RUNG
 
@@ -130,7 +130,7 @@ def test_another_denoiser_adds_no_samples() -> None:
     """The film that is there is filtered anew, whatever time there is."""
     scheduler = Scheduler()
     again = replace(DENOISED, changed=False, complete=True, samples=7, refilters=True)
-    assert scheduler.next(again, 10.0) == Frame(SIZE, 1.0, 7, 0)
+    assert scheduler.next(again, 10.0) == ScheduledFrame(SIZE, 1.0, 7, 0)
     assert scheduler.next(replace(again, refilters=False), 10.0).added > 0
 
 

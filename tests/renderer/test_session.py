@@ -18,7 +18,7 @@ from viewer.film.film import Film
 from viewer.kernels.records import FILM
 from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.session import progress as outlook
+from viewer.renderer.session import convergence as outlook
 from viewer.renderer.session.session import Session
 from viewer.stream.gl.stream import Stream
 

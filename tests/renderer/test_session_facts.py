@@ -12,7 +12,7 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.film.error.stop import Stop
-from viewer.renderer.device.tiles import tiles
+from viewer.renderer.device.tile_job import tiles
 from viewer.renderer.preview.scheduler import LONGEST, Batches, TileRows
 from viewer.renderer.session import convergence, frame_runner
 from viewer.renderer.session import session as session_module

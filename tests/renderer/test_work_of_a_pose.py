@@ -18,7 +18,7 @@ from viewer.accel.deform.covers import Cover, boxes_of
 from viewer.accel.deform.tables import joined
 from viewer.film.error.stop import Stop
 from viewer.kernels.records import VERTEX
-from viewer.renderer.device.deformer import Deformer
+from viewer.renderer.device.deformer import GpuDeformer
 from viewer.renderer.inputs import prepared as preparing
 from viewer.renderer.preview import gbuffer_raster
 from viewer.renderer.preview.gbuffer import GBuffer
@@ -203,7 +203,7 @@ def test_a_frame_begins_in_its_pose(device: Any, monkeypatch: pytest.MonkeyPatch
     with device.current():
         session = Session(renderer, (40, 30), Stop(1), screen=PictureTexture(device))
         session.finish()
-        refits, steps = calls_of(monkeypatch, Deformer, "refit"), []
+        refits, steps = calls_of(monkeypatch, GpuDeformer, "refit"), []
         step = FrameRunner.step
         monkeypatch.setattr(FrameRunner, "step", lambda runner: (steps.append(len(refits)), step(runner))[1])
         for seed in (1, 2, 3):

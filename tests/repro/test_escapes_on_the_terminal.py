@@ -10,13 +10,13 @@ import pytest
 
 from raystream.__main__ import entry
 from viewer.base.errors import ViewerError, printable
-from viewer.cli.progress import Progress
+from viewer.cli.progress import TerminalProgress
 
 NAME = "a\n\x1b[31mb\x9b.ply"
 
 
 def test_notes_and_texts(capsys) -> None:
-    with Progress(quiet=True) as progress:
+    with TerminalProgress(quiet=True) as progress:
         progress.note(f"note: {NAME}")
         progress.enabled = True
         progress(0.5, f"loading {NAME}")

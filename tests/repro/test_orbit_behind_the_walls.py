@@ -14,9 +14,8 @@ from viewer import Camera, Renderer
 from viewer.renderer.session.session import Session
 from viewer.viewport.controls.camera_controller import NEAREST_PIVOT, CameraController
 from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.pivot import choose_pivot
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import Viewport
+from viewer.viewport.viewport import Viewport, choose_pivot
 
 ROOM = viewer.load("cornell")  # open in front, at z = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.viewport.canvas.keys import key_text, modifier_bits
+from viewer.viewport.canvas.browser import key_text, modifier_bits
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ class FakeHeat:
     compiled = True
 
     def __init__(self, renderer: Any, camera: Camera, size: Any, what: str, limit: float | None) -> None:
-        self.renderer, self.camera, self.size, self.what, self.given = renderer, camera, size, what, limit
+        self.renderer, self.camera, self.size, self.layer, self.given = renderer, camera, size, what, limit
         self.settings = renderer.settings
         self.ready = self.complete = False
         self.progress, self.limit, self.broken = 0.0, limit, 0
@@ -268,7 +268,7 @@ def test_a_heat_map_is_counted_after_the_picture(desk: Desk) -> None:
         shares.append(views.counting)
     (made,) = FakeHeat.made
     assert shares == [1 / 3, 2 / 3, None] and made.pieces == [(0.03, False)] * 3 and views.heat_map is made  # type: ignore[comparison-overlap]
-    assert (made.renderer, made.camera, made.size, made.what, made.given) == (
+    assert (made.renderer, made.camera, made.size, made.layer, made.given) == (
         desk.renderer,
         START,
         (200, 100),

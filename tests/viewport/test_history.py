@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.viewport.studies.history import COLUMNS, Change, Probe, Row, Segment, Surface, Test, Visit
+from viewer.viewport.studies.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test, Visit
 
 RECORD = np.array((2.5, -1, (1.0, np.inf, 0.25)), [("t", "f4"), ("triangle", "i4"), ("rgb", "f4", 3)])[()]
 BOX = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
@@ -36,7 +36,7 @@ def history() -> Probe:
     second.t_max, second.any_hit = np.inf, True
     probe.segments = [first, second]
     probe.calls, probe.results = {"eye": 1, "traverse": 3, "intersect": 1}, {"hit": RECORD}
-    probe.surface, probe.complete = Surface(17, 2, "front wall", 3.25), True
+    probe.surface, probe.complete = PixelSurface(17, 2, "front wall", 3.25), True
     return probe
 
 
@@ -106,8 +106,8 @@ def test_the_range_of_a_ray_within_its_cells() -> None:
 
 
 def test_a_surface_as_text() -> None:
-    assert Surface(12, 3, "front wall", 3.25).text() == "front wall, triangle 12 at 3.25"
-    assert Surface(0, 0, "ball", 1234567.8).text() == "ball, triangle 0 at 1.23457e+06"
+    assert PixelSurface(12, 3, "front wall", 3.25).text() == "front wall, triangle 12 at 3.25"
+    assert PixelSurface(0, 0, "ball", 1234567.8).text() == "ball, triangle 0 at 1.23457e+06"
 
 
 def test_everything_as_data() -> None:

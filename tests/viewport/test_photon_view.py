@@ -17,10 +17,9 @@ from viewer.scene.camera import Camera
 from viewer.scene.projections.models import Orthographic
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.display.photons import view_uniforms
-from viewer.viewport.pivot import choose_pivot
 from viewer.viewport.studies import photons as module
-from viewer.viewport.studies.photon_cells import OPACITY, cell_wires, count_colors, occupied
-from viewer.viewport.studies.photons import PhotonView
+from viewer.viewport.studies.photons import OPACITY, PhotonView, cell_wires, count_colors, occupied
+from viewer.viewport.viewport import choose_pivot
 
 START, OTHER = Camera((0, 0, 5), (0, 0, 0), fov=90.0), Camera((0, 0, 7), (0, 0, 0))
 GRID = PhotonGrid.over((0, 0, 0), (2, 1, 1), (4, 2, 3))

@@ -10,7 +10,7 @@ import pytest
 from tests.viewport.cube_camera import ACROSS, FORWARD, HALF
 from viewer.scene.camera import Camera
 from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.pose import Move, Pose, diagonal, finite, heading, pose_of, turn
+from viewer.viewport.controls.pose import CameraPose, Move, diagonal, finite, heading, pose_of, turn
 from viewer.viewport.controls.thrust import Thrust
 
 
@@ -26,7 +26,7 @@ from viewer.viewport.controls.thrust import Thrust
     ],
 )
 def test_the_axes_of_a_pose(yaw: float, pitch: float, roll: float, right, up, forward) -> None:
-    pose = Pose(np.zeros(3), FORWARD, 1.0, *map(math.radians, (yaw, pitch, roll)))
+    pose = CameraPose(np.zeros(3), FORWARD, 1.0, *map(math.radians, (yaw, pitch, roll)))
     np.testing.assert_allclose(pose.basis(), (right, up, forward), atol=1e-15)
     np.testing.assert_allclose(pose.forward(), forward, atol=1e-15)
     made = pose_of(Camera((1, 2, 3), np.add((1, 2, 3), 4 * np.array(forward)), up))
@@ -36,7 +36,7 @@ def test_the_axes_of_a_pose(yaw: float, pitch: float, roll: float, right, up, fo
 
 def test_up_of_a_pose_s_camera() -> None:
     """The world's, where it is level; its own, where it is rolled or looks along the world's."""
-    pose = Pose(np.zeros(3), FORWARD, 1.0, 0.0, 0.0, 0.0)
+    pose = CameraPose(np.zeros(3), FORWARD, 1.0, 0.0, 0.0, 0.0)
     assert pose.camera(50.0, "a") == Camera((0, 0, 0), (0, 0, -1), (0, 1, 0), 50.0, "a")
     pose.roll = 0.5
     assert pose.camera(50.0, "a").up == pytest.approx((math.sin(0.5), math.cos(0.5), 0))
@@ -49,16 +49,18 @@ def test_up_of_a_pose_s_camera() -> None:
 def test_a_target_that_float64_cannot_tell_from_the_eye_is_put_before_it() -> None:
     eye = np.array([1e6, 0.0, 0.0])
     for apart, found in ((1e-3, 2e-3), (1.1e-3, 1.1e-3)):  # 1e-9 of the coordinates
-        pose = Pose(eye, eye + apart * FORWARD, apart, 0.0, 0.0, 0.0)
+        pose = CameraPose(eye, eye + apart * FORWARD, apart, 0.0, 0.0, 0.0)
         assert pose.camera(40.0, "").target[2] == pytest.approx(-found)
-    pose = Pose(eye, eye, 1.0, 0.0, 0.0, 0.0)
+    pose = CameraPose(eye, eye, 1.0, 0.0, 0.0, 0.0)
     assert pose.camera(40.0, "").target == pytest.approx((1e6, 0, -2e-3))
 
 
 def test_between_two_poses() -> None:
     """Places and pitch by shares, distances by ratios, yaw and roll the short way round."""
-    a = Pose(np.zeros(3), np.array([0.0, 0.0, -1.0]), 1.0, math.radians(170), 0.0, math.radians(-170))
-    b = Pose(np.array([4.0, 8.0, 0.0]), np.zeros(3), 16.0, math.radians(-170), math.radians(60), math.radians(150))
+    a = CameraPose(np.zeros(3), np.array([0.0, 0.0, -1.0]), 1.0, math.radians(170), 0.0, math.radians(-170))
+    b = CameraPose(
+        np.array([4.0, 8.0, 0.0]), np.zeros(3), 16.0, math.radians(-170), math.radians(60), math.radians(150)
+    )
     move = Move(a, b)
     for elapsed, share in ((0.0, 0.0), (0.075, 0.15625), (0.15, 0.5), (0.225, 0.84375)):
         found = move.at(elapsed)

@@ -116,7 +116,7 @@ def test_every_option_of_photons_can_be_chosen(panel_stage, monkeypatch):
     """Down the section, which is greyed under another program: what is asked for reaches the renderer."""
     from viewer.options.photons import PHOTONS
     from viewer.window.panels import panels
-    from viewer.window.panels.photons import draw_photons
+    from viewer.window.panels.options import draw_photons
 
     monkeypatch.setattr(panels, "SECTIONS", (("Photons", draw_photons, True),))
     panel_stage.draw()

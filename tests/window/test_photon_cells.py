@@ -14,7 +14,7 @@ from viewer.photons.grid import PhotonGrid
 from viewer.renderer.device.tile_job import Tile
 from viewer.viewport.display.picture_texture import SEARCHING, PictureTexture
 from viewer.viewport.studies.inspector import Inspector
-from viewer.viewport.studies.photon_cells import cell_wires, occupied
+from viewer.viewport.studies.photons import cell_wires, occupied
 
 
 @pytest.mark.parametrize(

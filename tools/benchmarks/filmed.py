@@ -19,7 +19,7 @@ from viewer.film.device_film import FilmBuffer
 from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import Frame, Scheduler
+from viewer.renderer.preview.scheduler import ScheduledFrame, Scheduler
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
@@ -95,7 +95,7 @@ class Flown:
             renderer.plan(self.small, samples=1, settings=settings, camera=pinhole, first_sample=number), film
         ):
             pass
-        frame = Frame(self.small, self.scale, 1, 1, preview=True, in_motion=True, budget=1.0)
+        frame = ScheduledFrame(self.small, self.scale, 1, 1, preview=True, in_motion=True, budget=1.0)
         *_, made = self.preview.picture(FrameJob(frame, renderer.camera, film, first=number), self.size)
         assert made is not None
         with renderer.device.current():

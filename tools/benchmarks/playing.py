@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from viewer.renderer.device.deformer import Deformer
+from viewer.renderer.device.deformer import GpuDeformer
 from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.preview import Preview
@@ -40,8 +40,8 @@ WARM_UP, LONGEST = 2.0, 60.0  # seconds before measurements, and until all is th
 PARTS: dict[str, tuple[tuple[type, str], ...]] = {
     "channels": ((AnimatedParts, "posed"),),
     "scene": ((Renderer, "update"),),
-    "pose": ((Deformer, "pose"),),
-    "refit": ((Deformer, "refit"),),
+    "pose": ((GpuDeformer, "pose"),),
+    "refit": ((GpuDeformer, "refit"),),
     "light": ((Sampler, "render_tiles"),),
     "surfaces": (
         (GBuffer, "chosen"),

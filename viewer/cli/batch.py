@@ -16,11 +16,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from viewer.base.errors import ViewerError, printable
-from viewer.cli import commands
+from viewer.cli import rendering
 from viewer.cli.workers import Renderings, answers
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
 
 PLACEHOLDER = re.compile(r"\{(stem|name|index)\}")
 EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
@@ -34,12 +34,12 @@ def render(arguments: Namespace) -> bool:
         arguments.scene = scenes[0]
         if arguments.output is not None:
             arguments.output = output_of(arguments.output, scenes[0], 0, 1)
-        return commands.render(arguments)
-    from viewer.cli.progress import Progress
+        return rendering.render(arguments)
+    from viewer.cli.progress import TerminalProgress
 
     tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[str]()
     jobs = min(arguments.jobs, len(tasks))
-    with Progress(arguments.quiet) as progress:
+    with TerminalProgress(arguments.quiet) as progress:
         try:
             for line, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
                 if fault:
@@ -71,8 +71,8 @@ def output_of(pattern: str, scene: str, number: int, count: int) -> str:
 
 
 def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
-    """The arguments of each picture. Raises ViewerError, before any work, for what cannot be written and for two
-    pictures in one file."""
+    """The arguments of each picture. Raises ViewerError, before any work, for an unwritable file and for two pictures
+    in one file."""
     if arguments.output is None or not PLACEHOLDER.search(arguments.output):
         where = "--output" if arguments.output is None else arguments.output
         raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes", EXAMPLE)
@@ -87,11 +87,11 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
         if first != number:
             raise ViewerError(output, f"both {scenes[first]} and {scene} would go there", "add {index} to -o")
         tasks.append(Namespace(**{**vars(arguments), "scene": scene, "output": output}))
-        commands.check_render(tasks[-1])
+        rendering.check_render(tasks[-1])
     return tasks
 
 
-def _in_turn(tasks: Sequence[Namespace], progress: Progress) -> Iterator[tuple[str, str]]:
+def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str, str]]:
     """Every picture by this process."""
     renderings = Renderings()
     for number, task in enumerate(tasks):
@@ -99,7 +99,7 @@ def _in_turn(tasks: Sequence[Namespace], progress: Progress) -> Iterator[tuple[s
         yield renderings.render(task, progress)
 
 
-def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: Progress) -> Iterator[tuple[str, str]]:
+def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: TerminalProgress) -> Iterator[tuple[str, str]]:
     """Every picture by one of ``jobs`` processes, in the order in which they are done."""
     for done, (notes, line, fault) in enumerate(answers(tasks, jobs), 1):
         for note in notes:

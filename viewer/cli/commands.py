@@ -1,378 +1,28 @@
-"""What each command of ``raystream`` does with its checked arguments: calls the library and prints what it found.
+"""The commands of ``raystream`` but ``render``, by their checked arguments, and the parts that all of them share.
 
 Faults are exceptions, which the command line tells.
 """
 
 from __future__ import annotations
 
-import os
-import shlex
 import sys
-import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from itertools import pairwise
-from time import perf_counter
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from viewer.base import textfile
-from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
+from viewer.base.errors import ViewerError, printable
 from viewer.base.start.modules import loaded
-from viewer.cli.outputs import STANDARD_OUTPUT, check_output
-from viewer.cli.presets import published_remark
-from viewer.film.files.states import AUTO
-from viewer.options.table import OPTIONS, keywords, most_samples, part
+from viewer.cli.outputs import STANDARD_OUTPUT
+from viewer.options.table import OPTIONS, keywords, part
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from viewer.cli.progress import Progress
-    from viewer.film.files.checkpoint import Checkpoint
-    from viewer.renderer.renderer import Picture, Renderer
-    from viewer.renderer.sequence import Frame
+    from viewer.cli.progress import TerminalProgress
     from viewer.scene.scene import Scene
-
-DEFAULT_QUALITY = "good"  # of a picture to be looked at
-NOISE_FROM = 8  # samples from which on an estimate of the noise is worth a word
-GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
-
-
-def check_render(arguments: Namespace) -> None:
-    """Refuse, before any work, what cannot be written; and choose a quality, where that is left open."""
-    if arguments.output is None:
-        raise ViewerError("--output", "is missing; it names the picture", "such as -o picture.png")
-    check_output(arguments)
-    if arguments.stats is not None:
-        textfile.check_path(arguments.stats)
-    from viewer.film.files.movie import is_movie
-
-    limits = ("quality", "spp", "time", "error", "resume", "sample_range", "cluster")
-    if _displayed(arguments) or is_movie(arguments.output):
-        if all(getattr(arguments, name) is None for name in limits):
-            arguments.quality = DEFAULT_QUALITY
-    elif arguments.quality is not None and arguments.denoise == "auto":
-        arguments.denoise = "none"
-
-
-def render(arguments: Namespace) -> bool:
-    """``raystream render``: a picture, or frames of motion."""
-    check_render(arguments)
-    if arguments.frames is not None:
-        return _render_frames(arguments)
-    from viewer.cli.progress import Progress
-
-    with Progress(arguments.quiet) as progress:
-        done = rendered(arguments, progress)
-    if not arguments.quiet:
-        # Where the picture goes to standard output, nothing else does.
-        print(done.line, file=sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout)
-    if arguments.cluster is None:
-        _try_options(done.renderer, done.picture, done.seconds["render"], arguments.quiet)
-    return True
-
-
-@dataclass
-class Rendered:
-    """A picture that is written, and its renderer. seconds : wall time by stage: load, build, render. line : of it all,
-    for the terminal."""
-
-    renderer: Renderer
-    picture: Picture
-    seconds: dict[str, float]
-    line: str
-
-
-def rendered(arguments: Namespace, progress: Progress, renderer: Renderer | None = None) -> Rendered:
-    """Load, render and write one picture. renderer : one that shows it in place of its scene, by the same device."""
-    times = [perf_counter()]
-    progress(None, f"loading {arguments.scene}")
-    from viewer.renderer.renderer import Renderer
-
-    loaded()
-    scene = load_scene(arguments, progress)
-    scene = at_moment(scene, arguments, progress)
-    times.append(perf_counter())
-    progress(None, "building")
-    chosen = chosen_options(arguments, "renderer")
-    if renderer is None:
-        renderer = Renderer(scene, **chosen, progress=progress)
-    else:
-        renderer.update(scene, **chosen, progress=progress)
-    tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
-    tell(_unused(arguments), arguments, progress)
-    if arguments.preset is not None:
-        tell(published_remark(arguments, renderer.device.software), arguments, progress)
-    times.append(perf_counter())
-    progress(None, "compiling")
-    tell(fill_darkness(renderer, arguments), arguments, progress)
-    state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
-    tell(_find_state(state, arguments), arguments, progress)
-    try:
-        with _driver_warnings_told(arguments, progress):
-            picture = _picture(renderer, arguments, state, progress)
-        times.append(perf_counter())
-        tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
-        progress(None, f"writing {arguments.output}")
-        _write(picture, arguments)
-    except KeyboardInterrupt as stop:
-        stop.args = (_how_to_go_on(state, arguments),)
-        raise
-    if state is not None:
-        state.finish()
-    seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
-    if arguments.stats is not None:
-        textfile.write(arguments.stats, as_json({**picture.stats.to_json(), "wall_seconds": seconds}))
-    line = _summary(arguments, picture, renderer.scene.triangle_count, seconds)
-    return Rendered(renderer, picture, seconds, line)
-
-
-def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bool) -> None:
-    """After a long render, which is written: what ``auto`` means on a GPU that is seen first."""
-    from viewer.cli.progress import Progress
-    from viewer.renderer.session import trials
-
-    if seconds < trials.LONG or picture.film is None:
-        return
-    samples = int(picture.film.count.sum())
-    with suppress(KeyboardInterrupt), Progress(quiet) as progress:
-        trials.measure_after(renderer, samples, seconds, lambda: progress(None, "measuring machine options, once"))
-
-
-def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: Progress) -> Picture:
-    """The picture, by this process or by a cluster."""
-    asked = {**chosen_options(arguments, "render"), "progress": progress, "state": state}
-    if arguments.cluster is None:
-        return renderer.render(**asked, stats=arguments.stats is not None)
-    from viewer.farm.pictures import render_on
-
-    def told(line: str) -> None:
-        tell([line], arguments, progress)
-
-    return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, notify=told, **asked)
-
-
-def _displayed(arguments: Namespace) -> bool:
-    """Whether the picture is exposed and tone mapped, to be looked at; else it is linear."""
-    from viewer.film.files.image import DISPLAYED
-
-    return arguments.output == STANDARD_OUTPUT or arguments.output.lower().endswith(tuple(DISPLAYED))
-
-
-def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
-    """Put a scene under the sky whose own lights show nothing to its camera, as a small picture tells; a note on it.
-
-    Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
-    """
-    asked = arguments.environment, arguments.sun, arguments.exposure
-    left = asked == (None, None, "auto") and _displayed(arguments)
-    return brightened(renderer, arguments.size) if left else []
-
-
-def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
-    """As `fill_darkness`, for a picture of ``size`` (width, height). The model counts, whatever is behind it."""
-    lighting = renderer.prepared.lighting
-    if not lighting.listed.lit or lighting.environment.flux or not renderer.progressive:
-        return []
-    from viewer.renderer.sampling.darkness import FILLED, black
-
-    scale = min(1.0, GLANCE / max(size))
-    width, height = (max(1, round(side * scale)) for side in size)
-    background = renderer.settings.background
-    if lighting.backdrop is not None:
-        renderer.update(background="transparent")
-    found = black(renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear)
-    if lighting.backdrop is not None:
-        renderer.update(background=background)
-    if not found:
-        return []
-    renderer.update(environment="sky")
-    return [FILLED]
-
-
-def _write(picture: Picture, arguments: Namespace) -> None:
-    """The picture into its file, or as PNG to standard output."""
-    if arguments.output != STANDARD_OUTPUT:
-        picture.save(arguments.output, arguments.exposure, arguments.tonemap)
-        return
-    sys.stdout.buffer.write(picture.png(arguments.exposure, arguments.tonemap))
-    sys.stdout.flush()
-
-
-def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: dict[str, float]) -> str:
-    """The line that ends a render."""
-    width, height = arguments.size
-    parts = [f"{width} x {height}"]
-    facts = picture.stats.facts
-    if "samples" in facts:
-        why = facts.get("stopped by", "spp")
-        rule = f"--quality {arguments.quality}" if arguments.quality and arguments.error is None else "--error"
-        met = {"spp": "", "error": f" ({rule} met)"}.get(why, f" (--{why} met)")
-        samples = facts["samples"]
-        told = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
-        parts.append(f"{told} a pixel{met}")
-    if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
-        from viewer.renderer.session.progress import percent
-
-        before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
-        parts.append(f"noise {percent(float(facts['estimated error']))}{before}")
-    parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
-    return (
-        f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "
-        f"build {seconds['build']:.2f} s, compile and render {seconds['render']:.2f} s"
-    )
-
-
-def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
-    """Choose the file that ``--resume auto`` goes on from; without, say what a stopped render has left."""
-    automatic = arguments.resume == AUTO
-    if state is None or not (automatic or arguments.resume is None):
-        return []
-    path, samples, wrong = state.find(arguments.size, pictures=automatic)
-    if not automatic:
-        left = f"{path} holds {_count(samples, 'sample')} of this picture; --resume auto goes on from there"
-        return [] if path is None else [left]
-    arguments.resume = None if path is None else os.fspath(path)
-    if path is None:
-        return [*(f"not resumed: {reason}" for reason in wrong), "--resume auto: no state to go on from; starts anew"]
-    return [f"goes on from {path}, {_count(samples, 'sample')}"]
-
-
-def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
-    """What to say of a render that Ctrl-C, or SIGTERM, has ended."""
-    if state is None or not (state.saved or state.used):
-        return "stopped"
-    path = shlex.quote(os.fspath(state.path))
-    if not state.saved:
-        return f"stopped; go on with --resume {path}"
-    wanted = most_samples(arguments.spp, arguments.time, arguments.error, arguments.quality)
-    return f"stopped after {state.samples} of {_count(wanted, 'sample')}; go on with --resume {path}"
-
-
-def _unused(arguments: Namespace) -> list[str]:
-    """A remark on options that do not serve the chosen program."""
-    from viewer.renderer.inputs.settings import unused
-
-    typed = (name for name in OPTIONS if name in arguments.typed)
-    return unused(arguments.program, (name for name in typed if getattr(arguments, name) != OPTIONS[name].default))
-
-
-def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
-    """A remark on kernels that are too long for ``--limits``."""
-    if arguments.limits == "none" or arguments.quiet:
-        return []
-    from viewer.stream.analysis.instructions import remarks
-
-    return remarks(renderer.bind(renderer.program()), arguments.limits, renderer.resources)
-
-
-def load_scene(arguments: Namespace, progress: Progress) -> Scene:
-    """The scene with its notes told and its animation chosen."""
-    from viewer.formats.named import load
-
-    variant, lenient, largest = arguments.variant, arguments.lenient, arguments.max_texture
-    scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=largest)
-    tell(scene.warnings, arguments, progress)
-    if arguments.animation is not None:
-        scene.play(arguments.animation)
-    return scene
-
-
-def at_moment(scene: Scene, arguments: Namespace, progress: Progress) -> Scene:
-    """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
-    if arguments.moment is None:
-        return scene
-    from viewer.renderer.sequence import moment_remarks, shown_at
-
-    tell(moment_remarks(scene, arguments.moment), arguments, progress)
-    return shown_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
-
-
-def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
-    """The options of a scope as keywords."""
-    return {name: getattr(arguments, name) for name in keywords(scope)}
-
-
-def tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
-    """Print notes on standard error, above the bar, unless ``--quiet``; of one of several scenes with its name."""
-    scene = f"{arguments.scene}: " if len(getattr(arguments, "scenes", ())) > 1 else ""
-    if not arguments.quiet:
-        for line in notes:
-            progress.note(f"raystream: note: {scene}{line}")
-
-
-@contextmanager
-def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[None]:
-    """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", DriverWarning)
-        warnings.simplefilter("ignore", ViewerWarning)  # told already
-        warnings.showwarning = lambda message, *rest, **more: tell([str(message)], arguments, progress)
-        yield
-
-
-def _render_frames(arguments: Namespace) -> bool:
-    """Every frame into a file of its own, or all into a movie."""
-    from viewer.cli.progress import Progress
-
-    begin, counted = perf_counter(), []
-    with Progress(arguments.quiet) as progress:
-        progress(None, f"loading {arguments.scene}")
-        from viewer.renderer.sequence import save_frames
-
-        loaded()
-        scene = load_scene(arguments, progress)
-        frames = _frames(scene, arguments, progress)
-        remarks: list[list[str]] = []
-
-        def note(frame: Frame) -> None:
-            counted.append({"frame": frame.number, "time": frame.seconds, **frame.picture.stats.to_json()})
-            remarks.append(frame.picture.remarks(arguments.exposure))
-
-        save_frames(arguments.output, frames, arguments.fps, note, arguments.exposure, arguments.tonemap)
-        if all(remarks):  # one that fades to black is meant to
-            tell(remarks[0], arguments, progress)
-    seconds = perf_counter() - begin
-    if arguments.stats is not None:
-        textfile.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
-    if not arguments.quiet:
-        width, height = arguments.size
-        print(
-            f"{printable(arguments.output)}: {_count(len(counted), 'frame')} of {width} x {height}, "
-            f"{_count(scene.triangle_count, 'triangle')}; {seconds:.2f} s, {seconds / len(counted):.2f} s a frame"
-        )
-    return True
-
-
-def _frames(scene: Scene, arguments: Namespace, progress: Progress) -> Generator[Frame, None, None]:
-    """The frames, by this process or by a cluster."""
-    asked: dict[str, Any] = {
-        "scene": scene,
-        **{name: getattr(arguments, name) for name in ("frames", "fps", "turntable", "shutter", "motion_keys")},
-        "render": chosen_options(arguments, "render") | {"stats": arguments.stats is not None},
-        "progress": progress,
-        **chosen_options(arguments, "renderer"),
-    }
-    if arguments.cluster is None:
-        from viewer.renderer.sequence import render_frames
-
-        return render_frames(**asked)
-    from viewer.farm.pictures import render_frames as farmed
-
-    asked |= {"cluster": arguments.cluster, "mix_builds": arguments.mix_builds}
-    return farmed(
-        **asked,
-        films=arguments.output.lower().endswith(".exr"),
-        notify=lambda line: tell([line], arguments, progress),
-    )
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def view(arguments: Namespace) -> bool:
-    """``raystream view``: the window. What is no scene is told before it opens."""
+    """``raystream view``: the window. Bad scenes are reported before it opens."""
     from viewer.formats import recognise
     from viewer.formats.named import is_builtin
 
@@ -398,11 +48,11 @@ def viewed(arguments: Namespace) -> dict[str, Any]:
 
 
 def info(arguments: Namespace) -> bool:
-    """``raystream info``: what a scene holds."""
-    from viewer.cli.progress import Progress
+    """``raystream info``: a scene's contents."""
+    from viewer.cli.progress import TerminalProgress
     from viewer.cli.report import describe, lines
 
-    with Progress(arguments.json) as progress:
+    with TerminalProgress(arguments.json) as progress:
         progress(None, f"loading {arguments.scene}")
         from viewer.formats.named import load
 
@@ -426,13 +76,84 @@ def graph(arguments: Namespace) -> bool:
 
 def check_shaders(arguments: Namespace) -> bool:
     """``raystream check-shaders``: whether all compile, or those of one program."""
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.cli.shader_check.check import check_shaders as check
     from viewer.renderer.inputs.program_file import read_program
 
     program = None if arguments.program is None else read_program(arguments.program)
-    with Progress() as progress:
+    with TerminalProgress() as progress:
         return not check(progress.say, program=program, progress=progress)
+
+
+def devices(arguments: Namespace) -> bool:
+    """``raystream devices``: the GPUs, and the values of ``auto`` there."""
+    from viewer.cli.report import device_lines
+    from viewer.renderer.device.tuning import load_tuning, tuning
+    from viewer.stream.gl.devices import devices as found
+    from viewer.stream.gl.device import driver_name
+
+    if arguments.measure is not None:
+        _measure(arguments)
+    listed, measured = found(), load_tuning()
+    for device in listed:
+        if "error" not in device:
+            driver = driver_name(device["renderer"], device["version"])
+            device |= {"auto": dict(tuning(driver, device["software"])), "measured": driver in measured}
+            if driver in measured:
+                known = measured[driver]
+                told = {name: [each._asdict() for each in getattr(known, name)] for name in ("trials", "skipped")}
+                device |= {"since": known.since, **told, "note": known.note}
+    emit(listed, device_lines, arguments.json)
+    return True
+
+
+def _measure(arguments: Namespace) -> None:
+    """Measure the values of ``auto`` on the driver's own device."""
+    from viewer.cli.progress import TerminalProgress
+    from viewer.formats.named import load
+    from viewer.renderer.renderer import Renderer
+    from viewer.renderer.session.trials import measure
+
+    with TerminalProgress(arguments.json) as progress:
+        progress(None, f"loading {arguments.measure}")
+        renderer = Renderer(load(arguments.measure), program="path", memory="buffer")
+        progress(None, "compiling and measuring")
+        measure(renderer)
+
+
+def load_scene(arguments: Namespace, progress: TerminalProgress) -> Scene:
+    """The scene with its notes told and its animation chosen."""
+    from viewer.formats.named import load
+
+    variant, lenient, largest = arguments.variant, arguments.lenient, arguments.max_texture
+    scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=largest)
+    tell(scene.warnings, arguments, progress)
+    if arguments.animation is not None:
+        scene.play(arguments.animation)
+    return scene
+
+
+def at_moment(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> Scene:
+    """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
+    if arguments.moment is None:
+        return scene
+    from viewer.renderer.sequence import moment_remarks, shown_at
+
+    tell(moment_remarks(scene, arguments.moment), arguments, progress)
+    return shown_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
+
+
+def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
+    """The options of a scope as keywords."""
+    return {name: getattr(arguments, name) for name in keywords(scope)}
+
+
+def tell(notes: Iterable[str], arguments: Namespace, progress: TerminalProgress) -> None:
+    """Print notes on standard error, above the bar, unless ``--quiet``; of one of several scenes with its name."""
+    scene = f"{arguments.scene}: " if len(getattr(arguments, "scenes", ())) > 1 else ""
+    if not arguments.quiet:
+        for line in notes:
+            progress.note(f"raystream: note: {scene}{line}")
 
 
 def emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import ViewerError
-from viewer.cli import commands, outputs
+from viewer.cli import commands, outputs, rendering
 from viewer.options.table import OPTIONS
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.film.files.compare import ComparedPicture, Comparison
 
 NAMES = {
@@ -56,9 +56,9 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
             raise ViewerError("FLIP", "flip-evaluator is not installed", f"{INSTALL}; or another --figure")
     shown = [read(path, arguments.layer) for path in arguments.pictures]
     if renders:
-        from viewer.cli.progress import Progress
+        from viewer.cli.progress import TerminalProgress
 
-        with Progress(arguments.quiet or arguments.json) as progress:
+        with TerminalProgress(arguments.quiet or arguments.json) as progress:
             made = zip(arguments.render, renders, strict=True)
             shown += [_rendered(text, each, arguments, progress) for text, each in made]
     found = compare(shown[0], shown[1], arguments.layer, arguments.tolerance)
@@ -121,7 +121,7 @@ def _check_render(arguments: Namespace, layer: str | None) -> None:
         arguments.layers = (*arguments.layers, layer)
 
 
-def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progress) -> ComparedPicture:
+def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: TerminalProgress) -> ComparedPicture:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
     from viewer.film.files.compare import ComparedPicture
     from viewer.film.layers import WORDS
@@ -133,7 +133,7 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progr
     scene = commands.load_scene(arguments, progress)
     scene = commands.at_moment(scene, arguments, progress)
     renderer = Renderer(scene, **commands.chosen_options(arguments, "renderer"), progress=progress)
-    commands.tell([*renderer.notes, *commands.fill_darkness(renderer, arguments)], arguments, progress)
+    commands.tell([*renderer.notes, *rendering.fill_darkness(renderer, arguments)], arguments, progress)
     picture = renderer.render(**commands.chosen_options(arguments, "render"), progress=progress)
     renderer.release()
     typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}

@@ -23,9 +23,8 @@ from viewer.base import distributions
 from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.base.start.modules import loaded
-from viewer.cli import batch, commands
+from viewer.cli import batch, commands, rendering
 from viewer.cli.dataset.command import dataset
-from viewer.cli.devices import devices
 from viewer.cli.faults import FAULT, explained
 from viewer.cli.presets import preset
 from viewer.cli.thumbnail import thumbnail
@@ -41,7 +40,8 @@ DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its line of help, what stands after it, its options, whether it takes a scene, and what it does."""
+    """A command: its line of help, its positional arguments, its options, whether it takes a scene, and its
+    function."""
 
     help: str
     usage: str
@@ -91,8 +91,8 @@ def entry() -> NoReturn:
 
 
 def _open_standard_files() -> None:
-    """Have standard input, output and error open somewhere, or the next file that is opened takes their place, and what
-    libraries print lands in it; and have what their encoding lacks escaped."""
+    """Keep standard input, output and error open, or the next file opened takes their place and the prints of
+    libraries; and escape characters that their encoding lacks."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -142,7 +142,7 @@ def _complain(line: str, code: int, kind: str = "error: ") -> int:
 
 
 def _abandon_output() -> None:
-    """Send what is still buffered nowhere, or Python complains once more when it ends."""
+    """Send buffered output nowhere, or Python complains once more when it ends."""
     with suppress(OSError, ValueError, AttributeError):  # standard output may be no file, or closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -258,7 +258,8 @@ def _parser(name: str) -> _Parser:
 
 def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
-    option of its own. An option that may stand without a value gets its own before what does not begin like one."""
+    option of its own. An option that may stand without a value gets its own before an argument that does not begin like
+    one."""
     valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
     bare = {flag: action for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
     made: list[str] = []
@@ -283,7 +284,7 @@ def _reads(option: Option, word: str) -> bool:
 
 
 def options_table() -> str:
-    """The table of options in Markdown, with what this installation registers."""
+    """The table of options in Markdown, with the names that this installation registers."""
     from viewer.options.table import markdown_table
     from viewer.renderer.inputs.registered import registered
 
@@ -291,7 +292,7 @@ def options_table() -> str:
 
 
 def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
-    """The command's arguments, every option checked. Raises ViewerError with one line that says what is wrong."""
+    """The command's arguments, every option checked. Raises ViewerError, in one line."""
     command = COMMANDS[name]
     parser = _parser(name)
     words = _joined(arguments, parser)
@@ -327,13 +328,13 @@ def _first() -> int:
     if _has_display():
         commands.view(_parse("view", [FIRST_SCENE]))
         return DONE
-    commands.render(_parse("render", [FIRST_SCENE, "-o", os.path.abspath(FIRST_PICTURE)]))
+    rendering.render(_parse("render", [FIRST_SCENE, "-o", os.path.abspath(FIRST_PICTURE)]))
     print("raystream --help shows what else it can do", file=sys.stderr)
     return DONE
 
 
 def _diff(arguments: argparse.Namespace) -> bool:
-    """``raystream diff``: what is to be rendered is read as ``raystream render`` reads it, before any work."""
+    """``raystream diff``: scenes to render are read as by ``raystream render``, before any work."""
     from viewer.cli.compare import diff, split
 
     return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
@@ -407,7 +408,7 @@ COMMANDS = {
     "devices": Command(
         "list the GPUs, what their OpenGL can do, and what auto means there",
         "[--measure SCENE] [--json]",
-        devices,
+        commands.devices,
         (*MEASURE, "debug"),
         json=True,
         own=MEASURE,

@@ -1,4 +1,4 @@
-"""Settings of the papers, by year: what ``--preset`` puts in place of options that are not given."""
+"""Settings of the papers, by year: the defaults of ``--preset`` for options that are not given."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PHOTON_SECONDS, PIXEL_SECONDS = 5.0, 2.25e-3
 
 
 def preset(name: str, scene: str) -> dict[str, Any]:
-    """What a preset puts in place of options that are not given, for a scene by the name that was given."""
+    """A preset's values of options that are not given, for a scene by the given name."""
     from viewer.scene.builtin.caustics import PUBLISHED
 
     return {**PRESETS[name], **(PUBLISHED.get(scene, {}) if name == "2003" else {})}

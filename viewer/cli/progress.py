@@ -58,7 +58,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
-class Progress:
+class TerminalProgress:
     """A context in which calls ``progress(fraction, text)`` show a bar on standard error, with the time that is left,
     erased at the end. Where standard error is no terminal they print a line, every ten seconds at most.
 
@@ -83,7 +83,7 @@ class Progress:
         self._task: TaskID | None = None
         self._closed = False
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> TerminalProgress:
         if self.enabled:
             # A timer, since one long step may report nothing in its first seconds.
             self._timer = threading.Timer(self._patience, self._show)

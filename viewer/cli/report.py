@@ -1,4 +1,4 @@
-"""What ``raystream info`` and ``raystream devices`` tell: as plain data, and as lines of text made from it."""
+"""The reports of ``raystream info`` and ``raystream devices``: as plain data, and as text made from it."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def describe(
     max_texture: int | None = None,
     structure: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A scene as plain data: counts, bounds, materials, lights, environment, cameras, extensions, and what the scene
-    and a ray of that program take on the GPU.
+    """A scene as plain data: counts, bounds, materials, lights, environment, cameras, extensions, and the GPU memory of
+    the scene and of a ray of that program.
 
     max_texture : longest side of textures, as the option has it. structure : options of the structure, by name.
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
@@ -204,7 +204,7 @@ def _trials(device: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it: arrays as lists, NumPy numbers as Python's, None for what is not finite."""
+    """The value as JSON can hold it: arrays as lists, NumPy numbers as Python's, None for infinities and NaN."""
     match value:
         case Mapping():
             return {str(key): plain(each) for key, each in value.items()}
@@ -230,7 +230,7 @@ def _aligned(rows: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _listed(label: str, entries: list[str], sum_of_all: str = "", most: int = 12) -> list[tuple[str, str]]:
-    """Rows of a list: its length and what is said of all, then an entry each, the end left out of long ones."""
+    """Rows of a list: its length and a remark on all, then an entry each, the end left out of long ones."""
     told = f": {sum_of_all}" if entries and sum_of_all else ""
     rows = [(label, f"{len(entries):,}{told}")] + [("", entry) for entry in entries[:most]]
     if len(entries) > most:

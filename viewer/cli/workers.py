@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from viewer.base import paths
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import child_process
-from viewer.cli import commands
+from viewer.cli import rendering
 from viewer.cli.faults import explained
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.renderer.renderer import Renderer
 
 # A worker imports the package that this process has, wherever it lies.
@@ -37,7 +37,7 @@ Answer = tuple[list[str], Any, str]  # notes, what is made, fault
 
 
 def answers(tasks: Sequence[Namespace], count: int, maker: str = RENDERINGS) -> Iterator[Answer]:
-    """What ``count`` processes answer to the tasks, in the order in which they are done. One that dies is the fault of
+    """The answers of ``count`` processes to the tasks, in the order of completion. One that dies is the fault of
     its task, and another one takes its place.
 
     maker : of each process, a class by its module and name, that has a method ``render`` as `Renderings` has.
@@ -63,10 +63,10 @@ class Renderings:
     def __init__(self) -> None:
         self._renderer: Renderer | None = None
 
-    def render(self, task: Namespace, progress: Progress) -> tuple[str, str]:
+    def render(self, task: Namespace, progress: TerminalProgress) -> tuple[str, str]:
         """The line of a picture that is written, and empty; or empty, and the fault."""
         try:
-            done = commands.rendered(task, progress, self._renderer)
+            done = rendering.rendered(task, progress, self._renderer)
         except Exception as error:
             if task.debug:
                 traceback.print_exc()
@@ -129,7 +129,7 @@ class _Server(threading.Thread):
 
 def work() -> None:
     """Of a worker: answer the tasks that come by standard input, until it ends."""
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
 
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # drivers print to standard output, too
@@ -140,6 +140,6 @@ def work() -> None:
         except EOFError:
             return
         notes: list[str] = []
-        made, fault = maker.render(task, Progress(quiet=True, told=notes.append))
+        made, fault = maker.render(task, TerminalProgress(quiet=True, told=notes.append))
         pickle.dump((notes, made, fault), replies)
         replies.flush()

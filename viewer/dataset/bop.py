@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.dataset.silhouettes import Box, box_of
-from viewer.dataset.stage import Kind, Stage
-from viewer.dataset.view import SPLIT, View
+from viewer.dataset.stage import DatasetStage, Kind
+from viewer.dataset.view import SPLIT, GroundTruth
 from viewer.film.files import encode
 
 WHOLE = True
@@ -20,8 +20,8 @@ MM = 1000.0  # of a scene unit
 SWEEPS = 4  # from vertex to farthest vertex; a few find the diameter of nearly every form
 
 
-def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
-    """See `viewer.dataset.formats.Writer`."""
+def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
+    """See `viewer.dataset.picture.Writer`."""
     files, poses, facts = dict[str, bytes](), [], []
     for number, thing in enumerate(view.things):
         whole = thing.silhouette
@@ -62,8 +62,8 @@ def _box(box: Box | None) -> list[int]:
     return [-1, -1, -1, -1] if box is None else [box[0], box[1], box[2] - 1, box[3] - 1]
 
 
-def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """See `viewer.dataset.formats.Writer`: three for each scene, and the models."""
+def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    """See `viewer.dataset.picture.Writer`: three for each scene, and the models."""
     files, views = dict[str, bytes](), stage.recipe.views
     scenes: dict[int, list[Mapping[str, Any]]] = {}
     for record in records:
@@ -86,7 +86,7 @@ def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes
     return files
 
 
-def surface(stage: Stage, kind: Kind) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+def surface(stage: DatasetStage, kind: Kind) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """The triangles of a kind in its model's space, mm: the vertices (V, 3) that they use, these' unit normals (V, 3),
     which are 0 where the file has none, and corners (T, 3)."""
     size = stage.recipe.models[kind.model].size

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.dataset.silhouettes import box_of
-from viewer.dataset.stage import Stage
-from viewer.dataset.view import View, path_of
+from viewer.dataset.stage import DatasetStage
+from viewer.dataset.view import GroundTruth, path_of
 
 WHOLE = False
 FILE = "coco.json"
 
 
-def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
-    """See `viewer.dataset.formats.Writer`."""
+def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
+    """See `viewer.dataset.picture.Writer`."""
     found = []
     for number, thing in enumerate(view.things):
         mask = view.owners == number
@@ -32,8 +32,8 @@ def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
     return {}, found
 
 
-def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """See `viewer.dataset.formats.Writer`. Numbers of images are those of the pictures; the others begin at 1."""
+def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    """See `viewer.dataset.picture.Writer`. Numbers of images are those of the pictures; the others begin at 1."""
     width, height = stage.recipe.size
     images, annotations = [], list[dict[str, Any]]()
     for record in records:
@@ -60,7 +60,7 @@ def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes
 
 
 def run_lengths(mask: NDArray[np.bool_]) -> str:
-    """Of a mask (H, W): lengths of what is not set and of what is, in turns, down the columns."""
+    """Of a mask (H, W): run lengths, unset and set in turns, down the columns."""
     flat = np.concatenate([[False], mask.T.reshape(-1), [not mask.T.reshape(-1)[-1]]])
     ends = np.flatnonzero(flat[1:] != flat[:-1])
     lengths = np.diff(ends, prepend=0).tolist()

@@ -23,7 +23,7 @@ LARGEST = 1e6  # scene units, of places and sizes
 
 
 class Refused(Exception):
-    """A value that is not what its field takes. expected : in words. hint : the remedy."""
+    """A value that its field does not take. expected : in words. hint : the remedy."""
 
     def __init__(self, expected: str, hint: str = "") -> None:
         super().__init__(expected)
@@ -38,7 +38,7 @@ def by(read: Reader) -> dict[str, Reader]:
 def table(kind: type[T], where: str, given: Any) -> T:
     """A table as its dataclass. where : the file and the table, for messages.
 
-    Raises ViewerError for what is no table, an unknown or missing key, and a wrong value.
+    Raises ViewerError where there is no table, for an unknown or missing key, and a wrong value.
     """
     if not isinstance(given, dict):
         raise ViewerError(where, f"{echo(given)} is no table of keys and values")
@@ -118,7 +118,7 @@ def flag(value: Any) -> bool:
 
 
 def text(most: int = LONGEST_TEXT) -> Reader:
-    """A text that is not empty, of at most so many bytes, without control characters."""
+    """A text that is not empty, of a limited number of bytes, without control characters."""
 
     def read(value: Any) -> str:
         if not isinstance(value, str) or not value:

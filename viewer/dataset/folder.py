@@ -1,7 +1,7 @@
 """The folder of a dataset: files written whole, and a manifest of the pictures that are done.
 
-The manifest has a line for the recipe and one for each picture, written once all of its files are there: what a killed
-process leaves beside that is made again. At the end its lines are put in the pictures' order.
+The manifest has a line for the recipe and one for each picture, written once all of its files are there: other files of
+a killed process are made again. At the end its lines are put in the pictures' order.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from typing import Any, BinaryIO
 from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
 from viewer.dataset.fields import echo
-from viewer.dataset.formats import WRITERS
-from viewer.dataset.picture import Made
-from viewer.dataset.stage import Stage
+from viewer.dataset.picture import WRITERS, FinishedPicture
+from viewer.dataset.stage import DatasetStage
 from viewer.film.files.image import write_whole
 
 fcntl: ModuleType | None
@@ -32,17 +31,17 @@ MANIFEST = "manifest.jsonl"
 FRESH = "give another folder with -o, or delete this one"
 
 
-class Folder:
+class DatasetFolder:
     """A dataset's folder, held by this process alone. done : the records of finished pictures, by their numbers."""
 
-    def __init__(self, path: Path, stage: Stage, manifest: BinaryIO) -> None:
+    def __init__(self, path: Path, stage: DatasetStage, manifest: BinaryIO) -> None:
         self.path, self.stage, self._manifest = path, stage, manifest
         self.done: dict[int, Mapping[str, Any]] = {}
         self._head = {"recipe": stage.digest, "raystream": __version__}
 
     def read(self) -> None:
-        """Take what is done from the manifest, and cut off a line that was not finished. Raises ViewerError for another
-        recipe's."""
+        """Read the finished pictures from the manifest, and cut off a line that was not finished. Raises ViewerError
+        for another recipe's."""
         end = 0
         with open(self.path / MANIFEST, "rb") as file:
             for number, line in enumerate(file):
@@ -73,7 +72,7 @@ class Folder:
         except OSError:
             return False
 
-    def add(self, made: Made) -> None:
+    def add(self, made: FinishedPicture) -> None:
         """Write a picture's files, and then its line. Raises ViewerError where they cannot be written."""
         for name, data in made.files.items():
             self._write(name, data)
@@ -82,7 +81,7 @@ class Folder:
         self.done[made.number] = record
 
     def finish(self) -> None:
-        """Write what tells of all pictures, and the manifest in their order."""
+        """Write the lists of all pictures, and the manifest in their order."""
         records = [self.done[number] for number in sorted(self.done)]
         for name in self.stage.recipe.formats:
             for path, data in WRITERS[name].lists(self.stage, records).items():
@@ -112,7 +111,7 @@ class Folder:
 
 
 @contextmanager
-def opened(path: str, stage: Stage) -> Iterator[Folder]:
+def opened(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
     """The folder of a dataset, made or gone on with, held by this process alone meanwhile.
 
     Raises ViewerError for a folder of other things or another recipe's, one that another process holds, and one that
@@ -138,7 +137,7 @@ def opened(path: str, stage: Stage) -> Iterator[Folder]:
                 raise ViewerError(path, "another process is writing it", "wait for that one") from None
             except OSError:  # a file system without locks
                 pass
-        found = Folder(folder, stage, manifest)
+        found = DatasetFolder(folder, stage, manifest)
         found.read()
         yield found
 

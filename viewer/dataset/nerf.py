@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from viewer.dataset.stage import Stage
-from viewer.dataset.view import SPLIT, View
+from viewer.dataset.stage import DatasetStage
+from viewer.dataset.view import SPLIT, GroundTruth
 from viewer.film.files import encode
 
 WHOLE = False
 NAMES = ("k1", "k2", "p1", "p2", "k3")
 
 
-def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
-    """See `viewer.dataset.formats.Writer`. A mask is white where there is an object."""
+def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
+    """See `viewer.dataset.picture.Writer`. A mask is white where there is an object."""
     matrix = np.eye(4)
     right, up, forward = view.camera.basis()
     matrix[:3] = np.stack([right, up, -forward, view.camera.origin], axis=1)
@@ -28,8 +28,8 @@ def of_view(stage: Stage, view: View) -> tuple[dict[str, bytes], Any]:
     return {view.path("foreground"): encode.grey_png(view.owners >= 0)}, {"matrix": matrix.tolist(), "lens": facts}
 
 
-def lists(stage: Stage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """See `viewer.dataset.formats.Writer`. The depth's steps are in scene units."""
+def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    """See `viewer.dataset.picture.Writer`. The depth's steps are in scene units."""
     files, views, (width, height) = dict[str, bytes](), stage.recipe.views, stage.recipe.size
     scenes: dict[int, list[Mapping[str, Any]]] = {}
     for record in records:

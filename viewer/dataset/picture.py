@@ -1,23 +1,23 @@
-"""The making of a dataset's pictures, each by its number alone: files as bytes, and a record of what is in them."""
+"""The making of a dataset's pictures, each by its number alone: files as bytes, and a record of their contents."""
 
 from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerWarning
-from viewer.dataset.formats import WRITERS
-from viewer.dataset.sampling import Layout, camera, picture_seed
+from viewer.dataset import bop, coco, nerf
+from viewer.dataset.sampling import SceneLayout, camera, picture_seed
 from viewer.dataset.silhouettes import Ball, Silhouette, silhouettes
-from viewer.dataset.stage import Arrangement, Stage
-from viewer.dataset.view import Seen, View, lens_of
+from viewer.dataset.stage import Arrangement, DatasetStage
+from viewer.dataset.view import CopyInView, GroundTruth, lens_of
 from viewer.film.files import encode, image
 from viewer.options.table import keywords
 from viewer.renderer.render import centre_layers
@@ -29,7 +29,7 @@ OWN_LAYERS = ("class", "depth", "flow", "object", "position")  # made here; othe
 
 
 @dataclass(frozen=True)
-class Made:
+class FinishedPicture:
     """A finished picture: its files by their paths in the dataset's folder, and its record for the formats' lists, of
     JSON's types."""
 
@@ -41,10 +41,10 @@ class Made:
 class Maker:
     """Makes a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: DatasetStage) -> None:
         self.stage, self.recipe = stage, stage.recipe
         self._renderer: Renderer | None = None
-        self._scene: tuple[int, Layout, Arrangement] | None = None
+        self._scene: tuple[int, SceneLayout, Arrangement] | None = None
 
     def release(self) -> None:
         """Free the renderer."""
@@ -52,7 +52,7 @@ class Maker:
             self._renderer.release()
             self._renderer = None
 
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> FinishedPicture:
         """The picture of that number. Raises ViewerError where the renderer does."""
         view, linear, layers = self.view(number)
         files = {view.path("rgb"): encode.png(view.rgb, {}), view.path("depth"): self._depth(view.depth)}
@@ -63,10 +63,10 @@ class Maker:
         for name in self.recipe.formats:
             more, record[name] = WRITERS[name].of_view(self.stage, view)
             files |= more
-        return Made(number, files, record)
+        return FinishedPicture(number, files, record)
 
-    def view(self, number: int) -> tuple[View, NDArray[np.float32], dict[str, NDArray]]:
-        """A picture as arrays: what is known of it, its linear colours (H, W, 3), and the recipe's layers by name."""
+    def view(self, number: int) -> tuple[GroundTruth, NDArray[np.float32], dict[str, NDArray]]:
+        """A picture as arrays: its record, its linear colours (H, W, 3), and the recipe's layers by name."""
         recipe, (scene, index) = self.recipe, divmod(number, self.recipe.views)
         if self._scene is None or self._scene[0] != scene:
             laid = self.stage.layout(scene)
@@ -82,7 +82,7 @@ class Maker:
         there, position = found["instance"] >= 0, found["position"].astype(np.float64)
         owners = arranged.owners[found["instance"]]
         depth = np.where(there, (position - eye.origin) @ eye.basis()[2], 0.0)
-        view = View(
+        view = GroundTruth(
             number,
             scene,
             index,
@@ -99,7 +99,7 @@ class Maker:
             found["flow"] = self._flow(laid, scene, index, position, there)
         return view, picture.linear, {name: found[name] for name in recipe.layers}
 
-    def _shown(self, laid: Layout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
+    def _shown(self, laid: SceneLayout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
         """The renderer with a picture's scene; every option that differs among pictures is given."""
         environment = self.stage.environments[laid.environment]
         chosen: dict[str, Any] = {
@@ -125,7 +125,7 @@ class Maker:
         eye: Camera,
         owners: NDArray[np.int32],
         renderer: Renderer,
-    ) -> tuple[Seen, ...]:
+    ) -> tuple[CopyInView, ...]:
         """The copies in a picture."""
         whole: list[Silhouette | None] = [None] * len(arranged.things)
         if any(WRITERS[name].WHOLE for name in self.recipe.formats):
@@ -134,7 +134,7 @@ class Maker:
         right, up, forward = eye.basis()
         axes = np.stack([right, -up, forward])
         return tuple(
-            Seen(
+            CopyInView(
                 thing.kind,
                 axes @ thing.placement.rotation,
                 axes @ (thing.placement.position - eye.origin),
@@ -152,7 +152,7 @@ class Maker:
         return Ball(placed.position, shape.radius * placed.scale * (1 + 1e-5), corners)
 
     def _flow(
-        self, laid: Layout, scene: int, index: int, position: NDArray[np.float64], there: NDArray[np.bool_]
+        self, laid: SceneLayout, scene: int, index: int, position: NDArray[np.float64], there: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """(H, W, 2): from pixels' centres to where the next view of the scene has the same points, right and down; NaN
         where nothing is hit or the point is behind that camera, and in the last view."""
@@ -166,7 +166,7 @@ class Maker:
         return flow
 
     def _depth(self, depth: NDArray[np.float64]) -> bytes:
-        """A PNG of 16 bits, in steps of the dataset; 0 for none, and for what is too far."""
+        """A PNG of 16 bits, in steps of the dataset; 0 for none, and beyond the range."""
         steps = np.rint(depth * 1000 / self.stage.depth_scale)
         return encode.grey_png(np.where(steps <= 0xFFFF, steps, 0).astype(np.uint16))
 
@@ -181,3 +181,21 @@ def exr(linear: NDArray[np.float32], layers: Mapping[str, NDArray]) -> bytes:
         path = Path(folder) / "picture.exr"
         image.save(path, linear, channels)
         return path.read_bytes()
+
+
+Files = dict[str, bytes]
+
+
+class Writer(Protocol):
+    """The interface of a format's module. WHOLE : whether it needs whole silhouettes."""
+
+    WHOLE: bool
+
+    def of_view(self, stage: DatasetStage, view: GroundTruth) -> tuple[Files, Any]:
+        """A picture's own files, by their paths in the dataset's folder, and its data for `lists`, of JSON's types."""
+
+    def lists(self, stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> Files:
+        """The files of all pictures together, by the numbers and records of all."""
+
+
+WRITERS: Mapping[str, Writer] = {"coco": coco, "bop": bop, "nerf": nerf}  # type: ignore[dict-item]

@@ -49,7 +49,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Poses:
-    """Where models are put, in every scene anew.
+    """Placement of the models, drawn for every scene.
 
     area : a box of positions of the models' middles, or with ``rest`` of their lowest points along y. turn : about +Y
     alone, any rotation, or none. apart : of several positions that of most room to the others.
@@ -135,11 +135,11 @@ def _table(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class DatasetRecipe:
     """All of a recipe. A picture's number is its scene's times ``views`` and the number of its view.
 
     seed : of everything that is drawn. scenes : arrangements of models and light. views : pictures of each. size :
-    (width, height). formats, layers : what is written. depth_scale : mm for a step of a depth's PNG; None: by the
+    (width, height). formats, layers : of the files. depth_scale : mm for a step of a depth's PNG; None: by the
     cameras' distance. render : options of `viewer.Renderer` and of its pictures.
     """
 
@@ -169,9 +169,8 @@ TABLES = {"cameras": Cameras, "poses": Poses, "lights": Lights, "environment": E
 RENDERING = {"spp": 8, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "ground": "none"}  # unless given
 
 
-def read(path: str) -> Recipe:
-    """The recipe of a file. Raises ViewerError, in one line, for one that cannot be read or that says what it may
-    not."""
+def read(path: str) -> DatasetRecipe:
+    """The recipe of a file. Raises ViewerError, in one line, for an unreadable or an invalid one."""
     try:
         with open(path, "rb") as file:
             data = file.read(BYTES + 1)
@@ -186,7 +185,7 @@ def read(path: str) -> Recipe:
     return parsed(given, path, str(Path(path).resolve().parent))
 
 
-def parsed(given: dict[str, Any], name: str, folder: str) -> Recipe:
+def parsed(given: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
     """The recipe of a file's tables. name : of the file. folder : which files are named from."""
     read_tables: dict[str, Any] = dict(given)
     if "models" in given:
@@ -200,7 +199,7 @@ def parsed(given: dict[str, Any], name: str, folder: str) -> Recipe:
         if key in given:
             read_tables[key] = f.table(kind, f"{name}: {key}", given[key])
     read_tables["render"] = rendering(given.get("render", {}), f"{name}: render")
-    found = replace(f.table(Recipe, name, read_tables), name=name, folder=folder)
+    found = replace(f.table(DatasetRecipe, name, read_tables), name=name, folder=folder)
     _check(found)
     return found
 
@@ -226,7 +225,7 @@ def rendering(given: Any, where: str) -> dict[str, Any]:
     return values
 
 
-def _check(recipe: Recipe) -> None:
+def _check(recipe: DatasetRecipe) -> None:
     """Raise ViewerError for parts that do not fit together."""
     name, cameras = recipe.name, recipe.cameras
     if recipe.pictures > MOST:

@@ -1,7 +1,7 @@
 """Arrangements, lights and cameras of a dataset: pure functions of the seed and of a scene's or picture's number.
 
 All is made of `numpy.random.Generator.random` of generators that are seeded by (seed, subject, number), so that any
-picture can be made by itself, in any order, and that another subject's numbers do not move what is drawn here.
+picture can be made by itself, in any order, and that another subject's numbers do not change these.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.dataset.fields import Span
-from viewer.dataset.recipe import Cameras, Lights, Recipe
+from viewer.dataset.recipe import Cameras, DatasetRecipe, Lights
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 
@@ -55,7 +55,7 @@ class Placement:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class SceneLayout:
     """A scene: its copies of models, its lights, the number of its environment among the choices, that one's rotation
     and its sun's elevation, degrees, and the middle (3,) of all copies."""
 
@@ -72,7 +72,7 @@ def generator(seed: int, *numbers: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *numbers))))
 
 
-def layout(recipe: Recipe, shapes: Sequence[Shape], scene: int) -> Layout:
+def layout(recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int) -> SceneLayout:
     """The scene of that number. shapes : of the recipe's models."""
     placements = _placements(recipe, shapes, generator(recipe.seed, POSES, scene))
     corners = [
@@ -86,10 +86,10 @@ def layout(recipe: Recipe, shapes: Sequence[Shape], scene: int) -> Layout:
     draw = generator(recipe.seed, ENVIRONMENT, scene)
     chosen = _one_of(len(recipe.environment.choices), draw)
     rotation, sun = within(recipe.environment.rotation, draw), within(recipe.environment.sun, draw)
-    return Layout(placements, lights, chosen, rotation, sun, middle)
+    return SceneLayout(placements, lights, chosen, rotation, sun, middle)
 
 
-def _placements(recipe: Recipe, shapes: Sequence[Shape], draw: np.random.Generator) -> tuple[Placement, ...]:
+def _placements(recipe: DatasetRecipe, shapes: Sequence[Shape], draw: np.random.Generator) -> tuple[Placement, ...]:
     poses, found = recipe.poses, list[Placement]()
     low, high = (np.array(corner) for corner in poses.area)
     for number, (model, shape) in enumerate(zip(recipe.models, shapes, strict=True)):
@@ -125,7 +125,7 @@ def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Gen
     return tuple(found)
 
 
-def camera(recipe: Recipe, middle: Array, scene: int, view: int) -> Camera:
+def camera(recipe: DatasetRecipe, middle: Array, scene: int, view: int) -> Camera:
     """The camera of a view of a scene. middle : (3,) of the models there."""
     cameras, draw = recipe.cameras, generator(recipe.seed, CAMERA, scene, view)
     distance, roll = within(cameras.distance, draw), math.radians(within(cameras.roll, draw))
@@ -143,7 +143,7 @@ def camera(recipe: Recipe, middle: Array, scene: int, view: int) -> Camera:
     return Camera(plain.origin, plain.target, tuple(upward.tolist()), cameras.fov, projection=projection)
 
 
-def picture_seed(recipe: Recipe, number: int) -> int:
+def picture_seed(recipe: DatasetRecipe, number: int) -> int:
     """Of a picture's samples."""
     return int(generator(recipe.seed, PICTURE, number).random() * 0x7FFFFFFF)
 

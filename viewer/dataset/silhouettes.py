@@ -1,4 +1,4 @@
-"""Whole silhouettes of objects, what hides them taken away: rays that go on until they meet the object."""
+"""Whole silhouettes of objects, without their occluders: rays that go on until they meet the object."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Silhouette:
 
 
 def box_of(mask: NDArray[np.bool_], left: int = 0, top: int = 0) -> Box | None:
-    """(left, top, width, height) of what is set, pixels; None without any. left, top : of the mask itself."""
+    """(left, top, width, height) of the set pixels; None without any. left, top : of the mask itself."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if not len(rows):
         return None

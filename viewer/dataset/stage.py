@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from viewer import formats
 from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
-from viewer.dataset.recipe import Model, Recipe
-from viewer.dataset.sampling import Layout, Placement, Shape, layout
+from viewer.dataset.recipe import DatasetRecipe, Model
+from viewer.dataset.sampling import Placement, SceneLayout, Shape, layout
 from viewer.film.files.checkpoint import fingerprint
 from viewer.film.mattes.labels import classes, objects, shortened, unique
 from viewer.formats.image.environment_maps import load as load_environment
@@ -64,14 +64,14 @@ class Asset:
 @dataclass(frozen=True, eq=False)
 class Arrangement:
     """A scene of the dataset, with the copies in it and of each instance the copy's number, -1 for none (I + 1,):
-    the last is that of what is no part of the arrangement, such as the ground."""
+    the last is that of the rest, such as the ground."""
 
     scene: Scene
     things: tuple[Thing, ...]
     owners: NDArray[np.int32]
 
 
-class Stage:
+class DatasetStage:
     """The models and environments of a recipe, read; it can be sent to another process.
 
     kinds, categories : of the dataset. depth_scale : mm of a step of depths.
@@ -80,7 +80,7 @@ class Stage:
     Raises ViewerError for a file that is missing or cannot be read, and for a model of no extent.
     """
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: DatasetRecipe) -> None:
         self.recipe = recipe
         names = unique([each.name or Path(each.file).stem for each in recipe.models])
         labels: dict[str, int] = {}
@@ -109,11 +109,11 @@ class Stage:
         parts = (self.kinds, self.categories, content, looks, self.environments)
         return fingerprint(__version__, plain, *parts)
 
-    def layout(self, scene: int) -> Layout:
+    def layout(self, scene: int) -> SceneLayout:
         """The layout of the scene of that number."""
         return layout(self.recipe, [each.shape for each in self.assets], scene)
 
-    def arranged(self, placed: Layout) -> Arrangement:
+    def arranged(self, placed: SceneLayout) -> Arrangement:
         """The scene of a layout."""
         instances, owners, things = list[Instance](), list[int](), list[Thing]()
         for copy, placement in enumerate(placed.placements):
@@ -174,7 +174,7 @@ def _steps(least: float) -> float:
     )
 
 
-def _asset(recipe: Recipe, model: Model, where: str) -> Asset:
+def _asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
     path = os.path.join(recipe.folder, model.file)
     try:
         if model.file in builtin.names() and not os.path.exists(path):

@@ -1,4 +1,4 @@
-"""What is known of a picture of a dataset, for the writers of its formats."""
+"""Ground truth of a dataset's picture, for the writers of its formats."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Lens(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class CopyInView:
     """A copy in a picture: the number of its kind; its pose from the model to OpenCV's camera, x right, y down, z along
     the view, scene units, by a rotation (3, 3) and a translation (3,); its silhouette, where asked for."""
 
@@ -39,7 +39,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class GroundTruth:
     """A picture: its numbers, its camera, ``rgb`` (H, W, 3) 8-bit sRGB, ``depth`` (H, W) along the view, scene units, 0
     for none, and ``owners`` (H, W), the copy in each pixel, -1 for none; the last two at pixels' centres."""
 
@@ -51,7 +51,7 @@ class View:
     rgb: NDArray[np.uint8]
     depth: Array
     owners: NDArray[np.int32]
-    things: tuple[Seen, ...]
+    things: tuple[CopyInView, ...]
 
     @property
     def rotation(self) -> Array:

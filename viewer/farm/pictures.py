@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.dataset.picture import FinishedPicture
+from viewer.dataset.stage import DatasetStage
 from viewer.farm import worker
 from viewer.farm.cluster import connected
 from viewer.farm.collect import ranges, tiles
 from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
 from viewer.farm.work import Task, Work
-from viewer.farm.worker import Recipe, Traced
+from viewer.farm.worker import RendererSpec, Traced
 from viewer.film.error.stop import stop_of
 from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
@@ -20,6 +22,7 @@ from viewer.formats.image.environment_maps import environment_of
 from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.render import resumed_film
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 from viewer.renderer.sampling.partial_film import check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture
@@ -85,7 +88,7 @@ def render_on(
     check_whole(stop, "--cluster")
     stats = Stats()
     with renderer.framing(size):
-        film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
+        film, before = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
         film, drivers = _film(
             renderer,
             cluster,
@@ -134,7 +137,7 @@ def _film(
         work = Work(client, mixed=mixed, notify=notify)
         settings, environment = travelling(renderer.settings)
         scene = work.hold(renderer.prepared.given, environment)
-        recipe = Recipe(scene, settings, renderer.camera)
+        recipe = RendererSpec(scene, settings, renderer.camera)
         if unit == "samples":
             units = list(sample_units(size, int(made.count.min()), samples, length))
         else:
@@ -213,7 +216,7 @@ def render_frames(
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, notify=notify)
         held = work.hold(scene, environment)
-        recipe = Recipe(held, settings)
+        recipe = RendererSpec(held, settings)
         tasks = [
             Task(k, f"frame {number}", worker.frame, (recipe, motion, render or {}, k, films))
             for k, number in enumerate(frames)
@@ -227,3 +230,20 @@ def render_frames(
             while following in early:
                 yield early.pop(following)
                 following += 1
+
+
+def render_dataset(
+    stage: DatasetStage,
+    numbers: Sequence[int],
+    cluster: str,
+    mix_builds: bool = False,
+    notify: Callable[[str], None] | None = None,
+) -> Iterator[FinishedPicture]:
+    """The pictures of these numbers, in any order. cluster, mix_builds : as of `viewer.farm.render`. notify : called
+    with remarks on workers."""
+    with connected(cluster) as client:
+        work = Work(client, mixed=mix_builds, notify=notify)
+        held = work.hold(stage)
+        tasks = [Task(k, f"picture {k}", worker.dataset_picture, (held, k)) for k in numbers]
+        for _, made in work.run(tasks, held):
+            yield made

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from viewer.film.film import Film
-from viewer.renderer.device.tiles import rectangles
+from viewer.renderer.device.tile_job import rectangles
 from viewer.renderer.sampling.partial_film import sample_ranges
 
 FOR_EACH = 6  # tiles per worker, so that all end at about the same time

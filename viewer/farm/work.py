@@ -30,7 +30,7 @@ from viewer.scene.scene import Scene
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from viewer.dataset.stage import Stage
+    from viewer.dataset.stage import DatasetStage
 
 LOOK = 0.5  # seconds between checks of the workers
 ALONE = 60.0  # seconds without any worker before it is an error
@@ -103,7 +103,7 @@ class Work:
         self._looked = -LOOK
         self._alone_since: float | None = None
 
-    def hold(self, scene: Scene | Stage, environment: ImageEnvironment | None = None) -> str:
+    def hold(self, scene: Scene | DatasetStage, environment: ImageEnvironment | None = None) -> str:
         """Prepare a scene for the workers, with its environment's picture, if from a file, or a dataset's stage;
         returns the digest of their content."""
         data = pickle.dumps((scene, environment), pickle.HIGHEST_PROTOCOL)

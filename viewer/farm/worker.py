@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.version import __version__
-from viewer.dataset.picture import Made, Maker
+from viewer.dataset.picture import FinishedPicture, Maker
 from viewer.farm.build import Build, sources
 from viewer.farm.units import Unit
 from viewer.film.film import Film
@@ -34,7 +34,7 @@ class SceneMissing(Exception):
 
 
 @dataclass(frozen=True)
-class Recipe:
+class RendererSpec:
     """A worker's renderer. scene : digest of the content, which includes an environment's picture: the settings, sent
     with every unit, do not. camera : replaces the settings' own."""
 
@@ -59,7 +59,7 @@ class _Process:
 
     scenes: OrderedDict[str, tuple[Any, ImageEnvironment | None]] = field(default_factory=OrderedDict)
     renderer: Renderer | None = None
-    recipe: Recipe | None = None
+    recipe: RendererSpec | None = None
     staged: Scene | None = None  # scene of the current frames
     maker: tuple[str, Maker] | None = None  # of a dataset's pictures, by the digest of its stage
 
@@ -82,7 +82,7 @@ def hold(digest: str, payload: NDArray[np.uint8]) -> None:
         held.popitem(last=False)
 
 
-def trace(recipe: Recipe, size: tuple[int, int], unit: Unit) -> Traced:
+def trace(recipe: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
     """The film of a unit of a picture of ``size`` (width, height). Raises SceneMissing, and errors of `Renderer`."""
     began, stats = time.perf_counter(), Stats()
     renderer = _renderer(recipe)
@@ -91,7 +91,7 @@ def trace(recipe: Recipe, size: tuple[int, int], unit: Unit) -> Traced:
     return Traced(film, time.perf_counter() - began, preparing, stats)
 
 
-def frame(recipe: Recipe, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
+def frame(recipe: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
     """The k-th frame of an animated scene. with_film : keep a progressive program's film, for .exr."""
     (scene, settings), process = _given(recipe), _PROCESS
     if process.staged is None or process.recipe != recipe:
@@ -104,7 +104,7 @@ def frame(recipe: Recipe, motion: FrameSequence, render: dict[str, Any], k: int,
     return made
 
 
-def dataset_picture(digest: str, number: int) -> Made:
+def dataset_picture(digest: str, number: int) -> FinishedPicture:
     """A picture of a dataset whose stage is held. Raises SceneMissing, and errors of `Renderer`."""
     process = _PROCESS
     if process.maker is None or process.maker[0] != digest:
@@ -116,7 +116,7 @@ def dataset_picture(digest: str, number: int) -> Made:
     return process.maker[1].make(number)
 
 
-def _given(recipe: Recipe) -> tuple[Scene, Settings]:
+def _given(recipe: RendererSpec) -> tuple[Scene, Settings]:
     """The scene of a recipe, and the settings with its environment."""
     try:
         scene, environment = _PROCESS.scenes[recipe.scene]
@@ -125,7 +125,7 @@ def _given(recipe: Recipe) -> tuple[Scene, Settings]:
     return scene, recipe.settings if environment is None else recipe.settings.replace(environment=environment)
 
 
-def _renderer(recipe: Recipe) -> Renderer:
+def _renderer(recipe: RendererSpec) -> Renderer:
     """The renderer of a recipe: the present one, updated or replaced if necessary."""
     process, (scene, settings) = _PROCESS, _given(recipe)
     if process.renderer is not None and process.recipe == recipe and process.staged is None:

@@ -1,4 +1,4 @@
-"""What PyVista's plotters have under ``raystream``: pictures and views of what they show."""
+"""The accessor ``raystream`` of PyVista's plotters: pictures and views of their scene."""
 
 from __future__ import annotations
 

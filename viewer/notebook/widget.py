@@ -8,9 +8,9 @@ from typing import Any
 from rendercanvas.anywidget import AnywidgetRenderCanvas, loop
 
 from viewer.renderer.sampling.picture import Picture
+from viewer.viewport.canvas.browser import script
 from viewer.viewport.canvas.canvas_view import OWN_EVENTS, CanvasView
 from viewer.viewport.canvas.drive import Drive
-from viewer.viewport.canvas.scripts import script
 
 SIZE = (640, 480)
 # Seconds before a widget releases its device memory: without an output (its cell was run again or cleared; another may

@@ -14,7 +14,7 @@ NEAR, FAR = 0.05, 100.0  # of pyrender, scene units
 
 
 class Camera(ABC):
-    """What all cameras have. znear, zfar : distances of the clipping planes along the view, scene units."""
+    """The fields of all cameras. znear, zfar : distances of the clipping planes along the view, scene units."""
 
     name = Checked(label)
     znear = Checked(number("znear", 0.0))

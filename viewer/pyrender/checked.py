@@ -61,7 +61,7 @@ def flag(what: str) -> Callable[[Any], bool]:
 
 def color_vector(value: Any, length: int) -> NDArray[np.float32]:
     """(length,) float32 of a colour: integers are of 0 to 255; a number stands for all channels; missing channels are
-    1 and further ones are dropped. Raises ValueError for what is no vector."""
+    1 and further ones are dropped. Raises ValueError for other shapes."""
     given = np.asarray(value)
     given = given / 255.0 if given.dtype.kind in "iu" else given.astype(np.float64)
     given = np.repeat(given, length) if given.ndim == 0 else given.squeeze()

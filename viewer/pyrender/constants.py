@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class RenderFlags:
-    """What a picture shows; combined by ``|``."""
+    """Contents of a picture; combined by ``|``."""
 
     NONE = 0  # light, shadows and reflections
     DEPTH_ONLY = 1  # depth alone, without colour

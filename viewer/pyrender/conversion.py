@@ -1,5 +1,5 @@
-"""A scene of pyrender as a value that the renderer takes. What has not changed since the last one is the same object,
-so that the renderer redoes only what has."""
+"""A scene of pyrender as a value for the renderer. Unchanged parts are the same objects as in the last one, so that the
+renderer redoes the changed ones only."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NARROWEST = 1e-3  # least angle between the cones of a spot, radians
 
 @dataclass
 class _Made:
-    """A mesh with its number, which is its material's, too, and what it was made of: arrays, told apart by identity,
-    and values."""
+    """A mesh with its number, which is its material's, too, and its sources: arrays, told apart by identity, and
+    values."""
 
     mesh: Mesh
     number: int
@@ -54,7 +54,7 @@ class Conversion:
 
     def __call__(self, scene: Scene, eye: Eye, point_size: float) -> Converted:
         """The scene, with points as squares of ``point_size`` pixels before the eye. Raises ViewerError for lines, and
-        for what the renderer cannot have."""
+        for features that the renderer lacks."""
         self._textures.begin()
         before, self._made, self.nodes = self._made, {}, []
         instances, materials = [], []

@@ -10,8 +10,8 @@ from viewer.pyrender.checked import Checked, color_vector, label, number, option
 
 
 class Light:
-    """What all lights have. color : (3,) linear RGB, None: white. intensity : of points and spots per solid angle, of
-    directional lights per area."""
+    """The fields of all lights. color : (3,) linear RGB, None: white. intensity : of points and spots per solid angle,
+    of directional lights per area."""
 
     name = Checked(label)
     color = Checked(lambda value: color_vector(np.ones(3) if value is None else value, 3))

@@ -29,7 +29,7 @@ def _factor(what: str) -> Checked:
 
 
 def _color(length: int, otherwise: float = 1.0) -> Checked:
-    """A linear colour of so many channels."""
+    """A linear colour of a number of channels."""
     return Checked(lambda value: color_vector(np.full(length, otherwise) if value is None else value, length))
 
 
@@ -43,11 +43,12 @@ def _texture(channels: str) -> Checked:
 
 
 class Material:
-    """What all materials have.
+    """The fields of all materials.
 
     normalTexture : in tangent space. emissiveFactor : (3,), emitted radiance. occlusionTexture is kept and without
-    effect: light finds what is occluded. alphaMode : BLEND by opacity; MASK, the default: absent where a texture's
-    opacity is below ``alphaCutoff``; OPAQUE. doubleSided : back faces are visible. smooth : normals are interpolated.
+    effect: occlusion follows from light transport. alphaMode : BLEND by opacity; MASK, the default: absent where a
+    texture's opacity is below ``alphaCutoff``; OPAQUE. doubleSided : back faces are visible. smooth : normals are
+    interpolated.
     wireframe : kept; surfaces are drawn whole.
     """
 

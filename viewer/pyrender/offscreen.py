@@ -76,7 +76,7 @@ class OffscreenRenderer:
         flags : of `RenderFlags`, combined. seg_node_map : under SEG the colour, a number or three of 0 to 255, of each
         node; others are left out.
 
-        Raises ViewerError for a scene without a camera, and for what cannot be rendered.
+        Raises ViewerError for a scene without a camera, and for one that cannot be rendered.
         """
         eye = Eye.of(scene, (self.viewport_width, self.viewport_height))
         if flags & UNDRAWN:
@@ -88,7 +88,7 @@ class OffscreenRenderer:
         return self._color(scene, eye, flags), self._depth(scene, eye, flags)
 
     def delete(self) -> None:
-        """Free what the renderers hold; the next picture begins anew."""
+        """Free the renderers' memory; the next picture uploads its scene again."""
         for shown in self._shown.values():
             if shown.renderer is not None:
                 shown.renderer.release()

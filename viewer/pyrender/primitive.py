@@ -43,7 +43,7 @@ def poses_of(value: Any) -> NDArray[np.float64] | None:
 
 
 class Bounded:
-    """What has bounds, and what follows from them."""
+    """Bounds, and their centre, extents and scale."""
 
     @property
     def bounds(self) -> NDArray[np.float64]:
@@ -71,8 +71,8 @@ class Primitive(Bounded):
 
     positions (V, 3); normals (V, 3); tangents (V, 4); texcoord_0, texcoord_1 (V, 2), from the image's lower left
     corner; color_0 (V, 4) linear; indices, of vertices; mode, a number of `GLTF`; poses (N, 4, 4), copies in the space
-    of the node. joints_0, weights_0 and targets are kept and without effect. Other arrays take the place of these: what
-    is written into one is not seen.
+    of the node. joints_0, weights_0 and targets are kept and without effect. Assign other arrays for a change: writes
+    into one are not seen.
 
     Raises ValueError for shapes that disagree.
     """

@@ -37,7 +37,7 @@ class Textures:
         self._kept: dict[tuple[Any, ...], tuple[Any, image.Texture]] = {}
 
     def begin(self) -> None:
-        """Begin another scene; what the last one did not have is forgotten."""
+        """Begin another scene; entries that the last one did not use are dropped."""
         self._kept = {key: self._kept[key] for key in self._numbers}
         self.found, self._numbers = [], {}
 
@@ -89,7 +89,7 @@ def _rgba(source: NDArray[np.uint8], channels: str) -> NDArray[np.uint8]:
 
 
 def solid(given: Primitive) -> surface.Material:
-    """Matte and opaque, for what is asked by rays alone."""
+    """Matte and opaque, for queries by rays alone."""
     return surface.Material(backface_culling=_culled(given))
 
 

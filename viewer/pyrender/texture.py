@@ -76,7 +76,7 @@ class Texture:
 
 def texels(value: Any, channels: str) -> NDArray[np.uint8]:
     """(H, W, C) uint8 of an image, with the channels asked for: grey stands for each, opacity is full where there is
-    none. Raises ValueError and TypeError for what is no such image."""
+    none. Raises ValueError and TypeError for other images."""
     if channels not in CHANNELS:
         raise ValueError(f"source_channels is {channels!r}, expected one of {', '.join(CHANNELS)}")
     mode = getattr(value, "mode", None)

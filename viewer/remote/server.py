@@ -35,7 +35,7 @@ class _Connection(H11Protocol):
         self.loop.call_later(REQUEST, lambda: self._late(cycle))
 
     def _late(self, cycle: Any) -> None:
-        """Close it if no request has come since the one of ``cycle``; what has become a WebSocket is none of it."""
+        """Close it if no request has come since the one of ``cycle``; a WebSocket stays open."""
         if self.cycle is cycle and self.transport.get_protocol() is self:
             self.transport.abort()
 

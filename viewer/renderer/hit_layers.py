@@ -1,4 +1,4 @@
-"""Layers made on the host of what rays hit: numbers of objects and materials, places, and Cryptomattes."""
+"""Layers made on the host of ray hits: numbers of objects and materials, places, and Cryptomattes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from viewer.film.mattes.coverage import Coverage
 from viewer.film.mattes.labels import MOST_BYTES, long_names
 from viewer.kernels.records import HIT
 from viewer.renderer.inputs.hit_attributes import HitAttributes
-from viewer.renderer.inputs.prepared import Prepared
-from viewer.renderer.motion_layer import Moment, motion
+from viewer.renderer.inputs.prepared import PreparedScene
+from viewer.renderer.motion_layer import PosedFrame, motion
 from viewer.renderer.sampling.picture import HITS
 from viewer.scene.camera import Camera
 
@@ -39,7 +39,9 @@ class HitLayers:
     """The layers of a picture that follow from its hits and the scene's data: of the pixels' centres, and Cryptomattes
     of all samples. Those of no such kind are left alone."""
 
-    def __init__(self, prepared: Prepared, layers: Mapping[str, NDArray], size: tuple[int, int], sampled: bool) -> None:
+    def __init__(
+        self, prepared: PreparedScene, layers: Mapping[str, NDArray], size: tuple[int, int], sampled: bool
+    ) -> None:
         """layers : all of the picture, by name. size : (width, height). sampled : Cryptomattes count the picture's
         samples by `see`; else they are of the pixels' centres, too."""
         self.of = HitAttributes(prepared)
@@ -56,11 +58,11 @@ class HitLayers:
         return rest if self.hits is None else {**rest, HITS: self.hits}
 
     def see(self, hits: Mapping[str, NDArray], more: NDArray[np.bool_] | None = None) -> None:
-        """Count what a sample of every pixel hits, or of those with ``more`` samples; two fields (H, W) of `HIT`."""
+        """Count the hits of a sample of every pixel, or of those with ``more`` samples; two fields (H, W) of `HIT`."""
         assert self.counts is not None
         self.counts.add(hits, more)
 
-    def fill(self, camera: Camera, samples: NDArray, before: Moment | None = None) -> None:
+    def fill(self, camera: Camera, samples: NDArray, before: PosedFrame | None = None) -> None:
         """Fill the layers. samples : (H, W) that the pixels have. before : the last frame, as far as it is known."""
         if self.hits is not None:
             self._fill(camera, self.hits, before)
@@ -70,7 +72,7 @@ class HitLayers:
             for name in MATTES.keys() & self.layers.keys():
                 self.layers[name][...] = self.counts.layer(name, samples)
 
-    def _fill(self, camera: Camera, hits: NDArray, before: Moment | None) -> None:
+    def _fill(self, camera: Camera, hits: NDArray, before: PosedFrame | None) -> None:
         flat = hits.reshape(-1)
         instances = self.of.prepared.instance_numbers(flat)
         triangles = self.of.triangles(flat, instances)

@@ -37,7 +37,7 @@ def checked_layers(renderer: RendererParts, words: Sequence[str]) -> tuple[str, 
 def bounce_layers(
     renderer: RendererParts, size: tuple[int, int], samples: int, progress: Report | None = None
 ) -> dict[str, NDArray]:
-    """A layer (H, W, 3) for each path length in surface interactions, of so many samples of every pixel."""
+    """A layer (H, W, 3) for each path length in surface interactions, of ``samples`` samples of every pixel."""
     made: dict[str, NDArray] = {}
     for bounce, name in enumerate(series("bounce", renderer.settings.max_depth + 1)):
 
@@ -112,7 +112,7 @@ def visibility_layers(
 def feature_layers(buffer: Buffer, layers: dict[str, NDArray]) -> None:
     """Fill the feature layers, arrays by name, with averages over the samples of a buffer of `FEATURES`, through the
     lens and the pixel filter of the picture: normal and albedo, to which a ray without a hit adds 0, and the depth of
-    what is hit."""
+    the hit."""
     with buffer.device.current():
         sums = buffer.read()
     count, hits = np.maximum(sums["count"], 1), sums["hits"]

@@ -1,4 +1,4 @@
-"""The way, in pixels, that what a picture shows has come since the last frame: by the poses and cameras of both."""
+"""Motion vectors, pixels: the way of each pixel's surface since the last frame, by the poses and cameras of both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.scene.mesh import Mesh, transforms_of
 from viewer.scene.scene import Scene
 
 
-class Moment(NamedTuple):
+class PosedFrame(NamedTuple):
     """A frame: the scene as it was posed and placed, and the camera."""
 
     scene: Scene
@@ -22,7 +22,7 @@ class Moment(NamedTuple):
 
 
 def motion(
-    of: HitAttributes, camera: Camera, before: Moment, hits: NDArray, positions: NDArray[np.float64]
+    of: HitAttributes, camera: Camera, before: PosedFrame, hits: NDArray, positions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """(H, W, 2): from where the hits (H, W) of the pixels' centres were in the last frame to these centres, right and
     down. 0 without a hit, and where the point was not in front of the camera or not there.

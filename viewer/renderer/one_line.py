@@ -6,7 +6,7 @@ from typing import Any
 
 from viewer.base.errors import warn
 from viewer.options.table import check
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import NAMES, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
@@ -31,21 +31,21 @@ def render(
     moment  : seconds of a scene's animation; None: the rest pose. animation : which one, by name or number, or ``all``
     (at 0 seconds without a moment); None: the one that is chosen in the scene.
     shutter : when it opens and closes, as shares of a frame of 1 / ``fps`` seconds that begins there (at 0 without a
-    moment): motion is blurred. motion_keys : times of it at which what moves is placed.
+    moment): motion is blurred. motion_keys : times of it at which moving parts are placed.
     options : those of `Renderer` and of `Renderer.render`, such as ``size=(640, 480), spp=64, environment="sky"``;
     ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. A camera is in the object's own coordinates.
 
     >>> raystream.render("bunny.ply", spp=64).save("bunny.png")
     >>> raystream.render((vertices, faces), camera="3,2,4 0,0,0")
 
-    Raises ViewerError for what cannot be shown, and for an unknown option or a wrong value; DeviceError without
+    Raises ViewerError for a bad scene, and for an unknown option or a wrong value; DeviceError without
     OpenGL 3.3.
     """
     for name in options.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
         raise unknown_keyword(name, "render", (*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS))
     if moment is not None or animation is not None or shutter is not None:
         given = scene_given(scene, options)
-        found = playing(given.given if isinstance(given, Prepared) else given, animation)
+        found = playing(given.given if isinstance(given, PreparedScene) else given, animation)
         warn(moment_remarks(found, check("moment", moment)))
         times = check("moment", moment) or 0.0, check("fps", fps)
         scene = shown_at(found, *times, check("shutter", shutter), check("motion_keys", motion_keys))

@@ -1,4 +1,4 @@
-"""A picture with its layers: a session until a rule says stop, and what is made beside its samples."""
+"""A picture with its layers: a session until a rule says stop, and results beside its samples."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from viewer.film.files.checkpoint import resume as resumed
 from viewer.film.files.states import AUTO
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
+from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.hit_layers import SEEN, HitLayers
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers
-from viewer.renderer.motion_layer import Moment
-from viewer.renderer.sampling.denoising import MOST_FEATURES, denoised, features_of
-from viewer.renderer.sampling.partial_film import film_by_ranges
+from viewer.renderer.motion_layer import PosedFrame
+from viewer.renderer.sampling.denoising import MOST_FEATURES, check_denoiser, denoised, features_of
+from viewer.renderer.sampling.partial_film import check_ranges, check_whole, film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
 from viewer.renderer.sampling.picture_metadata import sample_settings
@@ -43,6 +44,18 @@ class PictureRequest:
     film: Film | None = None
     state: Checkpoint | None = None
     denoiser: str = "none"
+
+
+def check_request(renderer: RendererParts, wanted: PictureRequest) -> None:
+    """Raises ViewerError for a request that the renderer's program, its denoiser or the memory do not allow."""
+    settings, progressive = renderer.settings, renderer.progressive
+    if wanted.sample_range is not None:
+        check_ranges(renderer, "--sample-range")
+        check_whole(wanted.stop, "--sample-range")
+    if not progressive and wanted.resume is not None:
+        raise ViewerError("--resume", f"program {settings.program} adds no samples", "take --program path")
+    check_denoiser(settings, progressive)
+    check_memory(wanted.size, progressive, wanted.layers, renderer.device.software, settings.max_depth + 1)
 
 
 def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Report | None = None) -> Picture:
@@ -99,7 +112,7 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         samples = np.ones(wanted.size[::-1], np.int32) if picture.film is None else picture.film.count
         placed.fill(renderer.camera, samples, renderer.last_frame() if renderer.last_frame is not None else None)
         if "motion" in made:
-            renderer.last_frame = partial(Moment, renderer.prepared.scene, renderer.camera)
+            renderer.last_frame = partial(PosedFrame, renderer.prepared.scene, renderer.camera)
         if "samples" in beside and picture.film is not None:
             made["samples"] = picture.film.count.astype(np.int32)
     finally:
@@ -127,7 +140,7 @@ def resumed_film(
     renderer: RendererParts, path: str, size: tuple[int, int], state: Checkpoint | None
 ) -> tuple[Film | None, str]:
     """The film of a file to go on from, and the drivers of its samples once those of this one join them. path :
-    auto is what a render with that ``state`` has left, if anything. Raises ViewerError for a file of another
+    auto is the state file of a stopped render with that ``state``, if any. Raises ViewerError for a file of another
     picture."""
     if path == AUTO:
         if state is None:
@@ -155,7 +168,7 @@ def _features(
     """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), unless by none.
 
     Layers are averages over all samples, without a floor that is not seen; without them the denoiser makes do with
-    fewer. placed : is shown what each sample hits, where it counts that.
+    fewer. placed : receives each sample's hits, where it counts them.
     """
     film, clean = session.convergence.film.buffer, denoiser != "none"
     if film is None or not (layers or clean or placed.sampled):

@@ -23,32 +23,28 @@ from viewer.options import table as options
 from viewer.options.declare import Affects
 from viewer.options.table import docstring, signature
 from viewer.renderer.device.first_hits import FirstHits
-from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.limits import check_limits
 from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import fitted, view
-from viewer.renderer.inputs.lighting import scene_lighting
-from viewer.renderer.inputs.prepared import Prepared, adapted, agrees, arranged, keeps_structure, prepare
+from viewer.renderer.inputs.prepared import PreparedScene, agrees, prepare
 from viewer.renderer.inputs.program_file import renewed
 from viewer.renderer.inputs.registered import registered
-from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.renderer.inputs.settings import NAMES, PREPARED, VIEW, Settings, unknown_keyword
-from viewer.renderer.inputs.validate import SCENE_KEYWORDS, placed, scene_given, settings_given
+from viewer.renderer.inputs.settings import NAMES, PREPARED, Settings, unknown_keyword
+from viewer.renderer.inputs.validate import SCENE_KEYWORDS, deformed, placed, scene_given, settings_given
 from viewer.renderer.layers import checked_layers
-from viewer.renderer.motion_layer import Moment
+from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.render import PictureRequest, render_picture, resumed_film
-from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, check_denoiser, denoiser_of
+from viewer.renderer.render import PictureRequest, check_request, render_picture
+from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
 from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.renderer.sampling.partial_film import check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
 from viewer.renderer.sampling.ray_queries import RayQueries
 from viewer.renderer.sampling.rays import Hits, pack_rays
 from viewer.renderer.sampling.sampler import Sampler
+from viewer.renderer.scene_update import affects_view, chosen_settings, updated_scene
 from viewer.scene.camera import Camera
-from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.edits.animated import AnimatedParts
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.scene import Scene
@@ -69,7 +65,7 @@ class Renderer:
     scene    : a file, a built-in name, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D, as of
                `viewer.load`, whose keywords ``variant``, ``lenient`` and ``up`` it takes, too; or a scene that is
                `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. Scenes are
-               values: what was given is read once, and `update` shows another one.
+               values: each is read once, and `update` shows another one.
     settings : a `Settings` in place of, or under, the keywords.
     device   : number of the EGL device, a `Device`, or None for the driver's choice.
     progress : called with the share of the structure that is built and a text.
@@ -77,11 +73,11 @@ class Renderer:
     Threads may share it: while one renders, traces or updates, the others wait for their turn.
 
     settings, camera, scene, prepared : as they are now; the camera follows from settings and scene, and `update` alone
-    changes them. last_frame : what the layer ``motion`` is measured from: the last picture with that layer, or what was
-    put there. gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended
-    the device's context (see `Device.ended`), which ``gpu_scene.version`` tells.
+    changes them. last_frame : the reference of the layer ``motion``: the last picture with that layer, or one assigned.
+    gpu_scene, sampler, ray_queries, photon_map : its parts, other ones where another library has ended the device's
+    context (see `Device.ended`), which ``gpu_scene.version`` tells.
 
-    Raises ViewerError for a value out of range, what is no scene, and a scene that does not fit; DeviceError without
+    Raises ViewerError for a value out of range, a bad scene, and a scene that does not fit; DeviceError without
     OpenGL 3.3.
     """
 
@@ -100,8 +96,8 @@ class Renderer:
         asked = {name: value for name, value in options.items() if name not in SCENE_KEYWORDS}
         # A wrong one is told before a file is read.
         scene = scene_given(scene, options, (settings or Settings()).replace(**asked).max_texture)
-        chosen = _chosen(settings or Settings(), scene, settings, options)
-        if not isinstance(scene, Prepared):
+        chosen = chosen_settings(settings or Settings(), scene, settings, options)
+        if not isinstance(scene, PreparedScene):
             prepared = prepare(scene, chosen, progress)
         elif scene.current and agrees(chosen, scene):
             prepared = scene
@@ -110,7 +106,7 @@ class Renderer:
         check_limits(prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, prepared.scene)
         found = device if isinstance(device, Device) else tuned_device(chosen)
-        self.last_frame: Callable[[], Moment] | None = None
+        self.last_frame: Callable[[], PosedFrame] | None = None
         self._animated = AnimatedParts()
         self.lock = FairLock(found.check)  # the same for all devices that `revive` may open
         self._own(GpuScene(found, prepared))
@@ -142,7 +138,7 @@ class Renderer:
         return self.gpu_scene.resources
 
     @property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> PreparedScene:
         """The scene as it is shown, with its structure and tables."""
         return self.gpu_scene.prepared
 
@@ -173,7 +169,7 @@ class Renderer:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on first hits, on what the driver does not do right, on a structure that is not built as asked for,
+        """Remarks on first hits, on faults of the driver, on a structure that is not built as asked for,
         and on lights and environment, where the program has lighting."""
         found = [*self.first_hits.notes, *self.fallbacks]
         if not self.progressive and (self.prepared.moving or self.camera.motion):
@@ -204,18 +200,19 @@ class Renderer:
     ) -> Affects:
         """Show another scene, or the same by other settings; there is no other way to change anything.
 
-        scene    : as of the renderer. An edit of the one on show shares what it leaves alone, and only the rest is done
-                   anew: instances that move under a structure of two levels change its top level and their rows; lights
-                   that keep number and kinds, materials that keep their kinds, and a picture around the scene that
-                   turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker thread.
+        scene    : as of the renderer. An edit of the one on show shares the unchanged parts, and only the rest is
+                   redone: instances that move under a structure of two levels change its top level and their rows;
+                   lights that keep number and kinds, materials that keep their kinds, and a picture around the scene
+                   that turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker
+                   thread.
         settings : in place of those there are. changes : options by name, over them.
-        moment   : seconds of the scene's animation, whose pose is shown; what it does not move stays as it is.
+        moment   : seconds of the scene's animation, whose pose is shown; other parts stay as they are.
         animation : another one by name or number, or ``all``; at its first moment without ``moment``, and with all that
                    it does not move at rest.
 
-        Compares new values with old ones and redoes what they affect; returns the deepest. Pictures under way are to be
-        abandoned. Raises ViewerError for an unknown option or animation, a value out of range and a scene that does not
-        fit; then nothing has changed.
+        Compares new values with old ones and redoes the affected parts; returns the deepest. Pictures in progress are
+        to be abandoned. Raises ViewerError for an unknown option or animation, a value out of range and a scene that
+        does not fit; then nothing has changed.
         """
         self.revive()
         settings = settings_given(settings)
@@ -226,9 +223,9 @@ class Renderer:
             animated = animated.copy()
             if scene is None:  # which light, ground and glass have become part of
                 changes = {"light": (), "classic": False, **changes}
-            shown = self.scene if scene is None else scene.given if isinstance(scene, Prepared) else scene
+            shown = self.scene if scene is None else scene.given if isinstance(scene, PreparedScene) else scene
             scene = animated.at(shown, options.check("moment", moment), animation)
-        chosen = _chosen(self.settings, scene, settings, changes)
+        chosen = chosen_settings(self.settings, scene, settings, changes)
         differences = self.settings.differences(chosen)
         fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
         if fixed:
@@ -236,51 +233,25 @@ class Renderer:
         deepest = max(differences.values(), default=Affects.NOTHING)
         if scene is None and differences.keys().isdisjoint(PREPARED):
             check_limits(self.prepared, chosen)
-            camera = view(chosen, self.scene) if not differences.keys().isdisjoint(VIEW) else self.camera
+            camera = view(chosen, self.scene) if affects_view(differences) else self.camera
             self.settings, self.camera = chosen, camera
             return deepest
-        before, goal = self.prepared, None
-        given, near = before.given, before
-        if isinstance(scene, Prepared):
-            given = scene.given
-            if scene.current or scene.structure.built is before.structure.built:
-                goal, near = (scene if agrees(chosen, scene) else None), scene
-        elif scene is not None:
-            given = scene
-        elif "ground" in differences:
-            given = given.without_ground()  # where something has moved, it had become part of the scene
-        if goal is not None:
-            shown = goal.scene
-        else:
-            same = scene is None and deepest < Affects.SCENE
-            shown = self.scene if same else arranged(given, chosen)
-        edit = scene_changes(self.scene, shown)
-        camera = self.camera
-        if edit.cameras or not edit.same or not differences.keys().isdisjoint(VIEW):
-            camera = view(chosen, shown)
-        moves = (len(edit.moved) > 0 or bool(edit.posed)) and before.structure.levels == 2
-        if goal is None and moves and keeps_structure(before, shown, chosen, edit):
-            lighting = scene_lighting(shown, chosen, before.lighting, edit)
-            goal = adapted(before, given, shown, chosen, lighting, edit)
-        else:
-            goal = goal or prepare(given, chosen, progress, near)
-            check_limits(goal, chosen)
-        self.gpu_scene.show(goal, edit.moved, lambda: prepare(given, chosen, progress, before), edit.posed)
-        self.settings, self.camera, self._animated = chosen, camera, animated
-        if not edit.same:
+        done = updated_scene(self.gpu_scene, self.camera, scene, chosen, differences, progress)
+        self.settings, self.camera, self._animated = chosen, done.camera, animated
+        if not done.edit.same:
             animated.forget()
-        return max(deepest, Affects.SCENE) if edit.differs else deepest
+        return max(deepest, Affects.SCENE) if done.edit.differs else deepest
 
     @exclusive
     def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
 
-        A short word for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too,
-        stays as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a
-        flat structure, and one of two levels where a transformation is flat or nearly, is built anew. Programs are
-        compiled anew for a grid of another resolution, and where objects under two levels change. Raises ViewerError
-        for an unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
+        Short for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too, stays
+        as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a flat
+        structure, and one of two levels where a transformation is flat or nearly, is rebuilt. Programs are recompiled
+        for a grid of another resolution, and where objects under two levels change. Raises ViewerError for an unknown
+        instance and a matrix that is no transformation, or leads too far away; then nothing has moved.
         """
         numbers, matrices = placed(transforms, len(self.scene.instances))
         self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
@@ -290,17 +261,12 @@ class Renderer:
         """Give a mesh, by its number in `scene`, other vertices: (V, 3) in its own space, as simulations have them for
         each frame. The next picture shows it; the scene that was given stays as it is, `scene` is another one.
 
-        A short word for `update` with `viewer.scene.deform.arrays.with_vertices`, which says what normals there are
-        without ``normals`` (V, 3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time
-        the structure is built for it, as it is every time under other structures. Raises ViewerError for an unknown
-        mesh and for arrays that do not fit; then nothing has changed.
+        Short for `update` with `viewer.scene.deform.arrays.with_vertices`, which tells the default of ``normals`` (V,
+        3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time, and under other
+        structures every time, the structure is built. Raises ViewerError for an unknown mesh and for arrays that do not
+        fit; then nothing has changed.
         """
-        count = len(self.scene.meshes)
-        if isinstance(mesh, bool) or not isinstance(mesh, (int, np.integer)) or not 0 <= mesh < count:
-            raise ViewerError("deform", f"there is no mesh {mesh!r}", f"they are numbered from 0 to {count - 1}")
-        meshes = list(self.scene.meshes)
-        meshes[mesh] = with_vertices(meshes[mesh], positions, normals)
-        self.update(self.scene.with_parts(meshes=meshes), light=(), classic=False)
+        self.update(deformed(self.scene, mesh, positions, normals), light=(), classic=False)
 
     @exclusive
     def reload(self) -> None:
@@ -325,7 +291,7 @@ class Renderer:
         where it is None."""
         return self.gpu_scene.bind(program, self.settings, stepwise)
 
-    def upload(self, prepared: Prepared | None = None) -> Iterator[float]:
+    def upload(self, prepared: PreparedScene | None = None) -> Iterator[float]:
         """Bring the memories of the scene, or of one that `update` will be given, to the device in pieces of a few
         milliseconds; yields the share that is done.
 
@@ -334,7 +300,7 @@ class Renderer:
         return self.gpu_scene.upload(self.settings, prepared)
 
     @exclusive
-    def discard(self, prepared: Prepared) -> None:
+    def discard(self, prepared: PreparedScene) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""
         self.gpu_scene.discard(prepared)
 
@@ -400,8 +366,8 @@ class Renderer:
         return self.sampler.ready(settings or self.settings, self.camera, tile, counting)
 
     def warm(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> Iterator[float]:
-        """Compile what pictures in tiles of (width, height) will run, a shader at a time; yields the share that is
-        done. settings : in place of the renderer's own. Raises ShaderError where a shader does not compile."""
+        """Compile the programs of pictures in tiles of (width, height), a shader at a time; yields the share done.
+        settings : in place of the renderer's own. Raises ShaderError where a shader does not compile."""
         return self.sampler.warm(settings or self.settings, self.camera, tile, counting)
 
     @exclusive
@@ -434,24 +400,16 @@ class Renderer:
         Raises ViewerError for an unknown keyword, a value out of range, and a file that cannot be resumed.
         """
         for name in unknown:
-            if name in NAMES:
-                raise ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
-            raise unknown_keyword(name, "render", RENDER_KEYWORDS)
+            other = ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
+            raise other if name in NAMES else unknown_keyword(name, "render", RENDER_KEYWORDS)
         self.revive()
         width, height = options.check("size", size)
         names = checked_layers(self, options.check("layers", layers, WORDS))
         denoiser = denoiser_of(self.settings, quality if self.progressive else None)
         stop = stop_of(spp, time, error, quality, TOLERANCE.get(denoiser, LEAST_TOLERANCE))
         sample_range = options.check("sample_range", sample_range)
-        if sample_range is not None:
-            check_ranges(self, "--sample-range")
-            check_whole(stop, "--sample-range")
-        if not self.progressive and resume is not None:
-            raise ViewerError("--resume", f"program {self.settings.program} adds no samples", "take --program path")
-        check_denoiser(self.settings, self.progressive)
-        bounces = self.settings.max_depth + 1
-        check_memory((width, height), self.progressive, names, self.device.software, bounces)
         wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state, denoiser)
+        check_request(self, wanted)
         with self.framing((width, height)):
             picture = render_picture(self, wanted, progress)
         warn([*self.notes, *picture.remarks()])
@@ -468,10 +426,6 @@ class Renderer:
         finally:
             self.camera = camera
 
-    def resumed(self, path: str, size: tuple[int, int], state: Checkpoint | None) -> tuple[Film | None, str]:
-        """See `viewer.renderer.render.resumed_film`."""
-        return resumed_film(self, path, size, state)
-
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs, and where a FIFO
         or device takes the picture."""
@@ -479,15 +433,6 @@ class Renderer:
             return None
         facts = {key: str(value) for key, value in picture_facts(self).items()}
         return Checkpoint(path, sample_settings(self), facts)
-
-
-def _chosen(
-    now: Settings, scene: Scene | Prepared | None, settings: Settings | None, changes: Mapping[str, Any]
-) -> Settings:
-    """The settings asked for: by which a scene was prepared hold with it, unless others are given."""
-    if settings is None and isinstance(scene, Prepared):
-        now = now.replace(**{name: scene.settings[name] for name in PREPARED})
-    return (settings or now).replace(**changes)
 
 
 def _explain() -> None:

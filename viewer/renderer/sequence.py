@@ -15,10 +15,10 @@ from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.film.files.movie import frame_path, is_movie, write_movie
 from viewer.options.table import OPTIONS, check, part
 from viewer.renderer.inputs.camera import view
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.inputs.validate import scene_given
-from viewer.renderer.motion_layer import Moment
+from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from viewer.scene.animation import around
@@ -111,12 +111,12 @@ class FrameSequence:
             renderer.update(camera=self._turned(renderer.camera, k))
         return renderer
 
-    def _moment_before(self, scene: Scene, k: int, settings: Settings) -> Moment:
+    def _moment_before(self, scene: Scene, k: int, settings: Settings) -> PosedFrame:
         """The frame before the k-th, where it is not one of these, too, by the settings without a turn."""
         opens = 0.0 if self.shutter is None else self.shutter[0]
         posed = scene.posed((self.frames[k] - 1 + opens) / self.fps)
         camera = view(settings, posed)
-        return Moment(posed, camera if self.turned is None else self._turned(camera, k - 1))
+        return PosedFrame(posed, camera if self.turned is None else self._turned(camera, k - 1))
 
     def _turned(self, camera: Camera, k: int) -> Camera:
         """The camera on its way around the scene, in the k-th frame."""
@@ -165,15 +165,15 @@ def render_frames(
     render    : keywords of `Renderer.render`; the others are those of `Renderer`.
     progress  : called with the share of all frames that is done and a text.
     shutter   : when it opens and closes, as shares of a frame; motion is blurred in between. motion_keys : times at
-    which what moves is placed, in between on straight lines.
+    which moving parts are placed, in between on straight lines.
     animation : which of the scene's plays, by name or number, or ``all``; None: the one that is chosen in the scene.
 
-    Raises ViewerError where nothing would move, and what `Renderer` raises.
+    Raises ViewerError where nothing would move, and the errors of `Renderer`.
     """
     taking = {**options, "camera": camera}
     shown = scene_given(scene, taking)
     camera = taking.pop("camera")
-    scene = playing(shown.given if isinstance(shown, Prepared) else shown, animation)
+    scene = playing(shown.given if isinstance(shown, PreparedScene) else shown, animation)
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
     motion = FrameSequence(scene, frames, fps, turntable, camera, taking, **size, **exposure)
@@ -208,8 +208,8 @@ def save_frames(
 ) -> None:
     """Write the frames as they come: a file each where ``output`` is a pattern with %d, or one movie.
 
-    seen : is shown every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`; auto is
-    what suits the first frame, so that nothing flickers.
+    seen : is shown every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`; auto is the
+    exposure of the first frame, so that nothing flickers.
     Interrupted, it leaves whole files: the pictures that are done, and of a movie none.
     """
 

@@ -34,7 +34,7 @@ class AnimationPlayer:
         self.seconds, self.due = seconds, True
 
     def step(self, frames: int, duration: float) -> None:
-        """Pause, and go to the frame so many behind (before, if negative) the nearest one; beyond an end: stop there,
+        """Pause, and go ``frames`` frames on from (back, if negative) the nearest one; beyond an end: stop there,
         or in a loop go on from the other end."""
         self.playing = False
         last = int(duration / FRAME + 1e-6)

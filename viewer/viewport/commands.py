@@ -1,4 +1,4 @@
-"""The commands on the picture: what each action of the table does that needs no window."""
+"""The commands on the picture: the actions of the table that need no window."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Clipboard(Protocol):
 def picture_handlers(
     context: ViewportContext, clipboard: Clipboard, save: Callable[[str], None] | None = None
 ) -> dict[str, Callable[[], None]]:
-    """Action name -> what it does to the picture, wherever that is shown. save : what saves the picture with an ending;
-    None: to a file in the user's pictures folder."""
+    """Action name -> its effect on the picture, wherever that is shown. save : saves the picture with an ending; None:
+    to a file in the user's pictures folder."""
     save = save or partial(_save, context)
     view, scene_loader, editing = context.view, context.scene_loader, context.editing
     made: dict[str, Callable[[], None]] = {f"program.{name}": partial(_program, context, name) for name in PICTURES}

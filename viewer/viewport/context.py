@@ -13,7 +13,7 @@ from viewer.viewport.viewport import Viewport
 
 @dataclass(frozen=True)
 class ViewportContext:
-    """The view, what comes into it, what moves in it, the markers of its lights, and what looks inside."""
+    """The viewport, its scene loader, object editing, the markers of lights, and the debug views."""
 
     view: Viewport
     scene_loader: SceneLoader

@@ -8,7 +8,7 @@ from viewer.base.errors import ViewerError
 from viewer.cameras.backdrop import backdrop_of
 from viewer.renderer.inputs.camera import view as camera_of
 from viewer.renderer.inputs.lighting import background_of
-from viewer.renderer.inputs.prepared import Prepared, arranged
+from viewer.renderer.inputs.prepared import PreparedScene, arranged
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.headlight import Headlight, HeadlightScene, headlight_scene
 from viewer.scene.camera import Camera
@@ -19,10 +19,10 @@ from viewer.viewport.viewport import Viewport
 
 
 class Glance:
-    """What the worker has of a scene as soon as its file is read. scene : as the settings arrange it, in its textures'
-    own size."""
+    """The worker's first result on a scene, as soon as its file is read. scene : as the settings arrange it, in its
+    textures' own size."""
 
-    def __init__(self, scene: Scene, settings: Settings, before: Prepared | None = None, pixels: int = 0) -> None:
+    def __init__(self, scene: Scene, settings: Settings, before: PreparedScene | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
         self.drawn: HeadlightScene = headlight_scene(self.scene, backdrop_of(background_of(self.scene, settings), None))
         self.scene.camera()  # which a framing takes a while to find
@@ -82,7 +82,7 @@ class FirstPicture:
         view.wake()
 
     def end(self) -> None:
-        """Free what it takes."""
+        """Free its memory."""
         self._glance, self.shown = None, False
         if self._headlight is not None:
             self._headlight.release()

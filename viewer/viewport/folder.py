@@ -1,4 +1,4 @@
-"""Folders as a choice of files shows them: what Raystream opens, and the folders that lead on."""
+"""Folders as a choice of files shows them: the files that Raystream opens, and subfolders."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Folder:
 
 
 def read_folder(path: Path) -> Folder:
-    """What a folder holds: folders, scenes, and environments of high dynamic range; other files are left out."""
+    """Entries of a folder: folders, scenes, and environments of high dynamic range; other files are left out."""
     try:
         with os.scandir(path) as found:
             entries = [made for each in found if (made := _entry(each)) is not None]

@@ -84,7 +84,7 @@ class FrameLoop:
         return math.inf if self.view.minimised or self.view.paused else self.trials.patience(self.session)
 
     def begin(self) -> None:
-        """Another turn begins: what was loaded is taken."""
+        """Another turn begins: a loaded scene is taken."""
         now = time.monotonic()
         self.dt, self._last = min(now - self._last, LONGEST_TURN), now
         self.context.scene_loader.take()
@@ -105,7 +105,7 @@ class FrameLoop:
         self.moving = controller.moving or editing.active or held
 
     def work(self, budget: float) -> None:
-        """A share of what there is to trace, ``budget`` seconds."""
+        """Trace for ``budget`` seconds."""
         view, session, debug_views = self.view, self.session, self.context.debug_views
         if view.minimised or self.context.scene_loader.uploading or (view.paused and not debug_views.busy):
             self.trials.abandon()

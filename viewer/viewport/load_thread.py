@@ -19,9 +19,9 @@ class Cancelled(Exception):
 class LoadThread:
     """One scene at a time. Poll it from the window's thread; OpenGL is not touched here.
 
-    prepare : (scene, call back with the share that is done and a text, the options of `start`) -> what to make of it.
+    prepare : (scene, call back with the share that is done and a text, the options of `start`) -> the prepared scene.
     wake : called from the worker when there is something to poll.
-    glance : (scene, the options of `start`) -> what is to be had of a scene that has been read, long before that; None
+    glance : (scene, the options of `start`) -> a first result on a scene that has been read, long before that; None
     where it raises ViewerError, which ``prepare`` will, too.
     """
 
@@ -44,11 +44,11 @@ class LoadThread:
 
     @property
     def busy(self) -> bool:
-        """Whether a scene is under way."""
+        """Whether a scene is being loaded."""
         return bool(self.path)
 
     def start(self, path: str, scene: Scene | None = None, **options: Any) -> None:
-        """Load another scene, or take one that is loaded, and prepare it with ``options``; one under way ends."""
+        """Load another scene, or take one that is loaded, and prepare it with ``options``; one in progress ends."""
         self._turn += 1
         self.share = None
         self.path, self.step, self._result = path, "loading" if scene is None else "building", None
@@ -57,12 +57,12 @@ class LoadThread:
         self._thread.start()
 
     def cancel(self) -> None:
-        """Give up the scene under way."""
+        """Give up the scene in progress."""
         self._turn += 1
         self.path, self._result = "", None
 
     def poll(self) -> tuple[str, object] | None:
-        """(path, what `prepare` made, or the exception) once it is there, and never twice."""
+        """(path, the result of `prepare`, or the exception) once it is there, and never twice."""
         result = self._result
         if result is None or result[0] != self._turn:
             return None
@@ -71,12 +71,12 @@ class LoadThread:
         return result[1], result[2]
 
     def poll_early(self) -> tuple[str, object] | None:
-        """(path, what ``glance`` made) once it is there, and never twice."""
+        """(path, the result of ``glance``) once it is there, and never twice."""
         early, self._early = self._early, None
         return None if early is None or early[0] != self._turn else early[1:]
 
     def proceed(self) -> None:
-        """What was polled early is shown: the worker need not wait any longer."""
+        """The first result is shown: the worker need not wait any longer."""
         self._shown.set()
 
     def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], turn: int) -> None:
@@ -100,7 +100,7 @@ class LoadThread:
             self._wake()
 
     def _look(self, turn: int, path: str, scene: Scene, options: Mapping[str, Any]) -> None:
-        """What is to be had at once."""
+        """The first result, at once."""
         self._check(turn)
         if self._glance is None:
             return

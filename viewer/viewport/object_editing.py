@@ -15,10 +15,9 @@ from viewer.viewport.animation_player import AnimationPlayer
 from viewer.viewport.controls.camera_controller import ORBIT
 from viewer.viewport.controls.grab import Grab
 from viewer.viewport.light_markers import LightMarkers
-from viewer.viewport.pivot import choose_pivot
 from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.viewport import Viewport
+from viewer.viewport.viewport import Viewport, choose_pivot
 
 TURN_SECONDS = 12.0  # once round on the turntable
 MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
@@ -27,7 +26,7 @@ TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of 
 
 @dataclass
 class _Held:
-    """What is grabbed: an instance by its number, or a light without extent; and the scene as it was."""
+    """The grabbed part: an instance by its number, or a delta light; and the scene as it was."""
 
     name: str
     grab: Grab
@@ -37,8 +36,8 @@ class _Held:
 
 
 class ObjectEditing:
-    """Moves what stands still in the file; pictures under way are finished first, since they see the scene as it was
-    when they began."""
+    """Moves static parts of the file; pictures in progress are finished first, since they see the scene as it was when
+    they began."""
 
     def __init__(
         self, view: Viewport, scene_loader: SceneLoader, debug_views: DebugViews, markers: LightMarkers
@@ -67,7 +66,7 @@ class ObjectEditing:
 
     @property
     def _ready(self) -> bool:
-        """Whether what moves compiles nothing, and does not wait long for a structure. A grid's programs hold its
+        """Whether motion compiles nothing, and does not wait long for a structure. A grid's programs hold its
         resolution, which may change."""
         renderer = self.view.renderer
         if renderer is None or renderer.structure.levels == 2:
@@ -86,7 +85,7 @@ class ObjectEditing:
         self._tell_animation()
 
     def step(self, frames: int) -> None:
-        """Pause the animation, and show it so many frames later."""
+        """Pause the animation, and show it ``frames`` frames later."""
         scene = self._animated()
         self.drop()
         self.player.step(frames, scene.duration)
@@ -99,7 +98,7 @@ class ObjectEditing:
 
     def choose_animation(self, animation: int | str) -> None:
         """Show an animation from its first moment on, by its name or number among `animations`, or ``all`` at once.
-        What the one before has changed is at rest again.
+        Parts moved by the one before are at rest again.
 
         Raises ViewerError for an unknown one, and where nothing moves.
         """
@@ -178,7 +177,7 @@ class ObjectEditing:
             self.seek(min(max(seconds, 0.0), scene.duration))
 
     def turn_environment(self, degrees: float) -> None:
-        """Turn the environment about +Y by so much."""
+        """Turn the environment about +Y by an angle."""
         asked = self.scene_loader.requested
         rotation = (asked.environment_rotation + degrees) % 360.0
         self.scene_loader.requested, self._turned = asked.replace(environment_rotation=rotation), True
@@ -309,14 +308,14 @@ class ObjectEditing:
         return True
 
     def button(self, left: bool) -> bool:
-        """A click; whether it was for what follows the mouse."""
+        """A click; whether it ended a drag of an object."""
         if not self.grabbing:
             return False
         (self.drop if left else self.undo)()
         return True
 
     def drop(self) -> None:
-        """What follows the mouse stays where it is."""
+        """Drop the dragged object where it is."""
         if self._held is not None:
             self._apply()
             self._held = None
@@ -334,7 +333,7 @@ class ObjectEditing:
     # -- the loop ----------------------------------------------------------------------------------------------------
 
     def shown(self, same: bool) -> None:
-        """A scene has come; ``same``: the one that was there, built or read anew."""
+        """A scene has come; ``same``: the one that was there, rebuilt or reread."""
         then, self._when_shown = self._when_shown, None
         self._held = None
         self.markers.forget()
@@ -369,7 +368,7 @@ class ObjectEditing:
         return True
 
     def _apply(self) -> None:
-        """Bring what follows the mouse to where the mouse is."""
+        """Move the dragged object to the mouse."""
         held, moved, self._moved = self._held, self._moved, False
         if held is None or not moved:
             return
@@ -401,7 +400,7 @@ class ObjectEditing:
         self._changed()
 
     def _changed(self) -> None:
-        """What was seen in the old scene is out of date."""
+        """Queries of the old scene are out of date."""
         self.markers.forget()
         self.debug_views.scene_changed()
         self.view.wake()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import MODIFIERS, Action
-from viewer.viewport.pivot import choose_pivot
+from viewer.viewport.viewport import choose_pivot
 
 LEFT, RIGHT, MIDDLE = 0, 1, 2  # buttons of the mouse, GLFW's numbers
 SHIFT, CONTROL = MODIFIERS["Shift"], MODIFIERS["Ctrl"]
@@ -49,7 +49,7 @@ class PointerInput:
         return button in (LEFT, RIGHT) and self.context.editing.button(button == LEFT)
 
     def press(self, button: int, mods: int) -> None:
-        """A drag begins, unless one is under way."""
+        """A drag begins, unless one is in progress."""
         view = self.view
         if view.drag is not None:
             return
@@ -63,7 +63,7 @@ class PointerInput:
             self.end()
 
     def end(self) -> None:
-        """The drag under way ends."""
+        """The drag in progress ends."""
         drag, self.view.drag = self.view.drag, None
         if drag is not None and _moves_light(drag):
             self.context.editing.end_drag()

@@ -1,7 +1,6 @@
-"""What the window remembers, in a TOML file that people edit too.
+"""The window's preferences, in a TOML file that people edit too.
 
-Saving changes only what has changed since the file was read: comments, keys that are not known here and what another
-window wrote meanwhile stay.
+Saving writes only changes since the file was read: comments, unknown keys and another window's changes stay.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ LONGEST_SHOWN = 70  # characters of a wrong value that a message repeats
 
 
 def settings_path() -> Path:
-    """The file of the settings: what RAYSTREAM_SETTINGS names, else the platform's own place."""
+    """The file of the settings: the path RAYSTREAM_SETTINGS, else the platform's own place."""
     given = os.environ.get(VARIABLE, "").strip()
     if given:
         return Path(os.path.expanduser(given))
@@ -46,7 +45,7 @@ class Preferences:
     hint        : the first keys are shown until one is pressed, which ends it for good.
     samples     : of each pixel, to stop at. noise : estimated relative error to stop at; 0: never.
     exposure    : of every scene until it is set by hand, stops or auto. tonemap : its name, which the display checks.
-    mode        : of the camera, ``orbit`` or ``fly``. speed : of flight, as a factor on what suits the scene.
+    mode        : of the camera, ``orbit`` or ``fly``. speed : of flight, as a factor on the scene's own.
     recent      : files opened, the last one first. keys : action's name -> key text, or a list of them.
     unknown     : remarks on keys of the file that are not known, one line each; saving keeps them.
     """
@@ -100,7 +99,7 @@ class Preferences:
             self.recent = [text, *(other for other in self.recent if other != text)][:MOST_RECENT]
 
     def save(self, path: str | Path | None = None) -> None:
-        """Write what has changed since it was read, beside the file and then in its place; whole or not at all.
+        """Write the changes since it was read, beside the file and then in its place; whole or not at all.
 
         Raises ViewerError where it cannot be written, and for a file that is no TOML, which stays as it is.
         """

@@ -13,7 +13,7 @@ from viewer.formats.image.environment_maps import HIGH_RANGE
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.lighting import UNLIT
-from viewer.renderer.inputs.prepared import Prepared, prepare
+from viewer.renderer.inputs.prepared import PreparedScene, prepare
 from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
 from viewer.renderer.preview.gbuffer_raster import raster_scene
 from viewer.renderer.preview.scheduler import UPLOADING, rasterises
@@ -38,11 +38,11 @@ def work(
     scene: Scene,
     tell: Callable[[float, str], None],
     settings: Settings,
-    before: Prepared | None = None,
+    before: PreparedScene | None = None,
     pixels: int = 0,
-) -> tuple[Prepared, Any]:
-    """What the worker does with a scene: prepares it, with the tables that the settings need, and finds its bounds (a
-    glance at every vertex), None where the structure of ``before`` stays. A scene that is drawn in a window of so many
+) -> tuple[PreparedScene, Any]:
+    """The worker's job on a scene: prepares it, with the tables that the settings need, and finds its bounds (a
+    glance at every vertex), None where the structure of ``before`` stays. A scene that is drawn in a window of
     ``pixels`` is made ready for that, too: the window's own thread has to answer."""
     made = prepare(scene, settings, tell, before)
     same = before is not None and made.structure is before.structure
@@ -91,7 +91,7 @@ class SceneLoader:
 
     @property
     def loading(self) -> tuple[str, float | None] | None:
-        """What is being loaded, and its share that is done; None when nothing is."""
+        """The file being loaded, and the share done; None without one."""
         if self._coming is not None:
             return f"uploading {self._coming_text}", self._coming_share
         return (f"{self.loader.step} {self.loader.path}", self.loader.share) if self.loader.busy else None
@@ -127,7 +127,7 @@ class SceneLoader:
             self.view.controller = None
         self._opened = None
 
-    def _start(self, path: str, scene: Scene | None = None, before: Prepared | None = None) -> None:
+    def _start(self, path: str, scene: Scene | None = None, before: PreparedScene | None = None) -> None:
         self._drop_coming()
         self._given = scene
         settings = self.requested.replace(**dict.fromkeys(VIEW))
@@ -142,13 +142,13 @@ class SceneLoader:
             coming.close()  # type: ignore[attr-defined]  # a generator
 
     def _keep(self) -> None:
-        """What was asked for does not come: asked for is again what is on show."""
+        """The requested scene does not come: the request is the scene on show again."""
         if self.view.renderer is not None:
             now = self.view.renderer.settings
             self.requested = self.requested.replace(**{name: now[name] for name in WORKED})
 
     def take(self) -> None:
-        """Take what the file dialog answers and what the worker has made, and go on with what is uploaded."""
+        """Take the file dialog's answer and the worker's results, and go on with the upload."""
         if self.dialog is not None and self.dialog.ready(0):
             chosen, self.dialog = self.dialog.result(), None
             if chosen:
@@ -210,7 +210,7 @@ class SceneLoader:
                 if self.view.renderer is None:
                     self._drop_first()
 
-    def _bring(self, path: str, made: Prepared, bounds: Any) -> Iterator[float]:
+    def _bring(self, path: str, made: PreparedScene, bounds: Any) -> Iterator[float]:
         """Upload a scene in pieces, then show it."""
         view, renderer = self.view, self.view.renderer
         if renderer is None:
@@ -239,7 +239,7 @@ class SceneLoader:
             view.session.use(renderer)
         self._show(path, renderer, bounds, same)
 
-    def _first(self, made: Prepared, bounds: Any) -> Renderer:
+    def _first(self, made: PreparedScene, bounds: Any) -> Renderer:
         """The renderer of the first scene."""
         asked = {name: self.requested[name] for name in VIEW}  # of the first scene alone
         self.requested = settings = self.requested.replace(**dict.fromkeys(VIEW))
@@ -254,7 +254,7 @@ class SceneLoader:
             return Renderer(made, settings.replace(**asked | {"camera": None}), device=self.device)
 
     def _show(self, path: str, renderer: Renderer, bounds: Any, same: bool) -> None:
-        """A scene is on show; ``same``: the one that was there, built or read anew."""
+        """A scene is on show; ``same``: the one that was there, rebuilt or reread."""
         view = self.view
         opened, self._opened = self._opened, None
         if (same or opened is not None) and view.controller is not None:  # the camera stays
@@ -353,7 +353,7 @@ class SceneLoader:
         self._hidden = _unturned(now, self.requested.environment_rotation) if read else asked  # read once alone
         self.view.say_switched("environment", False)
 
-    def _relight(self, renderer: Renderer, made: Prepared) -> None:
+    def _relight(self, renderer: Renderer, made: PreparedScene) -> None:
         """Show another environment, whose tables are there."""
         session = self.view.session
         if self._given is renderer.scene:
@@ -367,7 +367,7 @@ class SceneLoader:
         self.view.wake()
 
 
-def _framed(made: Prepared, aspect: float) -> Camera | None:
+def _framed(made: PreparedScene, aspect: float) -> Camera | None:
     """A camera for scenes that have none of their own, in pictures of that aspect."""
     return None if made.scene.own_camera is not None else made.scene.camera(aspect=aspect)
 

@@ -23,7 +23,7 @@ ACTION_SECONDS = 1.0  # and the name of what a key has done
 
 
 class Viewport:
-    """What panels, commands and events see of the window, and change.
+    """The state of the window shared by panels, commands and events.
 
     session    : the picture. controller : the camera in the hand; None while there is no scene. path : of the scene,
     which is ``opened`` as it was at first: its default view fits pictures of every shape.
@@ -32,7 +32,7 @@ class Viewport:
     size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
     panels may have taken a part of, from and to the shares ``span`` of its width. scale : of the window's text.
     cursor : in the picture, window coordinates. drag : button and modifiers that are down.
-    handlers   : what each action does, by its name.
+    handlers : of actions, by name.
     """
 
     def __init__(self, session: Session, preferences: Preferences, keymap: Keymap) -> None:
@@ -89,7 +89,7 @@ class Viewport:
         self.look()
 
     def look(self) -> None:
-        """Show what the camera in the hand sees."""
+        """Show the view of the camera in the hand."""
         if self.controller is None:
             self.shown()
         elif self.renderer is not None:
@@ -103,7 +103,7 @@ class Viewport:
 
     def lay_out(self, size: tuple[int, int], frame: tuple[int, int], span: tuple[float, float]) -> None:
         """The window has this size, in its own coordinates and in pixels of its framebuffer, and the picture that part
-        of its width; a picture of another size begins anew where the span or the framebuffer are others."""
+        of its width; a picture of another size restarts where the span or the framebuffer are others."""
         (first, last), (width, height) = self.columns(frame[0], span), size
         begin, end = self.columns(width, span)
         before = self.aspect
@@ -140,7 +140,7 @@ class Viewport:
     # -- commands --------------------------------------------------------------------------------------------------
 
     def do(self, name: str) -> None:
-        """Perform an action by its name; what it cannot do it says in the message line."""
+        """Perform an action by its name; its errors go to the message line."""
         handler = self.handlers.get(name)
         if handler is None:
             self.say(f"{name}: not there yet")
@@ -164,12 +164,12 @@ class Viewport:
     # -- what is said ----------------------------------------------------------------------------------------------
 
     def say(self, text: str, error: bool = False, seconds: float = LINE_SECONDS) -> None:
-        """Show one line in the window; one that is no error for so many seconds."""
+        """Show one line in the window; one that is no error for a number of seconds."""
         self.message, self.message_is_error, self._until = text, error, time.monotonic() + seconds
         self.wake()
 
     def say_done(self, text: str) -> None:
-        """Show for a moment what a key has done."""
+        """Show for a moment a key's effect."""
         self.say(text, seconds=ACTION_SECONDS)
 
     def say_switched(self, name: str, on: bool) -> None:
@@ -242,14 +242,14 @@ class Viewport:
         self.wake()
 
     def compile_now(self) -> None:
-        """What compiles, once the window has said so."""
+        """The programs to compile, once the window has said so."""
         if self._compile is not None and (self._told or self.minimised):
             (_, work), self._compile = self._compile, None
             self.wake()
             self.attempt(work)
 
     def forget_compile(self) -> None:
-        """What would compile is of no use any more."""
+        """Drop the pending compilation."""
         self._compile = None
 
 
@@ -267,3 +267,25 @@ def configured(preferences: Preferences | None) -> tuple[Preferences, Keymap, li
         return preferences, Keymap(preferences.keys, f"{preferences.path}, [keys]"), faults
     except ViewerError as error:
         return preferences, Keymap(), [str(error), *faults]
+
+
+def choose_pivot(view: Viewport) -> None:
+    """Bring the target of a camera within the scene's bounds to the first hit along its view; without a hit it stays,
+    but within the bounds. Outdoors it is left alone, and while the scene is loaded.
+
+    Kernels for rays of their own are compiled after the window has said so; the target then comes a little later.
+    """
+    renderer, controller = view.renderer, view.controller
+    if renderer is None or controller is None or not controller.indoors:
+        return
+    if renderer.trace_ready():
+        _choose(view, renderer, controller)
+    else:
+        view.compile("the kernels for rays of their own", lambda: _choose(view, renderer, controller))
+
+
+def _choose(view: Viewport, renderer: Renderer, controller: CameraController) -> None:
+    camera = controller.camera
+    hits = renderer.trace([camera.origin], [camera.basis()[2]], view=True)
+    controller.aim(float(hits.distance[0]))
+    view.wake()

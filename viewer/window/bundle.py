@@ -1,4 +1,4 @@
-"""Dear ImGui and ImPlot out of imgui-bundle, without what else its package loads.
+"""Dear ImGui and ImPlot out of imgui-bundle, without the rest of its package.
 
 Its ``__init__`` brings asyncio, an SSL library and a C parser along, which take as long to load as the two themselves.
 The compiled module alone is loaded here; whoever imports the package afterwards gets the whole of it, with the same

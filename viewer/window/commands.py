@@ -1,4 +1,4 @@
-"""The commands: what each action of the table does."""
+"""The commands: the handlers of the table's actions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.window.window import Window
 
 
 def handlers(context: ViewportContext, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
-    """Action name -> what it does. An action without a handler is greyed. list_files : shows our own list of files."""
+    """Action name -> handler. An action without a handler is greyed. list_files : shows our own list of files."""
     view, debug_views, picture = context.view, context.debug_views, picture_handlers(context, window)
     return picture | {
         "lights.show": lambda: _show_lights(context),

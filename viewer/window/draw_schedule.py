@@ -30,7 +30,7 @@ class DrawSchedule:
         """Whether the window is drawn in this turn, though there is no new picture. now : seconds since any moment.
 
         wanted : something beside the picture looks otherwise. busy : a picture or a scene is in progress;
-        ``appearing``: one that is shown as it comes, tile by tile. traced : a preview of what moves is, and a draw
+        ``appearing``: one that is shown as it comes, tile by tile. traced : a preview in motion is, and a draw
         would take the time that it needs.
         """
         least = max(DRAWN_FILLING if appearing else DRAWN_REFINING, self.cost / DRAWING)

@@ -1,4 +1,4 @@
-"""What the window's events do: keys, the mouse, sizes, focus, dropped files."""
+"""Handlers of the window's events: keys, the mouse, sizes, focus, dropped files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dear ImGui in the window: the panels, what is drawn in space, the list of files, and their share of events.
+"""Dear ImGui in the window: the panels, overlays in space, the list of files, and their share of events.
 
 It takes longer to load than a first picture takes to trace, which therefore does without.
 """

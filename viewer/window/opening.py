@@ -1,4 +1,4 @@
-"""The start of the window: it opens while the modules of what it shows are loaded."""
+"""The start of the window: it opens while the modules of the application are loaded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _APP = "viewer.window.app"
 
 def opened(scene: str, **chosen: Any) -> App:
     """The application on a scene, see `App`. To open a window is to wait for the display and the driver's libraries,
-    which leaves Python free to load the modules of the application in another thread. Raises what `App` raises."""
+    which leaves Python free to load the modules of the application in another thread. Raises the errors of `App`."""
     loading = load_beside(_APP)
     try:
         preferences = Preferences.load()

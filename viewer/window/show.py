@@ -13,10 +13,10 @@ def show(scene: Any, **options: Any) -> None:
     when it is closed.
 
     scene   : as of `viewer.formats.objects.take.scene_of`.
-    options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window; ``up``
-    ("y" or "z") of what is no file. A camera is in the object's own coordinates.
+    options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window; ``up`` ("y" or
+    "z") of objects in memory. A camera is in the object's own coordinates.
 
-    Raises ViewerError for what cannot be shown, and for a wrong option; where there is no display, too:
+    Raises ViewerError for a bad scene, and for a wrong option; where there is no display, too:
     `viewer.render` needs none.
     """
     found = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else taken(scene, options)

@@ -21,7 +21,7 @@ NO_DISPLAY = "`raystream render` makes pictures without a window; `raystream vie
 
 
 class Listener(Protocol):
-    """What happens in a window. Coordinates are the window's, origin at the upper left; sizes are in pixels."""
+    """Events of a window. Coordinates are the window's, origin at the upper left; sizes are in pixels."""
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None: ...
     def on_character(self, code: int) -> None: ...
@@ -45,7 +45,7 @@ def overlap(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) ->
 
 class _Functions:
     """The functions of the current context, which GLFW owns. They outlive its last window, with which GLFW gives their
-    libraries back: what OpenGL has may be freed later."""
+    libraries back: OpenGL objects may be freed later."""
 
     def __init__(self) -> None:
         if sys.platform.startswith("linux"):
@@ -127,7 +127,7 @@ class Window:
         return called
 
     def _asked(self, function: Callable[[Any], Any]) -> Any:
-        """What GLFW tells of the window, asked for once between two looks at the events. Each question waits for the
+        """The window's state by GLFW, queried once between two polls of events. Each question waits for the
         interpreter, which a thread that reads a scene has meanwhile."""
         if function not in self._known:
             self._known[function] = function(self.handle)
@@ -209,7 +209,8 @@ class Window:
         return (text.decode(errors="replace") if isinstance(text, bytes) else text) or ""
 
     def events(self, wait: float) -> None:
-        """Handle events; with nothing to do, sleep up to ``wait`` seconds for one. Raises what has interrupted them."""
+        """Handle events; with nothing to do, sleep up to ``wait`` seconds for one. Raises the exception that has
+        interrupted them."""
         self._known.clear()
         if wait > 0:
             glfw.wait_events_timeout(wait)
@@ -232,7 +233,7 @@ class Window:
         return pixels
 
     def swap(self) -> None:
-        """Show what was drawn."""
+        """Swap the buffers."""
         glfw.swap_buffers(self.handle)
 
     def release(self) -> None:

@@ -1,4 +1,4 @@
-"""What ``raystream dataset`` does with its arguments."""
+"""The command ``raystream dataset``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def dataset(arguments: Namespace) -> bool:
-    """``raystream dataset``: make what is missing of the recipe's pictures, and the lists of all."""
+    """``raystream dataset``: make the missing pictures of the recipe, and the lists of all."""
     if arguments.recipe is None:
         raise ViewerError("dataset", "the recipe is missing", "such as raystream dataset shoes.toml")
     if arguments.cluster is not None:
@@ -27,18 +27,18 @@ def dataset(arguments: Namespace) -> bool:
     elif arguments.mix_builds:
         raise ViewerError("--mix-builds", "needs --cluster", "such as --cluster local")
     from viewer.cli.dataset.pictures import pictures
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
     from viewer.dataset.folder import opened
     from viewer.dataset.recipe import read
-    from viewer.dataset.stage import Stage
+    from viewer.dataset.stage import DatasetStage
 
     recipe, begin = read(arguments.recipe), perf_counter()
     output = arguments.output or os.fspath(Path(arguments.recipe).with_suffix(""))
     if output == arguments.recipe:
         raise ViewerError(output, "is the recipe itself", "give a folder with -o")
-    with Progress(arguments.quiet) as progress:
+    with TerminalProgress(arguments.quiet) as progress:
         progress(None, "loading models")
-        stage = Stage(recipe)
+        stage = DatasetStage(recipe)
         for note in stage.notes if not arguments.quiet else ():
             progress.note(f"raystream: note: {note}")
         with opened(output, stage) as folder:

@@ -12,20 +12,22 @@ from viewer.cli.faults import explained
 from viewer.cli.workers import answers
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import Progress
-    from viewer.dataset.picture import Made, Maker
-    from viewer.dataset.stage import Stage
+    from viewer.cli.progress import TerminalProgress
+    from viewer.dataset.picture import FinishedPicture, Maker
+    from viewer.dataset.stage import DatasetStage
 
 MAKER = "viewer.cli.dataset.pictures:Pictures"
 
 
-def pictures(stage: Stage, numbers: Sequence[int], arguments: Namespace, progress: Progress) -> Iterator[Made]:
+def pictures(
+    stage: DatasetStage, numbers: Sequence[int], arguments: Namespace, progress: TerminalProgress
+) -> Iterator[FinishedPicture]:
     """The pictures of these numbers, in any order. Raises ViewerError for the first that fails in another process, and
-    what `Maker` raises in this one."""
+    the errors of `Maker` in this one."""
     if not numbers:
         return
     if arguments.cluster is not None:
-        from viewer.farm.datasets import render_dataset
+        from viewer.farm.pictures import render_dataset
 
         def told(line: str) -> None:
             if not arguments.quiet:
@@ -59,14 +61,14 @@ class Pictures:
     def __init__(self) -> None:
         self._maker: Maker | None = None
 
-    def render(self, task: Namespace, progress: Progress) -> tuple[Made | None, str]:
+    def render(self, task: Namespace, progress: TerminalProgress) -> tuple[FinishedPicture | None, str]:
         """The picture of a task, or its fault."""
         from viewer.dataset.picture import Maker
-        from viewer.dataset.stage import Stage
+        from viewer.dataset.stage import DatasetStage
 
         try:
             if self._maker is None:
-                self._maker = Maker(Stage(task.recipe))
+                self._maker = Maker(DatasetStage(task.recipe))
             return self._maker.make(task.number), ""
         except Exception as error:
             if task.debug:

@@ -1,1 +1,1 @@
-"""``raystream doctor``: what a machine and its driver do, as one file and one line for an issue."""
+"""``raystream doctor``: a machine and its driver examined, as one file and one line for an issue."""

@@ -34,14 +34,14 @@ def main(argument: str) -> None:
 
 
 def run(subject: UnderTest, chosen: Sequence[Item]) -> None:
-    """Run items on a device; what one raises is its finding."""
+    """Run items on a device; an exception is the item's finding."""
     for item in chosen:
         _tell({BEGUN: item.key})
         _tell({FOUND: item.key, "data": found(subject, item)})
 
 
 def found(subject: UnderTest, item: Item) -> dict[str, Any]:
-    """What an item gives, with its seconds; of an exception verdict and text."""
+    """An item's finding, with its seconds; of an exception verdict and text."""
     begin = perf_counter()
     try:
         data = item.run(subject)

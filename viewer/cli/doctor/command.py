@@ -1,4 +1,4 @@
-"""What ``raystream doctor`` does with its arguments."""
+"""The command ``raystream doctor``."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def doctor(arguments: Namespace) -> bool:
     """``raystream doctor``: examine a device and write the report; False where a check fails."""
     from viewer.cli.doctor.examination import examination
     from viewer.cli.doctor.report import lines, made_report, verdicts
-    from viewer.cli.progress import Progress
+    from viewer.cli.progress import TerminalProgress
 
     path, begin = arguments.output, perf_counter()
     if path != STANDARD_OUTPUT:
         textfile.check_path(path)
-    with Progress(arguments.quiet) as progress:
+    with TerminalProgress(arguments.quiet) as progress:
         progress(0.0, "examining the device")
         found = examination(arguments.device, progress)
     report = made_report(found, perf_counter() - begin)

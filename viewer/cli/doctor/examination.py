@@ -40,7 +40,7 @@ Report = Callable[[float, str], None]
 
 
 def examination(device: int | None, progress: Report, keys: Sequence[str] | None = None) -> dict[str, Data]:
-    """What every item gives, by its key. A crash, or `ITEM_SECONDS` without an answer, are findings of an item: the
+    """Every item's finding, by its key. A crash, or `ITEM_SECONDS` without an answer, are findings of an item: the
     others go on in another process.
 
     device : number of the EGL device. keys : of some items. Raises DeviceError without a device.

@@ -1,4 +1,4 @@
-"""What the doctor looks at, item by item, in order; each runs in a child process and gives plain data."""
+"""The doctor's items, in order; each runs in a child process and gives plain data."""
 
 from __future__ import annotations
 

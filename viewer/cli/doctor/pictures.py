@@ -71,7 +71,7 @@ class UnderTest:
         return shared_device(self.index)
 
     def picture(self, program: str, **settings: Any) -> dict[str, NDArray]:
-        """What a program makes of the small scene."""
+        """A program's picture of the small scene."""
         asked = {**OPTIONS.get(program, {}), **settings}
         renderer = Renderer(load(SCENE), program=program, device=self.index, **asked)
         made = renderer.render(SIZE, spp=SAMPLES, layers=LAYERS if program == "cast" else ())
@@ -118,7 +118,7 @@ def mean_picture(subject: UnderTest) -> Finding:
 
 
 def compile_seconds(subject: UnderTest, name: str) -> dict[str, float]:
-    """Seconds to compile what a picture of the small scene runs, the driver's part of every pass included."""
+    """Seconds to compile the programs of a picture of the small scene, the driver's part of every pass included."""
     renderer = Renderer(load(SCENE), device=subject.index, **COMPILED[name])
     with renderer.device.current():
         renderer.device.wait()

@@ -101,7 +101,7 @@ def _missing(device: Device, parts: Parts) -> str:
 
 
 def _compile(device: Device, parts: Parts) -> None:
-    """Raises ShaderError with what the driver says."""
+    """Raises ShaderError with the driver's log."""
     if "geom" in parts:
         device.feedback_program(parts["vert"], parts["geom"], OUTPUTS).release()
     else:
@@ -109,7 +109,7 @@ def _compile(device: Device, parts: Parts) -> None:
 
 
 def _validate(validator: str, stage: str, source: Source) -> None:
-    """Raises ShaderError with what the validator says. stage : vert, geom or frag."""
+    """Raises ShaderError with the validator's log. stage : vert, geom or frag."""
     done = subprocess.run(
         [validator, "--stdin", "-S", stage], input=source.text, capture_output=True, text=True, timeout=60, check=False
     )

@@ -209,7 +209,7 @@ def jobs_of(name: str, device: Device) -> Jobs:
 
 
 def _single(renderer: Renderer, program: Program, mark: str, counting: bool = False) -> Iterator[tuple[str, Source]]:
-    """The one pass of the single-pass machine, and what counts its kernel calls."""
+    """The one pass of the single-pass machine, and the program that counts its kernel calls."""
     linked = renderer.bind(program, False)
     step, form = linked.single(), Form(False, software=renderer.device.software_form)
     yield f"{program.name} single pass ({mark})", fragment(linked, step, form, renderer.resources)

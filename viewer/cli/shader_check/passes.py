@@ -24,8 +24,8 @@ from viewer.renderer.device.deform_passes import deform_sources
 from viewer.renderer.device.grid_build import grid_sources
 from viewer.renderer.device.rasterized import raster_sources
 from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
-from viewer.renderer.preview.posed_motion import posed_motion_sources
-from viewer.renderer.preview.presenter import presenter_sources
+from viewer.renderer.preview.motion import posed_motion_sources
+from viewer.renderer.preview.passes import presenter_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh

@@ -44,7 +44,7 @@ def face_normal_pass(deforming: Deforming) -> PassForm:
 
 
 def detail_pass(deforming: Deforming, details: Table) -> PassForm:
-    """Posed tangents, and what else is told of a vertex."""
+    """Posed tangents, and the other attributes of a vertex."""
     if not deforming.poses.looks:
         return PassForm({}, DETAIL, _module("pose_detail", [details]))
     return PassForm({}, DETAIL, _module("pose_detail", *_read(deforming)))
@@ -104,7 +104,7 @@ def refit_pass(deforming: Deforming, table: Table) -> PassForm:
 
 
 def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
-    """What is read of rest and pose, and the features by which sources read it."""
+    """Memories of rest and pose, and the features by which sources read them."""
     poses = deforming.poses
     tables, features = [poses.rest], set[str]()
     if poses.skinned:
@@ -117,7 +117,7 @@ def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
 
 
 def read_tables(deforming: Deforming, written: Collection[str]) -> list[Table]:
-    """What the passes read that write tables of these names, beside those themselves."""
+    """Tables read by the passes that write tables of these names, beside those themselves."""
     poses, trees = deforming.poses, deforming.trees
     found = [*_read(deforming)[0], *([poses.facets] if poses.faceted else [])]
     if "triangles" in written:

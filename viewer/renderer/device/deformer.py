@@ -9,7 +9,7 @@ from typing import Any
 from viewer.accel.deform.deforming import Deforming
 from viewer.accel.deform.refit import WIDTH, levels
 from viewer.renderer.device import deform_passes as forms
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.stream.compile.memories import tables_of
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Record
@@ -25,10 +25,10 @@ Passes = dict[tuple[Any, ...], tuple[forms.PassForm, TablePass]]
 Drawn = Generator[Draw, Any, Stream]  # a part of a job that returns a stream
 
 
-class Deformer:
+class GpuDeformer:
     """Keeps the memories of one structure's deforming objects in their poses, by jobs.
 
-    What is drawn follows from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
+    Draws follow from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
     all vertices, of `VERTEX`.
     """
 
@@ -40,7 +40,7 @@ class Deformer:
         self.streams: dict[str, Stream] = {}
         self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
 
-    def job(self, prepared: Prepared) -> Job:
+    def job(self, prepared: PreparedScene) -> Job:
         """Bring the memories of a scene over the structure up to date; no step where they are."""
         tables, version = self.tables(prepared), self.deforming.version
         held = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
@@ -60,8 +60,8 @@ class Deformer:
             self._passes.clear()
             self.resources.drop(old.trees.tables)
 
-    def tables(self, prepared: Prepared) -> dict[str, Table]:
-        """The tables that hold what deforms, by name, of those that programs may read; they are then on the device."""
+    def tables(self, prepared: PreparedScene) -> dict[str, Table]:
+        """The tables of deforming data, by name, of those that programs may read; they are then on the device."""
         found = {name: table for name, table in tables_of(prepared.made()).items() if name in NAMES}
         for table in found.values():
             if table.hot:
@@ -134,7 +134,7 @@ class Deformer:
         rows: tuple[int, int] | None = None,
         **uniforms: int,
     ) -> Drawn:
-        """Draw a pass over so many ``elements``, which is also its uniform ``count`` where that has no other value.
+        """Draw a pass over ``elements``, whose count is also its uniform ``count`` where that has no other value.
 
         into : name of the stream that it writes, its own by default. rows : of the stream, first and behind the last.
         """

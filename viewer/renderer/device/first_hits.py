@@ -11,7 +11,7 @@ from viewer.options.table import OPTIONS
 from viewer.renderer.device.rasterized import RasterizedHits, unsupported_reason
 from viewer.renderer.device.tile_job import FirstHitPass, Rectangle
 from viewer.renderer.inputs.camera import eye
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.gl.device import Device
@@ -26,7 +26,7 @@ LARGEST_TARGET = 1 << 22  # pixels of a picture that is rasterised as a whole, f
 
 @dataclass(frozen=True)
 class FirstHits:
-    """What follows from the options ``first_hits`` and ``offsets`` for a scene and a camera.
+    """The effect of the options ``first_hits`` and ``offsets`` on a scene and a camera.
 
     requested : triangles are to be rasterised, if they can be; ``explicit``: because the user said so.
     shared    : all pixels of a sample have one offset from their centres.
@@ -61,7 +61,7 @@ class FirstHits:
         return notes
 
 
-def first_hits(settings: Settings, prepared: Prepared, camera: Camera, software: bool) -> FirstHits:
+def first_hits(settings: Settings, prepared: PreparedScene, camera: Camera, software: bool) -> FirstHits:
     """The decision; ``software``: the device rasterises on the CPU."""
     explicit = settings.first_hits == "raster"
     requested = explicit
@@ -95,7 +95,7 @@ class RasterPass:
 
     def over(
         self,
-        prepared: Prepared,
+        prepared: PreparedScene,
         settings: Settings,
         camera: Camera,
         size: tuple[int, int],
@@ -121,7 +121,7 @@ class RasterPass:
 
         return draw
 
-    def _pass(self, prepared: Prepared, needed: tuple[int, int], sampler: str) -> RasterizedHits:
+    def _pass(self, prepared: PreparedScene, needed: tuple[int, int], sampler: str) -> RasterizedHits:
         made = self._made
         # A larger target than needed will do: pictures of many sizes follow each other in a window.
         if made is None or made[0] != sampler or made[1].size[0] < needed[0] or made[1].size[1] < needed[1]:

@@ -22,12 +22,12 @@ from viewer.base.errors import ViewerError
 from viewer.film.device_film import Pixels
 from viewer.programs import LEVELS, PICTURES, PictureProgram, light_layers
 from viewer.renderer.device.deform_passes import read_tables
-from viewer.renderer.device.deformer import Deformer
+from viewer.renderer.device.deformer import GpuDeformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.grid_build import GridBuild
 from viewer.renderer.device.machine_pool import Key, MachinePool, ways
 from viewer.renderer.device.scene_upload import replace_scene
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
@@ -48,18 +48,19 @@ class GpuScene:
 
     Where a context ends (see `Device.ended`), another one is made.
 
-    version : of what is on the device: a number that no other scene has, and none before a change of scene or shaders.
+    version : of the tables on the device: a number that no other scene has, and none before a change of scene or
+    shaders.
     deformer : of the structure's deforming objects, where it has some. reloads : of the shaders' files, so far.
     """
 
-    def __init__(self, device: Device, prepared: Prepared) -> None:
+    def __init__(self, device: Device, prepared: PreparedScene) -> None:
         settle(device)
         self.device, self.prepared, self.version = device, prepared, next(_VERSIONS)
         self.resources = Resources(device)
         self.machines = MachinePool(device, self.resources, self.bind)
         self.raster = RasterPass(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
-        self.deformer: Deformer | None = None
+        self.deformer: GpuDeformer | None = None
         self.reloads = 0
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._instances: TwoLevel | None = None
@@ -79,7 +80,7 @@ class GpuScene:
         return made
 
     def leave(self) -> None:
-        """Free what it has of its own, `beside` another one."""
+        """Free its own resources, not those shared with the scene that it is `beside`."""
         with self.device.current():
             self.machines.release()
             self.raster.release()
@@ -111,16 +112,20 @@ class GpuScene:
         return first_hits(settings, self.prepared, camera, self.device.software)
 
     def fallbacks(self, settings: Settings) -> list[str]:
-        """A line for each self-test that the driver fails, and what is done in place of what the settings ask for."""
+        """A line for each self-test that the driver fails, and the substitute for the requested setting."""
         stack = stack_note(self.device) if self.prepared.recipe.traversal == "stack" else []
         return [*device_notes(self.device), *ways(self.device, settings).notes, *stack]
 
     # -- change ----------------------------------------------------------------------------------------------------
 
     def show(
-        self, goal: Prepared, moved: NDArray[np.intp], rebuilt: Callable[[], Prepared], posed: Sequence[int] = ()
+        self,
+        goal: PreparedScene,
+        moved: NDArray[np.intp],
+        rebuilt: Callable[[], PreparedScene],
+        posed: Sequence[int] = (),
     ) -> None:
-        """Put ``goal`` in the place of the scene on show. Pictures under way are to be abandoned.
+        """Put ``goal`` in the place of the scene on show. Pictures in progress are to be abandoned.
 
         moved : numbers of the instances that stand elsewhere; posed : of meshes in other poses. rebuilt : prepares the
         same scene with a structure of its own, where the objects under two levels must change, too. Raises ViewerError
@@ -169,7 +174,7 @@ class GpuScene:
         if goal.structure is not before.structure:
             self._build_or_return(before)
 
-    def _build_or_return(self, before: Prepared) -> None:
+    def _build_or_return(self, before: PreparedScene) -> None:
         """Build a grid that is built on the device; show the scene from before where it does not fit."""
         try:
             self._build()
@@ -210,7 +215,7 @@ class GpuScene:
             self._grid_build.release()
             self._grid_build = None
 
-    def _with_other_trees(self, goal: Prepared, structure: Structure) -> Structure | None:
+    def _with_other_trees(self, goal: PreparedScene, structure: Structure) -> Structure | None:
         """A structure that has been built in the background, because the trees of this one have grown too dear; it then
         serves another pose."""
         deforming, again, held = structure.deforming, structure.again, self._rebuilder
@@ -247,17 +252,17 @@ class GpuScene:
             self.deformer = None
             self.resources.settling.clear()
         if deforming is not None and self.deformer is None and self.device.limits is None:
-            self.deformer = Deformer(self.device, self.resources, deforming)
+            self.deformer = GpuDeformer(self.device, self.resources, deforming)
             owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
             self.resources.settling.append(lambda: owner()._pose())  # type: ignore[union-attr]
 
     def _pose(self) -> None:
-        """Bring what deforms up to date, by a job whose passes count among those of the picture's."""
+        """Bring deforming objects up to date, by a job whose passes count among those of the picture's."""
         assert self.deformer is not None
         self.executor.count(self._run_job(self.deformer.job(self.prepared)).draws)
 
     def _run_job(self, job: Job) -> Stats:
-        """Run a job by an executor of its own: no picture under way is abandoned."""
+        """Run a job by an executor of its own: no picture in progress is abandoned."""
         executor = Executor(self.device, self.resources, self.machines.machine_of)
         for _ in executor.run(job):
             pass
@@ -278,7 +283,7 @@ class GpuScene:
         return None if self.deformer is None else self.deformer.posed
 
     def reload(self) -> None:
-        """Compile the shaders anew from their files. Raises ShaderError where one does not compile; the old ones then
+        """Recompile the shaders from their files. Raises ShaderError where one does not compile; the old ones then
         stay."""
         with self.device.current():
             passes = {} if self.deformer is None else self.deformer.compiled_anew()
@@ -293,15 +298,15 @@ class GpuScene:
 
     def _renewed(self, key: Key, program: Program) -> tuple[Key, Program]:
         """Key and program of a machine as they are now: of a picture's, after its file has changed, other ones."""
-        if key.what[0] != "picture":
+        if key.identity[0] != "picture":
             return key, program
-        _, before, surfaces, first_hits, form = cast("tuple[str, PictureProgram, bool, str, Any]", key.what)
+        _, before, surfaces, first_hits, form = cast("tuple[str, PictureProgram, bool, str, Any]", key.identity)
         make = PICTURES[before.name]
         if make is before:
             return key, program
         taken = make.arguments(**dict(form))
         renewed = make(LEVELS[self.structure.levels], first_hits=first_hits, **taken)
-        return replace(key, what=("picture", make, surfaces, first_hits, tuple(taken.items()))), renewed
+        return replace(key, identity=("picture", make, surfaces, first_hits, tuple(taken.items()))), renewed
 
     def _changed(self) -> None:
         self.version = next(_VERSIONS)
@@ -316,18 +321,18 @@ class GpuScene:
         """
         make = PICTURES["cast" if surfaces else settings.program]
         form = {"layers": True} if surfaces else _form(self.prepared, settings)
-        what = (make, self.structure.levels, first_hits, *form.items())
-        if what not in self._programs:
-            self._programs[what] = make(LEVELS[self.structure.levels], first_hits=first_hits, **form)
-        return self._programs[what]
+        key = (make, self.structure.levels, first_hits, *form.items())
+        if key not in self._programs:
+            self._programs[key] = make(LEVELS[self.structure.levels], first_hits=first_hits, **form)
+        return self._programs[key]
 
     def light_layers(self, settings: Settings) -> tuple[Program, tuple[Any, ...]]:
-        """The program that sorts the light of the settings' paths, and what tells it from others."""
+        """The program that sorts the light of the settings' paths, and its key."""
         form = {name: value for name, value in _form(self.prepared, settings).items() if name != "layered"}
-        what = (light_layers, self.structure.levels, *form.items())
-        if what not in self._programs:
-            self._programs[what] = light_layers(LEVELS[self.structure.levels], **form)
-        return self._programs[what], tuple(form.items())
+        key = (light_layers, self.structure.levels, *form.items())
+        if key not in self._programs:
+            self._programs[key] = light_layers(LEVELS[self.structure.levels], **form)
+        return self._programs[key], tuple(form.items())
 
     def bind(self, program: Program, settings: Settings, stepwise: bool | None = None) -> LinkedProgram:
         """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings tell
@@ -335,7 +340,7 @@ class GpuScene:
         return self._linked(self.prepared, program, settings, stepwise)
 
     def _linked(
-        self, prepared: Prepared, program: Program, settings: Settings, stepwise: bool | None = None
+        self, prepared: PreparedScene, program: Program, settings: Settings, stepwise: bool | None = None
     ) -> LinkedProgram:
         stepwise = settings.stepwise if stepwise is None else stepwise
         if prepared.structure.whole == "stack" and not self.device.array_stores:
@@ -363,22 +368,22 @@ class GpuScene:
 
     def key(
         self,
-        what: tuple[Any, ...],
+        identity: tuple[Any, ...],
         program: Program,
         settings: Settings,
         shape: tuple[int, int],
         counting: bool = False,
     ) -> Key:
-        """The key of the machine for a program that ``what`` tells from others."""
+        """The key of the machine for a program of this ``identity``."""
         tree = self.prepared.light_tree(settings)
         sampler = settings.sampler if "film" in program.inputs else ""
         camera = self.prepared.camera_moves(settings)
         projection = self.prepared.projection(settings)
-        return Key(what, shape, counting, settings.passes, sampler, tree and bool(sampler), camera, projection)
+        return Key(identity, shape, counting, settings.passes, sampler, tree and bool(sampler), camera, projection)
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
-    def upload(self, settings: Settings, prepared: Prepared | None = None) -> Iterator[float]:
+    def upload(self, settings: Settings, prepared: PreparedScene | None = None) -> Iterator[float]:
         """Bring the memories of the scene, or of one that `show` will be given, to the device in pieces of a few
         milliseconds; yields the share that is done.
 
@@ -392,7 +397,7 @@ class GpuScene:
             memories += read_tables(deforming, tables_of(modules))
         return self.resources.upload(memories)
 
-    def discard(self, prepared: Prepared) -> None:
+    def discard(self, prepared: PreparedScene) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""
         kept = {id(memory) for module in self.prepared.made() for memory in module.memories}
         with self.device.current():
@@ -429,9 +434,8 @@ class GpuScene:
         }
 
 
-def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
-    """What the chosen program takes beside traversal and first hits."""
-    single = prepared.look.principled and settings.machine == "singlepass"
+def _form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]:
+    """The chosen program's modules beside traversal and first hits."""
     return settings.form(
         dispersion=prepared.dispersive,
         volumes=prepared.absorbing,
@@ -439,7 +443,7 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         apart=prepared.wide,
         layered=prepared.look.principled,
         resampled=prepared.light_candidates(settings) > 1,
-        together=single and settings.final_gather > 0,
+        together=prepared.look.principled and settings.machine == "singlepass" and settings.final_gather > 0,
         moving=prepared.moving or prepared.camera_moves(settings),
         backdrop=prepared.backdrop,
     )

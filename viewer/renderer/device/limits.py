@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from viewer.base.errors import ViewerError
 from viewer.options.declare import listed
 from viewer.programs import programs_with
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.stream.declare.kernel import Module, Table, Texels, Volume
 from viewer.stream.declare.limits import LIMITS, Limits
@@ -18,8 +18,9 @@ WORDS = {"grid_pointers": "voxels", "grid_lists": "entries of the voxels' lists"
 WITHOUT_BITS = "table"  # the sampler that needs no operations on bits
 
 
-def check_limits(prepared: Prepared, settings: Settings) -> None:
-    """Raises ViewerError, which names what no longer fits and what to do, where ``settings.limits`` are exceeded."""
+def check_limits(prepared: PreparedScene, settings: Settings) -> None:
+    """Raises ViewerError, which names the part that no longer fits and a remedy, where ``settings.limits`` are
+    exceeded."""
     limits = LIMITS.get(settings.limits)
     if limits is None:
         return
@@ -52,8 +53,8 @@ def _conflicts(settings: Settings) -> Iterator[str]:
         yield f"--sampler {WITHOUT_BITS}"
 
 
-def sizes(prepared: Prepared, settings: Settings, limits: Limits) -> Iterator[tuple[int, str, int]]:
-    """(number, what they are, most) of all that programs address: records of tables, voxels, texels of pictures."""
+def sizes(prepared: PreparedScene, settings: Settings, limits: Limits) -> Iterator[tuple[int, str, int]]:
+    """(number, name, most) of all that programs address: records of tables, voxels, texels of pictures."""
     for module in _modules(prepared, settings):
         for memory in module.memories:
             word = WORDS.get(memory.name, memory.name.replace("_", " "))
@@ -63,12 +64,12 @@ def sizes(prepared: Prepared, settings: Settings, limits: Limits) -> Iterator[tu
                 yield len(memory.data), word, limits.integers
 
 
-def _modules(prepared: Prepared, settings: Settings) -> list[Module]:
+def _modules(prepared: PreparedScene, settings: Settings) -> list[Module]:
     lit, tree = settings.picture_program.progressive, prepared.light_tree(settings)
     return prepared.modules(True, lit, settings.sampler, tree, prepared.camera_moves(settings))
 
 
-def _hint(prepared: Prepared, word: str, most: int) -> str:
+def _hint(prepared: PreparedScene, word: str, most: int) -> str:
     if prepared.recipe.accel == "grid" and word in (WORDS["grid_pointers"], WORDS["grid_lists"]):
         resolution = [int(n) for n in prepared.structure.built.resolution]
         largest = _largest_grid(resolution, most)
@@ -77,7 +78,7 @@ def _hint(prepared: Prepared, word: str, most: int) -> str:
 
 
 def _largest_grid(resolution: list[int], most: int) -> int:
-    """Voxels along the shortest side of a grid of about these proportions that has at most so many."""
+    """Voxels along the shortest side of a grid of about these proportions with at most that number in all."""
     least = min(resolution)
     for size in range(least, 1, -1):
         if math.prod(math.ceil(n * size / least) for n in resolution) <= most:

@@ -29,16 +29,16 @@ MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with phot
 
 @dataclass(frozen=True)
 class Key:
-    """What a machine's shaders and streams depend on. The policy and the number of unrolled calls are not in it: the
+    """The key of a machine's shaders and streams. The policy and the number of unrolled calls are not in it: the
     host alone uses them.
 
-    what    : tells the programs apart. shape : of the streams, (width, height). counting : it keeps counters.
+    identity : of the program. shape : of the streams, (width, height). counting : it keeps counters.
     passes  : how the program is cut into passes, see `Settings.passes`. sampler : its name, where it is linked.
     light_tree : lights are chosen by one. camera_moves : while the shutter is open.
     projection : of the camera, as of `Camera.kind`.
     """
 
-    what: tuple[Hashable, ...]
+    identity: tuple[Hashable, ...]
     shape: tuple[int, int]
     counting: bool
     passes: tuple[str, ...]
@@ -110,7 +110,7 @@ class MachinePool(Mapping[Key, Machine]):
         return self.take(run.program, key, settings, run.streams, deferred=True)
 
     def reload(self, renewed: Callable[[Key, Program], tuple[Key, Program]]) -> None:
-        """Make all machines anew, their shaders from their files. renewed : key and program as they are now. Raises
+        """Rebuild all machines, their shaders from their files. renewed : key and program as they are now. Raises
         ViewerError; the old ones then stay."""
         made: dict[Key, Machine] = {}
         settings: dict[Key, Settings] = {}
@@ -163,8 +163,8 @@ def ways(device: Device, settings: Settings) -> Ways:
 
 
 def working(device: Device, settings: Settings) -> Settings:
-    """The settings with what ``auto`` means on the device, and with the next machine, mask and count that work where it
-    fails the self-tests of theirs."""
+    """The settings with the values of ``auto`` on the device, and with the next machine, mask and count that work where
+    it fails the self-tests of theirs."""
     settings, found = tuned(settings, device.driver, device.software_form), ways(device, settings)
     return settings.replace(machine=found.machine, mask=found.mask, count=found.count) if found.notes else settings
 
@@ -179,10 +179,10 @@ def _schedule(machine: Machine, settings: Settings) -> None:
 
 
 def warm(device: Device, *machines: Machine) -> Iterator[float]:
-    """Compile what machines run, in pieces: GLSL first, then the driver's part of each pass. What the driver compiles
-    in its threads is not waited for, but asked for once a piece.
+    """Compile the machines' programs, in pieces: GLSL first, then the driver's part of each pass. Compilation in the
+    driver's threads is not waited for, but asked for once a piece.
 
-    Yields the share that is done. Raises ShaderError where a shader does not compile.
+    Yields the share done. Raises ShaderError where a shader does not compile.
     """
     yield 0.0
     yield from compiled(device, Batch(each for machine in machines for each in machine.batch), 0.0)
@@ -192,7 +192,7 @@ def warm(device: Device, *machines: Machine) -> Iterator[float]:
 
 
 def compiled(device: Device, batch: Batch, share: float = 1.0) -> Iterator[float]:
-    """Compile a batch in pieces; yields ``share`` times what is done. Raises ShaderError."""
+    """Compile a batch in pieces; yields ``share`` times the part done. Raises ShaderError."""
     return (share * done for done in _current(device, batch.steps()))
 
 

@@ -1,8 +1,8 @@
 """First hits by the feed-forward pipeline: the scene's triangles drawn with a depth buffer, as seen from a pinhole.
 
-All rays of a sample must have one origin and one offset from their pixels' centres. The fragment program runs the test
-of the walking machines on its pixel's ray, and the triangles are drawn a little larger than they are, so that both find
-the same hits to the bit; what of them differs at silhouettes, if anything, is for `differing` to say.
+All rays of a sample must have one origin and one offset from their pixels' centres. The fragment program runs the other
+machines' intersection test on its pixel's ray, and the triangles are drawn a little larger than they are, so that both
+find the same hits to the bit; `differing` tells any differences at silhouettes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from viewer.kernels.records import FACE, FAR, HIT, RAY, VERTEX
 from viewer.programs.shadow_cast import shadow_cast
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source
@@ -40,7 +40,7 @@ _VERTEX = Kernel("cover", (), ("done",), needs=("geometry_at", "camera_sample", 
 _FRAGMENT = Kernel("hit", (), ("done",), needs=("triangle_test", "camera_sample", "sample_2d", "path_settings"))
 
 
-def unsupported_reason(prepared: Prepared, camera: Camera, shared: bool) -> str:
+def unsupported_reason(prepared: PreparedScene, camera: Camera, shared: bool) -> str:
     """Why triangles cannot be drawn to find first hits; empty where they can.
 
     shared : whether all pixels of a sample have one offset from their centres.
@@ -62,7 +62,7 @@ def unsupported_reason(prepared: Prepared, camera: Camera, shared: bool) -> str:
     return ""
 
 
-def raster_sources(prepared: Prepared, resources: Resources, sampler: str) -> tuple[Source, Source]:
+def raster_sources(prepared: PreparedScene, resources: Resources, sampler: str) -> tuple[Source, Source]:
     """Vertex and fragment program of `RasterizedHits`."""
     return _sources(*_modules(prepared, sampler), resources)
 
@@ -78,7 +78,7 @@ def _sources(
     )
 
 
-def _modules(prepared: Prepared, sampler: str) -> tuple[Sequence[Module], Sequence[Module], Module]:
+def _modules(prepared: PreparedScene, sampler: str) -> tuple[Sequence[Module], Sequence[Module], Module]:
     """Modules of the vertex program, of the fragment program, and the one with the triangles that are drawn."""
     linked = LinkedProgram(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
     table = Table("drawn", DRAWN, _table(linked))
@@ -102,11 +102,16 @@ class RasterizedHits:
     """The feed-forward pass over a scene of one flat object.
 
     size : (width, height) of the target: the largest rectangle that is drawn at once. sampler : a name, as of
-    `Prepared.modules`.
+    `PreparedScene.modules`.
     """
 
     def __init__(
-        self, device: Device, prepared: Prepared, resources: Resources, size: tuple[int, int], sampler: str = "sobol"
+        self,
+        device: Device,
+        prepared: PreparedScene,
+        resources: Resources,
+        size: tuple[int, int],
+        sampler: str = "sobol",
     ) -> None:
         self.size, self.picture = size, size
         self._drawn: tuple[Any, ...] | None = None  # what the target holds
@@ -141,8 +146,8 @@ class RasterizedHits:
     def fill(self, stream: Stream, rows: slice, columns: slice, number: int, origin: Any) -> None:
         """The hits of sample ``number`` of a rectangle of the picture, into a stream of `HIT` in row order.
 
-        origin : of the camera, world space. Drawn is what the target has room for from the rectangle on, and once for
-        all rectangles that lie in it.
+        origin : of the camera, world space. A draw fills the target from the rectangle on, and serves all rectangles
+        that lie in it.
         """
         top, left, size = rows.start, columns.start, (columns.stop - columns.start, rows.stop - rows.start)
         whole = self.picture[0] <= self.size[0] and self.picture[1] <= self.size[1]

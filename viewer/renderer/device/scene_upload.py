@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from viewer.renderer.device.machine_pool import MachinePool
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.resources import Resources
 
 
-def replace_scene(before: Prepared, after: Prepared, resources: Resources, machines: MachinePool) -> bool:
+def replace_scene(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> bool:
     """Bring ``after`` to the device in the place of ``before``; whether the machines stay.
 
     Where modules differ in numbers alone, the tables of ``after`` take the places of those of ``before``, and nothing
-    is compiled: lights, materials and whatever has moved, under a structure built anew as well. Else all machines go,
-    and so do the memories that ``after`` has no use for. Neither of the two is changed. The context must be current;
-    pictures under way are to be abandoned.
+    is compiled: lights, materials and whatever has moved, under a rebuilt structure as well. Else all machines go,
+    and so do the memories that ``after`` does not use. Neither of the two is changed. The context must be current;
+    pictures in progress are to be abandoned.
     """
     old, new = _modules(before, after)
     if not _alike(old, new, resources):
@@ -43,7 +43,7 @@ def replace_scene(before: Prepared, after: Prepared, resources: Resources, machi
     return True
 
 
-def _modules(before: Prepared, after: Prepared) -> tuple[list[Module], list[Module]]:
+def _modules(before: PreparedScene, after: PreparedScene) -> tuple[list[Module], list[Module]]:
     """Those with tables of the scene, as far as programs may know them, and their counterparts."""
     old, new = before.scene_modules(), after.shading[1:]
     if before.lighting.made:
@@ -53,7 +53,7 @@ def _modules(before: Prepared, after: Prepared) -> tuple[list[Module], list[Modu
     return [*old, *before.structure.made()], [*new, *after.structure.made_like(before.structure)]
 
 
-def _drop(before: Prepared, after: Prepared, resources: Resources, machines: MachinePool) -> None:
+def _drop(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> None:
     machines.release()
     kept = {id(memory) for module in after.made() for memory in module.memories}
     resources.drop(memory for module in before.made() for memory in module.memories if id(memory) not in kept)
@@ -73,7 +73,7 @@ def _alike(old: Sequence[Module], new: Sequence[Module], resources: Resources) -
 
 
 def _form(module: Module) -> tuple[Any, ...]:
-    """What a module's programs depend on, beside its memories."""
+    """The key of a module's programs, beside its memories."""
     constants = {name: value for name, value in module.constants.items() if name not in module.capacities}
     uniforms = [(name, kind) for name, (kind, _) in module.uniforms.items()]
     shape = module.name, module.source, module.text, module.features, module.module_state

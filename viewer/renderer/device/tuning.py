@@ -75,7 +75,7 @@ Outcome = Trial | Skipped
 
 @dataclass(frozen=True)
 class Measured:
-    """What trials have found: the values by option, the day, ISO 8601, the trials and those left out, and why they
+    """Results of trials: the values by option, the day, ISO 8601, the trials and those left out, and why they
     failed, where they did."""
 
     chosen: Mapping[str, str]
@@ -236,7 +236,7 @@ def trials(
     """Measure one option after the other, each with the best values of those before; None between two of its steps.
 
     prepare : makes a run by these values of all options, compiled; tells why where the device has no such way. first :
-    the values before any trial. settle : waits for what others do on the device. slowest : seconds of a run by the
+    the values before any trial. settle : waits until the device is idle. slowest : seconds of a run by the
     first values; nothing is tried where it takes longer.
     """
     watch, left = _Stopwatch(clock, settle), TRIALS

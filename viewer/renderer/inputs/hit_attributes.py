@@ -1,4 +1,5 @@
-"""What a scene's data say of hits: objects and materials by number, texture coordinates, and where a point has been."""
+"""Attributes of hits in a scene's data: objects and materials by number, texture coordinates, and where a point has
+been."""
 
 from __future__ import annotations
 
@@ -9,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.mattes.labels import Labels, assets, classes, material_names, objects, parts
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.scene.mesh import Mesh, meshes_of, transforms_of
 
 
 class HitAttributes:
-    """Of hits (N,) with the numbers of their instances, -1 for none, as `Prepared.instance_numbers` has them."""
+    """Of hits (N,) with the numbers of their instances, -1 for none, as `PreparedScene.instance_numbers` has them."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: PreparedScene) -> None:
         self.prepared, self.scene = prepared, prepared.scene
         self.meshes = meshes_of(self.scene.instances)
 
@@ -27,7 +28,7 @@ class HitAttributes:
     material_names: cached_property[tuple[str, ...]] = cached_property(lambda self: material_names(self.scene))
 
     def labels(self, labels: Labels, instances: NDArray[np.int32]) -> NDArray[np.int32]:
-        """(N,) the numbers of what the hits' instances belong to, -1 for none."""
+        """(N,) the numbers of the objects of the hits' instances, -1 for none."""
         return np.append(labels.numbers, np.int32(-1))[instances]
 
     def materials(self, instances: NDArray[np.int32], triangles: NDArray[np.int64]) -> NDArray[np.int32]:

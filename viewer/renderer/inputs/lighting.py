@@ -53,8 +53,8 @@ class Lighting:
     """The environment and the lights of a scene, as data and as modules.
 
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
-    environment's suns and ambient light, for these, at a rotation of 0. requested : what the environment was found
-    by. remarks : on the environment, for the user. backdrop : what camera rays see in place of the environment.
+    environment's suns and ambient light, for these, at a rotation of 0. requested : the options of the environment.
+    remarks : on the environment, for the user. backdrop : seen by camera rays in place of the environment.
     """
 
     environment: Environment
@@ -84,8 +84,8 @@ class Lighting:
     def modules(self, lit: bool, sampler: str, tree: int = 0) -> list[Module]:
         """The modules of environment, lights and samples; the same objects every time, so that they are uploaded once.
 
-        Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of so many
-        levels; 0: by power.
+        Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of that
+        number of levels; 0: by power.
         """
         if not lit:
             return self._plain
@@ -136,7 +136,7 @@ def scene_lighting(
     """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``, and its backdrop by
     ``background`` and ``ground``; in the studio, without a ground plane, a gradient and a floor of shadows by default.
 
-    before  : of an earlier scene, from which ``changes`` lead here: what is the same is shared.
+    before  : of an earlier scene, from which ``changes`` lead here: equal parts are shared.
     Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
     """
     made = _scene_lighting(scene, settings, before, changes)
@@ -157,8 +157,8 @@ def scene_lighting(
 
 
 def background_of(scene: Scene, settings: Settings) -> Any:
-    """The value of the option ``background`` that a scene will have, at a glance: by its lights' number, not by what
-    arrives from them, and without any work on meshes that shine."""
+    """The value of the option ``background`` that a scene will have, at a glance: by the number of its lights,
+    not by their irradiance, and without any work on emissive meshes."""
     asked = settings.environment
     if settings.background is not None or settings.sun is not None or asked not in (None, "studio"):
         return settings.background
@@ -220,7 +220,7 @@ def _on_plain_ground(scene: Scene) -> bool:
 def _default(
     scene: Scene, settings: Settings, grounded: bool, before: Lighting | None, listing: bool, reshaped: bool
 ) -> str | Beside:
-    """What the environment is by default: of a lit scene none, or one beside its lights; of an unlit scene studio or
+    """The default environment: of a lit scene none, or one beside its lights; of an unlit scene studio or
     sky; nothing where settings name one.
 
     That stays while parts of the scene and its lights are moved, and on a plain ground plane.

@@ -1,4 +1,4 @@
-"""The light that arrives on a scene from its own lights, and what it lacks for a picture: an environment beside them.
+"""The light that arrives on a scene from its own lights, and the environment that a picture needs beside them.
 
 It is measured at points of the surface that the default view faces, without shadows and without light reflected by
 other surfaces.
@@ -43,7 +43,7 @@ RISE = math.sin(math.radians(10.0))
 class Beside(NamedTuple):
     """An environment beside a scene's own lights: the ``studio``, or the ``sky`` of a sun at elevation and azimuth,
     degrees, which is one of these lights; with a factor on its light. tone : factor on the studio's gradient, which is
-    as bright beside what both of these lights show as it is in the studio alone."""
+    as bright beside surfaces lit by both as it is in the studio alone."""
 
     name: str
     level: float
@@ -52,7 +52,7 @@ class Beside(NamedTuple):
 
 
 def environment_beside(scene: Scene) -> Beside | None:
-    """What a scene with lights of its own needs beside them; nothing where these are enough.
+    """The environment that a scene with lights of its own needs; none where these are enough.
 
     A single object, and a place in the open, needs the studio where much of the surface stays black, and a single
     object where its lights are faint or a key without a fill; those that are a part of the object, as of a lamp, do not
@@ -115,8 +115,8 @@ def _studio_beside(light: Float) -> Beside:
 
 
 def _diffuse(scene: Scene) -> Float:
-    """(M,): of each material the part that is no metal; metals show what is around them, and lights without extent
-    hardly at all."""
+    """(M,): of each material the part that is no metal; metals show their surroundings, and delta lights hardly at
+    all."""
     found = np.ones(len(scene.materials))
     for number, material in enumerate(scene.materials):
         if material.kind == "principled":

@@ -52,18 +52,18 @@ Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedScene:
     """A scene ready to be uploaded; made without OpenGL, so that a worker thread can.
 
     given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
     settings : by which it was made; of these, `viewer.renderer.inputs.settings.PREPARED` count.
-    recipe   : of the structure; what the settings leave open is decided.
+    recipe : of the structure, all options decided.
     shading  : the modules of the camera, of the geometry and of the materials.
-    materials : the scene's, with what is left to its meshes decided.
+    materials : the scene's, with options that follow from its meshes decided.
     starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
-    look     : what the source of the scene's surfaces depends on.
+    look : the key of the source of the scene's surfaces.
     flat     : the scene's triangles in world space, where they have been made for the structure.
-    shared   : what others have made of it once for all its poses and places, by name: the scenes that differ in these
+    shared : derived data that hold for all its poses and places, by name: the scenes that differ in these
                alone have one.
     """
 
@@ -87,7 +87,7 @@ class Prepared:
 
     @property
     def current(self) -> bool:
-        """Whether the structure stands as the scene: one of two levels follows what moves in place, for a scene and all
+        """Whether the structure stands as the scene: one of two levels follows motion in place, for a scene and all
         edits of it."""
         built = self.structure.built
         return self.structure.levels == 1 or built.stands is None or built.stands is self.scene
@@ -109,7 +109,7 @@ class Prepared:
 
     @property
     def backdrop(self) -> str:
-        """What camera rays see that leave the scene, of `viewer.programs.backdrop.BACKDROPS`."""
+        """The backdrop of camera rays that leave the scene, of `viewer.programs.backdrop.BACKDROPS`."""
         return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
 
     @property
@@ -232,13 +232,13 @@ def prepare(
     scene: Scene,
     settings: Settings | None = None,
     progress: Report | None = None,
-    before: Prepared | None = None,
+    before: PreparedScene | None = None,
     **options: Any,
-) -> Prepared:
+) -> PreparedScene:
     """Build a scene's structure, over its flattened triangles or over instances of its meshes, and its lighting.
 
     options : of `viewer.renderer.inputs.settings.PREPARED`, over those of ``settings``.
-    before  : of an earlier scene or by other settings: what is the same is shared with it.
+    before  : of an earlier scene or by other settings: equal parts are shared with it.
 
     Raises ViewerError for a value out of range, a scene that does not fit, and a file that cannot be read.
     """
@@ -269,14 +269,14 @@ def arranged(scene: Scene, settings: Settings) -> Scene:
 
 
 def with_textures_within(scene: Scene, most: int) -> Scene:
-    """The scene with images whose sides are at most so many texels; the same where all are."""
+    """The scene with images of limited sides, texels; the same where all are."""
     made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
     if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
         return scene
     return replace(scene, textures=made)
 
 
-def keeps_structure(before: Prepared, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
+def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
     """Whether the structure serves another ``scene`` too, once instances that have ``moved`` stand where they do now,
     and meshes that are ``posed`` have been deformed where their objects are."""
     if before.settings.recipe() != settings.recipe() or changes.geometry:
@@ -291,8 +291,8 @@ def keeps_structure(before: Prepared, scene: Scene, settings: Settings, changes:
 
 
 def adapted(
-    before: Prepared, given: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
-) -> Prepared:
+    before: PreparedScene, given: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
+) -> PreparedScene:
     """Another scene or other lighting over the same structure."""
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
@@ -328,7 +328,7 @@ def adapted(
     )
 
 
-def _keeps_look(before: Prepared, changes: SceneChanges) -> bool:
+def _keeps_look(before: PreparedScene, changes: SceneChanges) -> bool:
     """Whether the look is that of before: it follows shapes where they hold volumes alone."""
     if changes.geometry or changes.attributes or changes.materials or changes.textures:
         return False
@@ -341,9 +341,9 @@ def _prepared(
     settings: Settings,
     lighting: Lighting,
     progress: Report | None,
-    before: Prepared | None = None,
+    before: PreparedScene | None = None,
     changes: SceneChanges | None = None,
-) -> Prepared:
+) -> PreparedScene:
     """With a new structure."""
     recipe = settings.recipe()
     if recipe.accel == "auto":
@@ -370,7 +370,7 @@ def _prepared(
     if look.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
     starts = np.cumsum([0, *(len(scene.meshes[each.mesh].triangles) for each in scene.instances)], dtype=np.int64)
-    return Prepared(given, scene, settings, structure, recipe, shading, lighting, materials, starts, look, flat)
+    return PreparedScene(given, scene, settings, structure, recipe, shading, lighting, materials, starts, look, flat)
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
@@ -408,7 +408,7 @@ def _looks(
     materials: list[Material],
     lighting: Lighting,
     look: Look,
-    before: Prepared | None,
+    before: PreparedScene | None,
     changes: SceneChanges | None,
 ) -> list[Module]:
     """The modules of materials and textures; those of before that serve on."""
@@ -423,6 +423,6 @@ def _looks(
     return with_tables(old, materials, look, count, density)
 
 
-def agrees(settings: Settings, prepared: Prepared) -> bool:
+def agrees(settings: Settings, prepared: PreparedScene) -> bool:
     """Whether a scene was prepared by these settings."""
     return settings.differences(prepared.settings).keys().isdisjoint(PREPARED)

@@ -1,6 +1,6 @@
 """Options whose words are registered above them: programs with their path lengths, layers, tone maps.
 
-What is shown of options (help, docstrings, pages) is made from these; floors below know no names.
+Texts on options (help, docstrings, pages) are made from these; floors below know no names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from viewer.renderer.inputs.program_file import read_program
 
 
 def registered() -> dict[str, Option]:
-    """All options by name, with what this installation knows."""
+    """All options by name, with this installation's plugins."""
     words = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
     known = {name: replace(OPTIONS[name], choices=tuple(choices)) for name, choices in words.items()}
     known["program"] = replace(known["program"], read=lambda _, value: read_program(value))

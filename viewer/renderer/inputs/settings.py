@@ -1,4 +1,4 @@
-"""The settings of a renderer: one frozen value of all its options, and what follows from them alone."""
+"""The settings of a renderer: one frozen value of all its options, and values derived from them alone."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Settings(Mapping[str, Any]):
         return made
 
     def differences(self, other: Settings) -> dict[str, Affects]:
-        """The options whose values differ, and what each affects."""
+        """The options whose values differ, and the part that each affects."""
         differ = [name for name in NAMES if not _same(self._values[name], other[name])]
         found = {name: options.OPTIONS[name].affects for name in differ}
         if "camera" in found and _kind(self.camera) != _kind(other.camera):
@@ -109,7 +109,7 @@ class Settings(Mapping[str, Any]):
 
     @property
     def picture_program(self) -> PictureProgram:
-        """The chosen program, and what is known about it."""
+        """The chosen program, as registered."""
         return PICTURES[self.program]
 
     @property
@@ -126,8 +126,8 @@ class Settings(Mapping[str, Any]):
         return ROULETTE if self.depth is None and self.picture_program.roulette else None
 
     def form(self, **scene: Any) -> dict[str, Any]:
-        """The keywords that the chosen program is made with, beside how rays walk and how first hits are found: of the
-        settings, and of what the scene asks for."""
+        """The keywords that the chosen program is made with, beside those of traversal and first hits: from the
+        settings, and from the scene."""
         gather = self.final_gather > 0
         own = {"depth": self.max_depth, "kind": self.photon_map, "search": self.search, "gather": gather}
         return self.picture_program.arguments(**own, **scene)
@@ -144,7 +144,7 @@ class Settings(Mapping[str, Any]):
 
     @property
     def passes(self) -> tuple[str, ...]:
-        """What decides the passes that a program is cut into."""
+        """The settings that decide a program's passes."""
         return tuple(str(self[name]) for name in self._machine() if options.OPTIONS[name].affects == Affects.MACHINE)
 
     def _machine(self) -> list[str]:
@@ -168,7 +168,7 @@ class Settings(Mapping[str, Any]):
     def sample_uniforms(
         self, shared: bool, samples: int = 1, bounce: int | None = None, first: int = 0
     ) -> dict[str, int | float]:
-        """The uniforms of paths and of random numbers in a run that brings every pixel to so many samples.
+        """The uniforms of paths and of random numbers in a run that brings every pixel to ``samples``.
 
         shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
         counts, in surface interactions; None: all. first : the number of the first sample.
@@ -181,7 +181,7 @@ class Settings(Mapping[str, Any]):
         return {**paths, **sampler_uniforms(self.seed, first)}
 
     def facts(self) -> dict[str, str]:
-        """What a picture says of the machine that made it."""
+        """Metadata of the machine that made a picture."""
         return {name: str(self._values[name]) for name in ("program", *self._machine())}
 
 

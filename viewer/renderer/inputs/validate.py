@@ -6,28 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError, warn
 from viewer.formats.named import kind_of
 from viewer.formats.objects.take import taken
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
+from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.scene import Scene
 
 SCENE_KEYWORDS = ("variant", "lenient", "up")  # of what is no `Scene` yet
 
 
-def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene | Prepared:
+def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene | PreparedScene:
     """The scene itself, or that of a name, arrays or another library's object as of `viewer.load`, with its warnings.
 
     options : keywords of the call; those of the scene are taken out, and a camera is converted with the scene.
     max_texture : where they have none.
 
-    Raises ViewerError for what is no scene, for one whose parts name others that are not there, and for a file that
-    cannot be read.
+    Raises ViewerError for other objects, for a scene with references to missing parts, and for a file that cannot be
+    read.
     """
-    if isinstance(scene, Prepared):
+    if isinstance(scene, PreparedScene):
         return scene
     if isinstance(scene, Scene):
         scene.check()
@@ -79,3 +80,14 @@ def _real(given: Any, where: str, hint: str) -> NDArray[np.float64]:
         return np.array(given, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ViewerError(where, f"no transformation ({error})", hint) from None
+
+
+def deformed(scene: Scene, mesh: int, positions: ArrayLike, normals: ArrayLike | None) -> Scene:
+    """The scene with other vertices of a mesh, by its number; see `viewer.scene.deform.arrays.with_vertices`. Raises
+    ViewerError for an unknown mesh."""
+    count = len(scene.meshes)
+    if isinstance(mesh, bool) or not isinstance(mesh, (int, np.integer)) or not 0 <= mesh < count:
+        raise ViewerError("deform", f"there is no mesh {mesh!r}", f"they are numbered from 0 to {count - 1}")
+    meshes = list(scene.meshes)
+    meshes[mesh] = with_vertices(meshes[mesh], positions, normals)
+    return scene.with_parts(meshes=meshes)

@@ -22,7 +22,7 @@ from viewer.stream.jobs import Host, Job
 
 
 def map_settings(settings: Settings) -> tuple[Any, ...]:
-    """What the order of photons by cells depends on, beside the grid."""
+    """The key of the photons' order by cells, beside the grid."""
     if settings.photon_map == "sort":
         return ("sort",)
     return ("stencil", settings.footprint, settings.redistribution, settings.photon_points)
@@ -105,7 +105,7 @@ class PhotonCells:
         self.streams, self.uniforms = {"photons": photons, "photon_list": sort.list, "first_photons": starts}, {}
 
     def release(self) -> None:
-        """Free what the resources do not own; the context must be current."""
+        """Free memory that the resources do not own; the context must be current."""
         self.streams, self._fits = {}, None
         if self._sorting is not None:
             self._sorting.release()

@@ -23,7 +23,7 @@ from viewer.photons.sort import list_size
 from viewer.programs import LEVELS, photon_emission, photon_frame
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.photon_map.photon_cells import PhotonCells, map_settings
 from viewer.scene.camera import Camera
@@ -58,7 +58,7 @@ def radius_share(number: int) -> float:
 
 @dataclass(frozen=True)
 class Emission:
-    """What leaves the lights for one map.
+    """The photons emitted for one map.
 
     sets : how many photons, and kinds of `STORED` of them that go into the map. spheres : (S, 4), at which caustic ones
     are aimed. frame : (width, height) of the stream of a frame. size : of that of all frames.
@@ -152,8 +152,8 @@ class PhotonMap:
     def make(self, settings: Settings, camera: Camera, height: int, number: int, part: int = 1) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
 
-        part : beyond 1 photons of any sample will do, and where there are none, a ``part``-th of them: what moves is
-        followed.
+        part : beyond 1 photons of any sample will do, and where there are none, a ``part``-th of them: motion shows
+        soon.
         Yields the share that is done. Raises ViewerError for more photons than a texture holds.
         """
         if self._version != self.scene.version:
@@ -208,7 +208,7 @@ class PhotonMap:
         return "no photon is in the map: no light comes to a surface that is not a mirror or glass, but directly"
 
     def _emission(self, settings: Settings) -> Emission:
-        """What is sent into the scene."""
+        """The photons to emit."""
         scene = self.scene.prepared.scene
         if self._aims is None or self._aims[0] is not scene:
             self._aims = scene, self._specular.of(scene)
@@ -271,12 +271,13 @@ class PhotonMap:
         self.traced, self.sent = self.traced + 1, emission.photons
 
     def forget(self) -> None:
-        """The photons are of no use any more; they are traced again when they are needed."""
+        """Discard the photons; they are traced again when they are needed."""
         self._mapped, self.cells.streams, self._version = "", {}, self.scene.version
         self._traced.clear()
 
     def release(self) -> None:
-        """Free what the resources do not own; the map is made, and its shaders compiled, again when it is needed."""
+        """Free memory that the resources do not own; the map is made, and its shaders compiled, again when it is
+        needed."""
         self.forget()
         with self.scene.device.current():
             self.cells.release()
@@ -288,7 +289,7 @@ def _grouped(steps: Iterator[float]) -> Iterator[float]:
     return (share for number, share in enumerate(steps) if number % TOGETHER == 0)
 
 
-def _keys(prepared: Prepared, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
+def _keys(prepared: PreparedScene, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
     """Of the machines that emit photons, and that trace a frame of them, in streams of that size."""
     form = "photons", prepared.dispersive, prepared.absorbing, prepared.nested
     common = size, False, settings.passes, settings.sampler
@@ -305,9 +306,11 @@ def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[floa
     return 0.0, FIRST_PIXELS * pixel
 
 
-def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int, kinds: int) -> PhotonGrid:
-    """For so many kinds of photons. Cells of a fortieth of the scene, or, of a progressive estimate, a little larger
-    than its greatest radius; in steps, so that the map lasts while the camera moves a little."""
+def _grid(
+    prepared: PreparedScene, settings: Settings, camera: Camera, height: int, number: int, kinds: int
+) -> PhotonGrid:
+    """For a number of kinds of photons. Cells of a fortieth of the scene, or, of a progressive estimate, a little
+    larger than its greatest radius; in steps, so that the map lasts while the camera moves a little."""
     low, high = np.asarray(bounds_in_motion(prepared.scene), np.float64)
     widest = max(float((high - low).max()), 1e-18)
     if settings.estimate != "progressive":

@@ -1,16 +1,21 @@
-"""A frame in progress."""
+"""A frame in progress, and the screen that shows it: a window's canvas, or anything else."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from viewer.film.device_film import FilmBuffer
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.preview.scheduler import Frame
+from viewer.renderer.preview.scheduler import ScheduledFrame
 from viewer.renderer.sampling.frame_plan import Event
 from viewer.scene.camera import Camera
 from viewer.stream.gl.objects import Timestamp
+from viewer.stream.gl.stream import Stream
 
 Steps = Generator[Event, None, None]
 
@@ -24,12 +29,12 @@ def _no_steps() -> Steps:
 class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
-    denoised : what is shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon maps
-    (mapping) and for upsampling. moments : of a frame for which nobody waits: when the device has begun it, traced its
-    light, found its surfaces, and ended.
+    denoised : the picture shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon
+    maps (mapping) and for upsampling. moments : of a frame for which nobody waits: when the device has begun it, traced
+    its light, found its surfaces, and ended.
     """
 
-    frame: Frame
+    frame: ScheduledFrame
     camera: Camera
     film: FilmBuffer | None
     first: int = 0
@@ -44,6 +49,38 @@ class FrameJob:
 
     @property
     def eye(self) -> Camera:
-        """Its camera; of one that moves all is sharp: through a lens one sample of a pixel shows dots, not what is
-        there."""
+        """Its camera; of one that moves all is sharp: through a lens one sample of a pixel shows dots."""
         return self.camera.with_lens(0.0) if self.frame.in_motion else self.camera
+
+
+class Screen(Protocol):
+    """Where a session's pictures are shown, tile by tile: linear sRGB, row 0 at the top."""
+
+    def begin(self, size: tuple[int, int], preview: bool) -> None:
+        """Another picture of that size (width, height) begins. A preview is shown when it has ended; any other at once,
+        the one on show enlarged at first."""
+        ...
+
+    def put(self, piece: Tile) -> None:
+        """A tile is complete: its machine's streams hold it until the next call."""
+        ...
+
+    def show(self, picture: Stream) -> None:
+        """The picture in progress is this one, a stream of `SHOWN` or `FILM`, and of a preview maybe a larger one."""
+        ...
+
+    def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        """The picture on show is the contents of a stream of `SHOWN` of that size; a preview in progress goes on."""
+        ...
+
+    def end(self) -> None:
+        """The picture is complete."""
+        ...
+
+    def drop(self) -> None:
+        """A preview in progress will not be completed."""
+        ...
+
+    def linear(self) -> NDArray[np.float32]:
+        """(H, W, 3): the picture on show."""
+        ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.preview.gbuffer_raster import GBufferRaster, raster_scene
 from viewer.renderer.preview.scheduler import rasterises
 from viewer.renderer.sampling.parts import RendererParts
@@ -28,11 +28,11 @@ class GBuffer:
         self._pixels = 0  # of the window
         self._made: GBufferRaster | None = None
         self._batch = Batch()  # of programs still to compile
-        self._seen: Prepared | None = None  # the scene of the last picture
+        self._seen: PreparedScene | None = None  # the scene of the last picture
         self._reloads = 0  # of the shaders' files, when its programs were made
 
     def fit(self, pixels: int) -> None:
-        """The window has so many pixels."""
+        """The window has this number of pixels."""
         self._pixels = pixels
 
     @property
@@ -53,14 +53,14 @@ class GBuffer:
         return (self._made is not None and not self._batch) or not self.suits
 
     def prepare(self) -> Batch:
-        """Make what draws; its programs, still to compile. The context must be current."""
+        """Make the rasteriser; its programs, still to compile. The context must be current."""
         if self._made is None:
             with self.renderer.device.deferred() as self._batch:
                 self._make()
         return self._batch
 
     def warm(self) -> None:
-        """Compile what draws; the context must be current."""
+        """Compile the rasteriser; the context must be current."""
         self._batch.finish()
         made = self._made or self._make()
         buffer = Buffer(self.renderer.device, FEATURES, TINY)

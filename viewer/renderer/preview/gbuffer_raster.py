@@ -1,8 +1,8 @@
 """The G-buffer of a moving pinhole's pictures by the rasteriser: instances of meshes, and quadrics by their boxes.
 
-A picture of many pixels takes a fraction of the time that its rays take; silhouettes are those of rays but for what the
-rasteriser's places on the screen are rounded by. Surfaces with holes, and those that let part of the light pass, are
-tested fragment by fragment as rays test them: what passes at random, in its share of the pixels, does so here, too.
+A picture of many pixels takes a fraction of the time that its rays take; silhouettes are those of rays but for the
+rasteriser's rounding of screen positions. Surfaces with holes, and those that let part of the light pass, are
+tested fragment by fragment as rays test them: random passage, in its share of the pixels, is the same here.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from viewer.cameras.lens import lens_uniforms
 from viewer.kernels.backdrop import BACKDROP_NEEDS
 from viewer.kernels.records import FACE, FEATURES, HIT, RAY, VERTEX
 from viewer.programs import LEVELS, feature_buffers
-from viewer.renderer.device.deformer import Deformer
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.device.deformer import GpuDeformer
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.materials import culls
@@ -54,11 +54,11 @@ class RasterScene:
     """A scene's meshes for drawing, made without OpenGL; the same in all its poses. of : (I,) which of the ``meshes``
     an instance is drawn as."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: PreparedScene) -> None:
         self.meshes, self.of = raster_meshes(prepared)
         self._modules: dict[str, list[Module]] = {}
 
-    def modules(self, prepared: Prepared) -> dict[str, list[Module]]:
+    def modules(self, prepared: PreparedScene) -> dict[str, list[Module]]:
         """Modules of the programs by name. prepared : the scene in any of its poses."""
         self._modules = self._modules or _modules(prepared)
         return self._modules
@@ -69,7 +69,7 @@ class RasterScene:
         return MeshGroups(self.meshes)
 
 
-def raster_scene(prepared: Prepared) -> RasterScene:
+def raster_scene(prepared: PreparedScene) -> RasterScene:
     """A scene for drawing, made once, by a worker thread where that comes first; it is kept with the scene."""
     kept = prepared.shared
     if (made := kept.get(_KEPT)) is None:
@@ -78,7 +78,7 @@ def raster_scene(prepared: Prepared) -> RasterScene:
     return made
 
 
-def raster_meshes(prepared: Prepared) -> tuple[list[RasterMesh], NDArray[np.int64]]:
+def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np.int64]]:
     """The meshes that instances are drawn as, one for each material that they give it, and (I,) which."""
     scene, found = prepared.scene, dict[tuple[int, int | None], int]()
     of = np.array([found.setdefault((i.mesh, i.material), len(found)) for i in scene.instances], np.int64)
@@ -115,12 +115,12 @@ def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMes
     return RasterMesh(corners, _BOX, np.full(len(_BOX), TESTED, np.uint8), np.zeros(len(_BOX), np.int32))
 
 
-def gbuffer_sources(prepared: Prepared, resources: Resources) -> dict[str, Source]:
-    """The programs over the visibility buffer: ``gbuffer``, and ``tested`` where the scene has what is."""
+def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, Source]:
+    """The programs over the visibility buffer: ``gbuffer``, and ``tested`` where the scene has surfaces to test."""
     return {name: _source(name, modules, resources) for name, modules in _modules(prepared).items()}
 
 
-def _modules(prepared: Prepared) -> dict[str, list[Module]]:
+def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
     """Modules of the programs by name."""
     look, scene, levels = prepared.look, prepared.scene, prepared.structure.levels
     some = bool(scene.quadric_count)
@@ -169,17 +169,17 @@ class _Bound:
 class GBufferRaster:
     """The pass over a scene; the context must be current in every call.
 
-    before : of another scene; what serves this one too is taken from it, and the rest released. deformer : of what
-    deforms in it, whose posed vertices are drawn.
+    before : of another scene; resources common to both are taken from it, and the rest released. deformer : of its
+    deforming objects, whose posed vertices are drawn.
     """
 
     def __init__(
         self,
         device: Device,
-        prepared: Prepared,
+        prepared: PreparedScene,
         resources: Resources,
         before: GBufferRaster | None = None,
-        deformer: Deformer | None = None,
+        deformer: GpuDeformer | None = None,
     ) -> None:
         self.device, drawn = device, raster_scene(prepared)
         self._drawn = ref(drawn)
@@ -206,12 +206,12 @@ class GBufferRaster:
             self.visibility = VisibilityBuffer(device, self.meshes)
         self._stand(prepared, resources, deformer, shaders)
 
-    def follow(self, prepared: Prepared, resources: Resources, deformer: Deformer | None) -> None:
+    def follow(self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None) -> None:
         """Draw the same scene in another pose and at other places, as `serves` tells."""
         self._stand(prepared, resources, deformer, {name: bound.shader for name, bound in self.programs.items()})
 
     def _stand(
-        self, prepared: Prepared, resources: Resources, deformer: Deformer | None, shaders: Mapping[str, Shader]
+        self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None, shaders: Mapping[str, Shader]
     ) -> None:
         self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
         modules, of = drawn.modules(prepared), drawn.of
@@ -227,7 +227,9 @@ class GBufferRaster:
             self._pose(prepared, of, transforms, deformer)
         self.meshes.place(of, transforms, extra)
 
-    def _pose(self, prepared: Prepared, of: NDArray, transforms: NDArray[np.float64], deformer: Deformer) -> None:
+    def _pose(
+        self, prepared: PreparedScene, of: NDArray, transforms: NDArray[np.float64], deformer: GpuDeformer
+    ) -> None:
         """Draw posed vertices, in their objects' spaces; transforms (I, 4, 4), changed: from there."""
         if deformer.posed is None:
             return
@@ -243,11 +245,11 @@ class GBufferRaster:
         self.meshes.write_positions(numbers, deformer.posed, poses.firsts[own])
 
     @property
-    def prepared(self) -> Prepared | None:
+    def prepared(self) -> PreparedScene | None:
         """The scene; None once nobody else has it."""
         return self._prepared()
 
-    def serves(self, prepared: Prepared) -> bool:
+    def serves(self, prepared: PreparedScene) -> bool:
         """Whether this is the scene that it was made of, in any pose."""
         return self._drawn() is raster_scene(prepared)
 
@@ -270,7 +272,7 @@ class GBufferRaster:
         self.visibility.draw(view, size, None if tested is None else tested.bind(lens))
 
     def draw_surfaces(self, camera: Camera, target: Stream) -> None:
-        """Its second half: what is there, by the same camera."""
+        """Its second half: shading of the visibility buffer, by the same camera."""
         target.framebuffer.use()
         target.framebuffer.viewport = (0, 0, *target.size)
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)

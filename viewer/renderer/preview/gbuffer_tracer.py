@@ -39,7 +39,7 @@ class GBufferTracer:
         return machine is not None and machine.warmed
 
     def warm(self) -> Iterator[float]:
-        """Compile what `fill` will run; yields the share that is done."""
+        """Compile the programs of `fill`; yields the share done."""
         machine = self.prepare()
         yield from warm(self.renderer.device, machine)
 
@@ -51,11 +51,11 @@ class GBufferTracer:
     def fill(
         self, buffer: Buffer, samples: int, camera: Camera, rate: float, settings: Settings, first: int = 0
     ) -> Iterator[None]:
-        """Bring a buffer to what the camera rays of each pixel's first ``samples`` samples hit, in strips that take
+        """Fill a buffer with the hits of the camera rays of each pixel's first ``samples`` samples, in strips that take
         about a step of a session each.
 
         rate : rays a second, as far as is known. settings : by which lens, pixel filter and random numbers are chosen.
-        first : what the numbers of samples begin with.
+        first : number of the first sample.
         """
         renderer, size = self.renderer, buffer.size
         rays = size[0] * size[1] * max(0, samples - buffer.samples)

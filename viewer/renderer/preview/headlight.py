@@ -1,6 +1,6 @@
 """A scene's first picture: its triangles rasterised under a headlight, before anything is built or compiled for it.
 
-Base colours, vertex colours, and of base colour textures what a vertex finds in a coarse copy. Light and what shines
+Base colours, vertex colours, and base colour textures as sampled at the vertices in a coarse copy. Lights and emission
 have no part in it: the picture is as it is to be displayed, whatever the exposure.
 """
 
@@ -38,8 +38,8 @@ EXTRA = 3  # texels of an instance: rows by which normals go to the world
 
 @dataclass(frozen=True)
 class HeadlightScene:
-    """What is drawn of a scene, made without OpenGL. bounds : (2, 3) of the scene, its ground left out. background :
-    behind it, linear, as displayed."""
+    """The geometry drawn of a scene, made without OpenGL. bounds : (2, 3) of the scene, its ground left out. background
+    : behind it, linear, as displayed."""
 
     groups: MeshGroups
     of: NDArray[np.int64]
@@ -132,7 +132,7 @@ class Headlight:
         self._background = HeadlightScene.background
 
     def warm(self) -> None:
-        """Draw a triangle: software drivers compile what is left then."""
+        """Draw a triangle: software drivers finish compilation then."""
         mesh = Mesh(np.eye(3, dtype=np.float32), np.arange(3, dtype=np.int32)[None])
         self.load(headlight_scene(Scene([mesh], [Instance(0)])))
         picture = Stream(self.device, SHOWN, (8, 8))
@@ -170,7 +170,7 @@ class Headlight:
         self._target.end()
 
     def release(self) -> None:
-        """Free what was loaded; the program stays."""
+        """Free the scene's buffers; the program stays."""
         self._target.release()
         if self._meshes is not None:
             self._meshes.release()

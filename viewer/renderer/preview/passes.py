@@ -7,25 +7,68 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from viewer.denoise.filter import Wavelets
-from viewer.denoise.regression import Regression
+from viewer.stream.gl.stream import NamedStreams
+from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
+from viewer.denoise.regression import FittedLight, Regression
 from viewer.denoise.reprojection import History
 from viewer.denoise.upsampling import SHOWN, Upsampling
+from viewer.denoise.view import MAPPED, Views
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.device.machine_pool import compiled
 from viewer.renderer.preview.gbuffer import TINY
-from viewer.renderer.preview.posed_motion import PosedMotion
-from viewer.renderer.preview.presenter import Presenter
+from viewer.renderer.preview.motion import PosedMotion
 from viewer.scene.camera import Camera
+from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import returned
 
+PASSES: Declared = {
+    "fitted": ({"lit": LIT, "relief": RELIEF}, IRRADIANCE),
+    "blend": ({"lit": LIT, "light": IRRADIANCE, "fitted": IRRADIANCE}, IRRADIANCE),
+}
+
+
+def presenter_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass, by name."""
+    yield from pass_sources("film/present", PASSES)
+    for name, source in pass_sources("film/present", PASSES, MAPPED):
+        yield f"{name}, of another projection", source
+
+
+class Presenter:
+    """The passes, with streams for pictures of one size; the context must be current in every call."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._passes = PassSet(device, "film/present", PASSES)
+        self._streams, self._views = NamedStreams(device), Views(device)
+
+    def blend(self, fitted: FittedLight, light: Stream, camera: Camera, samples: int) -> Stream:
+        """The light of least error, `IRRADIANCE`, which holds until the next call. fitted : by regression; light :
+        `IRRADIANCE` by wavelets, with its variance; both of a film of ``samples`` of a pixel."""
+        lit, size = fitted.lit, light.size
+        view = self._views.of(camera, size)
+        there, blended = (self._streams.get(name, IRRADIANCE, size) for name in ("fitted", "blended"))
+        inputs, form, seen = {"lit": lit, "relief": fitted.relief, **view.streams}, view.features, view.uniforms
+        self._passes.draw("fitted", inputs, there, form, **seen, scale=(1.0, 1.0), stride=fitted.stride)
+        inputs = {"lit": lit, "light": light, "fitted": there, **view.streams}
+        self._passes.draw("blend", inputs, blended, form, **seen, samples=float(samples))
+        return blended
+
+    def release(self) -> None:
+        """Free the streams."""
+        self._streams.release()
+        self._views.release()
+
+
 PLAIN = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
-class Passes(NamedTuple):
+class CompiledPasses(NamedTuple):
     """From light and surfaces to the picture."""
 
     wavelets: Wavelets
@@ -51,7 +94,7 @@ class PreviewPasses:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.held: Passes | None = None
+        self.held: CompiledPasses | None = None
         self._parts: dict[str, Any] = {}
         self._batch = Batch()  # of programs still to compile
         self._rehearsed: set[str] = set()  # projections of cameras
@@ -61,7 +104,7 @@ class PreviewPasses:
         """Whether nothing is left to compile."""
         return self.held is not None and not self._batch
 
-    def made(self) -> Passes:
+    def made(self) -> CompiledPasses:
         """The passes, compiled."""
         if self.held is None:
             self.prepare()
@@ -86,7 +129,7 @@ class PreviewPasses:
             self._batch += batch
             yield len(self._parts) / len(_KINDS)
         if self.held is None:
-            self.held = Passes(**self._parts)
+            self.held = CompiledPasses(**self._parts)
 
     def warm(self) -> Iterator[float]:
         """Make, compile and rehearse them, a step at a time; may be abandoned. Raises ShaderError."""
@@ -114,7 +157,7 @@ class PreviewPasses:
 
     def _rehearse(self, camera: Camera) -> None:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
-        What a film of more samples needs waits until there is one."""
+        Passes for a film of more samples wait until there is one."""
         wavelets, history, _, regression, upsampling, _ = self.made()
         device, size = self.device, TINY
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
@@ -132,7 +175,7 @@ class PreviewPasses:
             each.release()
 
     def release(self) -> None:
-        """Free their streams; another use makes them anew."""
+        """Free their streams; another use makes them again."""
         for part in self._parts.values():
             part.release()
         self._batch.release()

@@ -1,7 +1,7 @@
 """The picture of few samples, at window size: while the camera moves, and at rest until the film tells more.
 
 A frame goes from top to bottom: light is traced for few pixels; surfaces are found for every pixel of the window; the
-light is parted from texture, blended with what pictures before have shown of the same places, fitted by regression, and
+light is parted from texture, blended with the history of the same places, fitted by regression, and
 upsampled to the surfaces.
 """
 
@@ -16,7 +16,7 @@ from viewer.denoise.reprojection import Changes, History
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.device.machine_pool import compiled
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.gbuffer import GBuffer
@@ -33,11 +33,11 @@ from viewer.renderer.preview.scheduler import (
     LIGHT_OF_DRAWN,
     MOST_FEATURES,
     MOST_TOGETHER,
-    Frame,
+    ScheduledFrame,
     Scheduler,
 )
 from viewer.renderer.sampling.denoising import denoised
-from viewer.renderer.sampling.frame_plan import Event, Progress
+from viewer.renderer.sampling.frame_plan import Event, PlanProgress
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.stream.gl.objects import Timestamp
 from viewer.stream.gl.programs.compiler import Batch
@@ -63,8 +63,8 @@ class Preview:
         self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
-        self._seen: tuple[Prepared, Settings] | None = None  # of the film before
-        self._extent: tuple[Prepared, float] | None = None  # the diagonal of a scene
+        self._seen: tuple[PreparedScene, Settings] | None = None  # of the film before
+        self._extent: tuple[PreparedScene, float] | None = None  # the diagonal of a scene
         self._number = 0  # of the next preview's first sample
         self._last: Stream | None = None
 
@@ -76,7 +76,7 @@ class Preview:
         return self.passes.compiled and self._features.ready and self.gbuffer.ready
 
     def warm(self) -> Iterator[float]:
-        """Compile what `picture` will run; yields the share that is done."""
+        """Compile the programs of `picture`; yields the share done."""
         device, batch = self.renderer.device, Batch()  # all of them, side by side where the driver has threads for that
         if not self._features.ready:
             batch += self._features.prepare().batch
@@ -107,13 +107,13 @@ class Preview:
         return LIGHT_OF_DRAWN if self._rasterises else LIGHT
 
     def numbers(self, samples: int) -> int:
-        """What a preview's samples are numbered from: those that follow each other take other points each."""
+        """The first sample number of a preview: successive previews take other points each."""
         first = self._number
         self._number = (first + samples) % NUMBERS
         return first
 
     def due(self, film: FilmBuffer, samples: int) -> bool:
-        """Whether so many samples of a film are worth another filtering."""
+        """Whether a film of ``samples`` is worth another filtering."""
         return film is not self._film or samples >= GROWTH * self._samples
 
     def forget(self) -> None:
@@ -141,7 +141,7 @@ class Preview:
         picture = None
         for step in self._steps(job, film, size):
             picture = step
-            yield Progress(1.0)
+            yield PlanProgress(1.0)
         return picture
 
     def picture(self, job: FrameJob, whole: tuple[int, int]) -> Iterator[Stream | None]:
@@ -234,7 +234,7 @@ class Preview:
         return job.frame.queued and self.scheduler.concurrent
 
     def _mark(self, job: FrameJob) -> None:
-        """What comes next in such a picture is another part of it."""
+        """The next step of such a picture is another part of it."""
         if self._asks(job):
             with self.renderer.device.current():
                 job.moments.append(Timestamp(self.renderer.device))
@@ -287,7 +287,7 @@ class Preview:
         yield None
         yield upsampling.compose(light, features.blocks[0].stream, camera)
 
-    def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: Frame) -> tuple[int, int]:
+    def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
         at least `FINER` times as wide, and at rest the whole."""
         pixels = whole[0] * whole[1]
@@ -303,7 +303,7 @@ class Preview:
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
     def _turn(self, history: History) -> None:
-        """Another film: what was made last is its past, as far as scene and settings are the same."""
+        """Another film: the last picture is its history, as far as scene and settings are the same."""
         renderer, seen = self.renderer, self._seen
         history.turn()
         found = changes(*seen, renderer.prepared, renderer.settings) if seen is not None else None
@@ -315,7 +315,7 @@ class Preview:
     # -- features --------------------------------------------------------------------------------------------------
 
     def _cast_features(self, name: str, samples: int, job: FrameJob) -> Iterator[None]:
-        """Bring a buffer to so many samples by camera rays; those of a frame that is queued are not timed."""
+        """Bring a buffer to ``samples`` by camera rays; those of a frame that is queued are not timed."""
         buffer, spent, before = self._held[name], 0.0, self._held[name].samples
         settings = of_motion(self.renderer.settings) if job.frame.in_motion else self.renderer.settings
         steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
@@ -340,7 +340,7 @@ class Preview:
         yield None
 
     def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
-        """Have a buffer of that size, without samples; ``clear``: what it holds is not overwritten as a whole."""
+        """Have a buffer of that size, without samples; ``clear``: it is not overwritten as a whole."""
         held = self._held.get(name)
         with self.renderer.device.current():
             if held is not None and held.size == size:

@@ -1,4 +1,4 @@
-"""What a session computes next, and how much of it: by what has been measured, and what is on show.
+"""The next computation of a session, and its size: by measured costs, and the picture on show.
 
 Pure arithmetic: no OpenGL, no clock of its own. Seconds are budgets, sizes follow from them, so that a machine that is
 a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too;
@@ -105,7 +105,7 @@ def stream_shape(software: bool) -> tuple[int, int]:
 
 
 def rasterises(triangles: int, pixels: int) -> bool:
-    """Whether the features of a scene are rasterised, in a window of so many pixels."""
+    """Whether the features of a scene are rasterised, in a window of that number of pixels."""
     return triangles <= DRAWN_TRIANGLES * pixels
 
 
@@ -126,7 +126,7 @@ HEADLESS = Batches(2.0, MOST_IN_RUN, 1.0)
 class TileRows:
     """Chooses the rows of the next tile by the slowest step of the last one, with room for dearer rows.
 
-    What lies below costs about the same, until the sky ends and the trees begin: no tile is made so large that it
+    The rows below cost about the same, until the sky ends and the trees begin: no tile is made so large that it
     would take `LONGEST` if its rows were the dearest seen.
     """
 
@@ -184,7 +184,7 @@ class PreviewScale:
         return self.scale
 
     def note(self, rate: float) -> None:
-        """A preview was traced at so many samples a second."""
+        """A preview was traced at this rate, samples a second."""
         self.rate = rate if self.rate is None else self.rate + SMOOTHING * (rate - self.rate)
 
     def forget(self) -> None:
@@ -217,14 +217,14 @@ class QueuedFrames:
 
 @dataclass(frozen=True)
 class OnShow:
-    """What a session shows, and what it may do next.
+    """The state of a session: the picture on show, and the possible next steps.
 
     size : (width, height) of the whole picture, pixels. changed : the picture on show is of another camera, scene or
     setting. complete : it is the whole one, with ``samples`` of each pixel. most : samples of each pixel by the rules.
     seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
     reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture
     of this scene can be warped to the camera. scale : of the light of the picture on show. refilters : its film is to
-    be denoised anew.
+    be denoised again.
     """
 
     size: tuple[int, int]
@@ -243,8 +243,8 @@ class OnShow:
 
 
 @dataclass(frozen=True)
-class Frame:
-    """What comes next: a preview, a picture, or more samples for the one on show.
+class ScheduledFrame:
+    """The next frame: a preview, a picture, or more samples for the one on show.
 
     size : (width, height), pixels; scale : its width by the whole picture's. samples : that every pixel will have;
     added : new ones. in_motion : they are for this picture alone, see `viewer.renderer.preview.motion.of_motion`.
@@ -294,21 +294,21 @@ class Scheduler:
 
     # -- the next frame --------------------------------------------------------------------------------------------
 
-    def next(self, on_show: OnShow, budget: float) -> Frame:
-        """What comes next. budget : seconds until the window wants to answer."""
+    def next(self, on_show: OnShow, budget: float) -> ScheduledFrame:
+        """The next frame. budget : seconds until the window wants to answer."""
         size, pixels = on_show.size, on_show.size[0] * on_show.size[1]
         if on_show.complete and on_show.refilters:
-            return Frame(size, 1.0, on_show.samples, 0)
+            return ScheduledFrame(size, 1.0, on_show.samples, 0)
         if on_show.complete:
             seconds = min(self.batches.seconds, max(on_show.seconds_left, 0.0))
             added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)
-            return Frame(size, 1.0, on_show.samples + added, added)
+            return ScheduledFrame(size, 1.0, on_show.samples + added, added)
         if not on_show.changed:
             scale = self._rung(on_show, pixels)
             if scale < 1:
                 rung = replace(self._preview(on_show, scale, 1, True, budget), at_rest=True)
                 return rung if self.concurrent else replace(rung, together=False, queued=False)
-            return Frame(size, 1.0, 1, 1, budget=budget)
+            return ScheduledFrame(size, 1.0, 1, 1, budget=budget)
         budget, share, scales = max(budget, 1e-3), 1.0, SCALES
         if on_show.reconstructs:
             # Where pictures are warped to the camera in between, one may take longer.
@@ -322,13 +322,13 @@ class Scheduler:
         in_motion = on_show.reconstructs and on_show.progressive and (on_show.moving or scale < 1 or on_show.warps)
         return self._preview(on_show, scale, samples, in_motion, budget)
 
-    def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> Frame:
+    def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> ScheduledFrame:
         width, height = on_show.size
         size = max(1, round(width * scale)), max(1, round(height * scale))
         few = size[0] * size[1] <= min(MOST_TOGETHER, TOGETHER * (self.light.rate or 0.0))
         together = in_motion and (few or self.concurrent)
         queued = together and (self.concurrent or not self.queue.timing_due)
-        return Frame(
+        return ScheduledFrame(
             size,
             scale,
             samples,
@@ -357,8 +357,8 @@ class Scheduler:
 
     # -- costs -----------------------------------------------------------------------------------------------------
 
-    def note_frame(self, frame: Frame, seconds: float, fixed: float = 0.0) -> None:
-        """A frame took so many seconds; ``fixed``: those of them that do not grow with its light's pixels."""
+    def note_frame(self, frame: ScheduledFrame, seconds: float, fixed: float = 0.0) -> None:
+        """A frame took ``seconds``; ``fixed``: those of them that do not grow with its light's pixels."""
         traced = frame.pixels * frame.added
         self.tile_rows.forget()
         if traced:
@@ -369,7 +369,7 @@ class Scheduler:
             self.light.note(traced / max(seconds - fixed, 1e-6))
 
     def note_camera_rays(self, rays: int, seconds: float) -> None:
-        """So many camera rays took so long."""
+        """``rays`` camera rays took ``seconds``."""
         self.camera_rate += SMOOTHING * (rays / max(seconds, 1e-6) - self.camera_rate)
 
     # -- between two frames ----------------------------------------------------------------------------------------

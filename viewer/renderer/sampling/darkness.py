@@ -21,8 +21,8 @@ SEEN = 0.005  # of the pixels of a black picture have any light, at most
 
 
 def darkness(linear: NDArray[np.float32], exposure: float | str = 0.0) -> str:
-    """What to say of a picture (H, W, 3), linear sRGB, that is nearly black at this exposure (stops), or that ``auto``
-    shows much brighter than it is; else nothing."""
+    """A warning on a picture (H, W, 3), linear sRGB, that is nearly black at this exposure (stops), or that ``auto``
+    shows much brighter than it is; else empty."""
     share = LEAST_LIT if exposure == AUTO else LIT
     with np.errstate(invalid="ignore"):
         luminance = np.nan_to_num(linear @ LUMINANCE.astype(np.float32))

@@ -12,6 +12,7 @@ from viewer.base.errors import ViewerError
 from viewer.denoise import oidn
 from viewer.denoise.filter import Wavelets
 from viewer.film.device_film import Buffer, FilmBuffer
+from viewer.film.files.image import Matte
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.sampling.parts import RendererParts
@@ -60,7 +61,7 @@ def features_of(
     floor: bool = True,
     white: bool = False,
 ) -> Iterator[Buffer]:
-    """What the camera rays of every pixel's first ``samples`` samples hit: a buffer of `FEATURES`, while it lasts.
+    """Hits of the camera rays of every pixel's first ``samples`` samples: a buffer of `FEATURES`, while it lasts.
 
     each : is shown it after every sample, with the sample's number. floor, white : as of `Sampler.features`.
     """
@@ -103,3 +104,31 @@ def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer, how: s
         sums, linear = features.read(), film.film().linear
     count = np.maximum(sums["count"], 1)[..., None]
     return oidn.denoise(linear, sums["albedo"] / count, sums["normal"] / count)
+
+
+def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser: str | None = None) -> Matte | None:
+    """The matte of a picture of ``size`` (width, height) of ``samples``; None where it is not before a colour, or
+    nothing.
+
+    Alpha is the share of the background hidden by surfaces, or by shadows on a floor. It is denoised as the
+    picture is, by ``denoiser`` (None: as the settings have it).
+    """
+    backdrop = renderer.prepared.lighting.backdrop
+    if backdrop is None or not (backdrop.transparent or backdrop.color):
+        return None
+    with renderer.device.current():
+        film = FilmBuffer(renderer.device, size)
+    try:
+        for _ in renderer.sampler.backdrop_weight(renderer.plan(size, samples=samples), film):
+            pass
+        how = denoiser_of(renderer.settings, None) if denoiser is None else denoiser
+        if how == "none" or backdrop.floor is None:
+            with renderer.device.current():
+                weight = film.film().mean()
+        else:
+            with features_of(renderer, size, min(samples, MOST_FEATURES), white=True) as features:
+                weight = denoised(renderer, film, features, how)
+    finally:
+        with renderer.device.current():
+            film.release()
+    return Matte(np.clip(1 - weight[..., 0], 0, 1), None if backdrop.transparent else backdrop.color)

@@ -55,7 +55,7 @@ class FramePlan:
     counting: bool = False
 
 
-class Progress(NamedTuple):
+class PlanProgress(NamedTuple):
     """The share of the plan that is done, 0 .. 1."""
 
     share: float
@@ -87,4 +87,4 @@ class TileDone(NamedTuple):
     tile: Tile
 
 
-Event = Progress | PhotonMapProgress | PhotonMapBuilt | TileUnderWay | TileDone
+Event = PlanProgress | PhotonMapProgress | PhotonMapBuilt | TileUnderWay | TileDone

@@ -1,4 +1,4 @@
-"""Films of some of a picture's pixels or samples: what several machines, or one after the other, make of it."""
+"""Films of some of a picture's pixels or samples, made by several machines, or one after the other."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def film_of_part(
 
 
 def sample_ranges(before: int, samples: int, length: int) -> Iterator[tuple[int, int]]:
-    """The ranges (first, number) that are missing of so many ``samples``, each of ``length`` but for the ends: a range
+    """The ranges (first, number) missing of ``samples``, each of ``length`` but for the ends: a range
     begins at a multiple of it, wherever a render goes on."""
     while before < samples:
         end = min(samples, (before // length + 1) * length)
@@ -89,7 +89,8 @@ def film_by_ranges(
     """The film of a picture whose samples are summed in ranges of ``length``, which join the sum in their order: the
     bits of a farm's, whoever made which range.
 
-    film : to go on from. state : where it is saved when that is due, and on Ctrl-C. Raises what `check_ranges` does.
+    film : to go on from. state : where it is saved when that is due, and on Ctrl-C. Raises the errors of
+    `check_ranges`.
     """
     check_ranges(renderer, "--sample-range")
     made = Film(*size) if film is None else film

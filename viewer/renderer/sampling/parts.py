@@ -9,9 +9,9 @@ from viewer.base.lock import FairLock
 from viewer.options.declare import Affects
 from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.motion_layer import Moment
+from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.sampler import Sampler
@@ -29,10 +29,10 @@ class RendererParts(Protocol):
     photon_map: PhotonMap
     sampler: Sampler
     lock: FairLock
-    last_frame: Callable[[], Moment] | None
+    last_frame: Callable[[], PosedFrame] | None
 
     @property
-    def prepared(self) -> Prepared: ...
+    def prepared(self) -> PreparedScene: ...
     @property
     def device(self) -> Device: ...
     @property

@@ -18,7 +18,7 @@ from viewer.film.tonemap import srgb8
 from viewer.kernels.records import HIT
 from viewer.options.table import OPTIONS
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.sampling.darkness import darkness
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
@@ -80,7 +80,8 @@ class Picture:
         return self.matte.alpha if self.matte is not None and self.matte.color is None else None
 
     def stops(self, exposure: float | str = EXPOSURE) -> float:
-        """The exposure in stops: a number itself, and for ``auto`` what suits the picture before its background."""
+        """The exposure in stops: a number itself, and for ``auto`` the one that suits the picture before its
+        background."""
         return stops(exposure, self.linear if self.matte is None else self.matte.metered(self.linear))
 
     def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
@@ -106,7 +107,7 @@ class Picture:
         return encode.png(pixels, {**self.metadata, **shown})
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
+        """A notebook's view of it."""
         return self.png()
 
     def save(self, path: str | os.PathLike[str], exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> None:
@@ -125,12 +126,12 @@ class Picture:
 def collect(
     part: Tile,
     device: Device,
-    prepared: Prepared,
+    prepared: PreparedScene,
     linear: NDArray[np.float32] | None,
     layers: Mapping[str, NDArray],
 ) -> None:
-    """Take what the ray caster leaves for a slice into the picture's layers, and its colour into the picture (H, W, 3),
-    if given. Only what is asked for is read back."""
+    """Read the ray caster's results for a slice into the picture's layers, and its colour into the picture (H, W, 3),
+    if given. Only requested layers are read back."""
     machine, at = part.machine, (part.rows, part.columns)
     shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
     count = shape[0] * shape[1]

@@ -54,7 +54,7 @@ def _samples(film: Film) -> int | str:
 
 
 def _keys(renderer: RendererParts) -> int:
-    """Keys of what moves while the shutter is open; 1: nothing does."""
+    """Number of motion keys while the shutter is open; 1: nothing moves."""
     return max(key_count(renderer.prepared.scene), len(renderer.camera.motion))
 
 
@@ -83,7 +83,7 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
 
 
 def sample_settings(renderer: RendererParts) -> dict[str, str]:
-    """Everything that a sample depends on, beside pixel and number: what a picture to be resumed must agree in."""
+    """Everything that a sample depends on, beside pixel and number: a resumed picture must agree in it."""
     camera, recipe = renderer.camera, renderer.prepared.recipe
     return {
         "scene": renderer.prepared.scene.name,
@@ -102,7 +102,7 @@ def sample_settings(renderer: RendererParts) -> dict[str, str]:
 
 
 def picture_facts(renderer: RendererParts) -> dict[str, Any]:
-    """What a picture says of how it was made; of a progressive program with all settings."""
+    """A picture's metadata on its making; of a progressive program with all settings."""
     return {
         "raystream": __version__,
         "scene": renderer.prepared.scene.name,

@@ -41,7 +41,7 @@ class RayQueries:
 
     def trace_ready(self, settings: Settings) -> bool:
         """Whether `trace` of a few rays will run without compiling."""
-        return any(key.what == ("trace",) and key.passes == settings.passes for key in self.scene.machines)
+        return any(key.identity == ("trace",) and key.passes == settings.passes for key in self.scene.machines)
 
     def coarse_hits(self, settings: Settings, camera: Camera, size: tuple[int, int]) -> Stream:
         """`HIT` of rays through the middles of `COARSE` (width, height) equal parts of a picture of ``size``, row 0 at

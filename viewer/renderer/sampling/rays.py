@@ -1,4 +1,4 @@
-"""Rays and hits as arrays: what `Renderer.trace` takes and gives."""
+"""Rays and hits as arrays: the input and output of `Renderer.trace`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.kernels import RAY, records
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.stream.machines.common import Machine
 
 FAR = np.float32(records.FAR)
@@ -62,7 +62,7 @@ def pack_rays(
 
 
 def run_rays(machine: Machine, rays: NDArray) -> NDArray:
-    """Hits (N,) of record HIT of as many RAY records, at most what the machine's streams hold; the context must be
+    """Hits (N,) of record HIT of as many RAY records, at most the size of the machine's streams; the context must be
     current."""
     stream = np.zeros(machine.rays, RAY.dtype)
     stream[: len(rays)] = rays
@@ -71,7 +71,7 @@ def run_rays(machine: Machine, rays: NDArray) -> NDArray:
     return machine.read("hit").reshape(-1)[: len(rays)]
 
 
-def unpack_hits(found: NDArray, scale: NDArray[np.float64], prepared: Prepared) -> Hits:
+def unpack_hits(found: NDArray, scale: NDArray[np.float64], prepared: PreparedScene) -> Hits:
     """HIT records (N,) of a prepared scene, and the scale of `pack_rays`, as the caller takes them."""
     hit = found["triangle"] >= 0
     distance = np.full(len(found), np.inf, np.float32)

@@ -18,9 +18,18 @@ from viewer.kernels.records import FILM, PIXEL
 from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key, warm
-from viewer.renderer.device.tile_job import EyeHits, FirstHitPass, HeldHits, Rectangle, Tile, TileRun, tile_job
-from viewer.renderer.device.tiles import inside, tiles
-from viewer.renderer.device.tiles import rectangles as cut
+from viewer.renderer.device.tile_job import (
+    EyeHits,
+    FirstHitPass,
+    HeldHits,
+    Rectangle,
+    Tile,
+    TileRun,
+    inside,
+    tile_job,
+    tiles,
+)
+from viewer.renderer.device.tile_job import rectangles as cut
 from viewer.renderer.inputs.camera import eye
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.photon_map.photon_map import PhotonMap
@@ -29,7 +38,7 @@ from viewer.renderer.sampling.frame_plan import (
     FramePlan,
     PhotonMapBuilt,
     PhotonMapProgress,
-    Progress,
+    PlanProgress,
     TileDone,
     TileUnderWay,
 )
@@ -43,7 +52,7 @@ from viewer.stream.machines.counters import Stats
 
 @dataclass(frozen=True)
 class _Sweep:
-    """What is common to all tiles of a plan: their run, pixels in all, the pass of first hits ahead of it, which may be
+    """The common part of a plan's tiles: their run, pixels in all, the pass of first hits ahead of it, which may be
     found ``once`` for all samples of a pixel, and whether they are lit by photons."""
 
     run: TileRun
@@ -111,7 +120,7 @@ class Sampler:
             last = max(last, end)
 
     def _tiles(self, plan: FramePlan) -> tuple[Callable[[], Iterable[Rectangle]], tuple[int, int]]:
-        """The rectangles of a plan, each time anew, and the (width, height) of the streams that they fit."""
+        """The rectangles of a plan, a new iterator each time, and the (width, height) of the streams that they fit."""
         if plan.tiling is not None:
             return partial(tiles, plan.size, plan.tiling.size, plan.tiling.rows), plan.tiling.size
         region = plan.region or (slice(0, plan.size[1]), slice(0, plan.size[0]))
@@ -163,14 +172,14 @@ class Sampler:
         return FilmError(self.scene.device)
 
     def _sweep(self, plan: FramePlan, sweep: _Sweep, rectangles: Iterable[Rectangle], samples: int) -> Iterator[Event]:
-        """All tiles, brought to so many samples."""
+        """All tiles, brought to ``samples``."""
         scene, done, film = self.scene, 0, sweep.run.buffers.get("film")
         executor = scene.executor
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
             if isinstance(film, FilmBuffer) and not film.waits(rectangle):
                 done += count
-                yield Progress(done / sweep.pixels)
+                yield PlanProgress(done / sweep.pixels)
                 continue
             stats = Stats()
             # Rasterised first hits, unless all samples share one eye ray, are those of one sample: each is a run of
@@ -196,7 +205,7 @@ class Sampler:
                     if machine is not None and (tile is None or tile.machine is not machine):
                         begun = machine.linked.counted is run.program  # else first hits and photons come before it
                         tile = Tile(*rectangle, machine) if begun else None
-                    yield Progress(share) if tile is None else TileUnderWay(share, tile)
+                    yield PlanProgress(share) if tile is None else TileUnderWay(share, tile)
                 stats.add(executor.stats)
             machine = executor.machine
             assert machine is not None
@@ -211,8 +220,9 @@ class Sampler:
         return self.photon_map.make(plan.settings, plan.camera, plan.size[1], number, plan.photon_part)
 
     def features(self, plan: FramePlan, buffer: Buffer, floor: bool = True, white: bool = False) -> Iterator[float]:
-        """Bring a buffer of `FEATURES` of a picture to what the camera rays of each pixel's first samples hit, as many
-        as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's own.
+        """Fill a buffer of `FEATURES` of a picture with the hits of the camera rays of each pixel's first samples, as
+        many as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's
+        own.
         floor : a floor before the backdrop is a surface, too, as denoisers want it. white : before a white background,
         where there is a plain one."""
         prepared, settings, shape = self.scene.prepared, plan.settings, self._tiles(plan)[1]
@@ -238,8 +248,8 @@ class Sampler:
     def visibility(
         self, plan: FramePlan, film: FilmBuffer, buffer: Buffer, shadow: bool, occlusion: bool
     ) -> Iterator[float]:
-        """Bring a buffer of `VISIBILITY` to a film's samples, as `light_layers` does. shadow, occlusion : what is found
-        out of light and of the hemisphere."""
+        """Bring a buffer of `VISIBILITY` to a film's samples, as `light_layers` does. shadow, occlusion : whether
+        visibility of light and of the hemisphere is sampled."""
         plan = self._at_once(replace(plan, settings=plan.settings.replace(strategy="lights")))
         shape = self._tiles(plan)[1]
         program = visibility(LEVELS[self.scene.structure.levels], shadow, occlusion)
@@ -247,8 +257,8 @@ class Sampler:
         yield from self._fill(plan, program, key, {"film": film, "visibility": buffer})
 
     def backdrop_weight(self, plan: FramePlan, film: FilmBuffer) -> Iterator[float]:
-        """Bring a film to what is left of the backdrop in each pixel's first samples, 0 to 1, as many as the plan has;
-        yields the share that is done. The scene must have a backdrop that is plain."""
+        """Bring a film to the visible share of the backdrop in each pixel's first samples, 0 to 1, as many as the plan
+        has; yields the share that is done. The scene must have a backdrop that is plain."""
         scene, settings = self.scene, plan.settings
         program = backdrop_weight(LEVELS[scene.structure.levels], scene.prepared.backdrop)
         key = scene.key(("backdrop",), program, settings, self._tiles(plan)[1])
@@ -285,8 +295,8 @@ class Sampler:
 
     @contextmanager
     def timed(self) -> Iterator[dict[str, float]]:
-        """Measure what is computed meanwhile: the seconds of each stage, added up in the dictionary that this gives.
-        Photon maps are made anew."""
+        """Measure the work done meanwhile: the seconds of each stage, added up in the dictionary that this gives.
+        Photon maps are made again."""
         self.photon_map.forget()
         times = self.scene.executor.times = {}
         try:
@@ -311,7 +321,7 @@ class Sampler:
     def warm(
         self, settings: Settings, camera: Camera, tile: tuple[int, int], counting: bool = False
     ) -> Iterator[float]:
-        """Compile what `render_tiles` in tiles of (width, height) will run, in pieces: GLSL first, then the driver's
+        """Compile the programs of `render_tiles` in tiles of (width, height), in pieces: GLSL first, then the driver's
         part of each pass.
 
         Yields the share that is done. Raises ShaderError where a shader does not compile.
@@ -342,7 +352,7 @@ class Sampler:
             self._warm_copies(tile, "film", FILM)
 
     def _warm_copies(self, tile: tuple[int, int], name: str, record: Record) -> None:
-        """Compile what brings a tile's pixels and its film or features to its machine and back."""
+        """Compile the transfers of a tile's pixels, film and features to its machine and back."""
         scene, resources = self.scene, self.scene.resources
         with scene.device.current():
             buffer, rows = Stream(scene.device, record, (3, 3)), resources.stream(name, record, tile)

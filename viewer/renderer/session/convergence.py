@@ -7,23 +7,62 @@ import time
 from dataclasses import replace
 
 from viewer.film.device_film import FilmBuffer
-from viewer.film.error.stop import Stop, bound
+from viewer.film.error.stop import NEXT_LOOK, Stop, bound
 from viewer.film.film import Film
 from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import Frame, OnShow
+from viewer.renderer.preview.scheduler import NOISE_AFTER, OnShow, ScheduledFrame
 from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.session.progress import ProgressEstimate
 from viewer.renderer.session.session_film import SessionFilm
 
 
+class ProgressEstimate:
+    """The share of a render that is done, the samples that are kept, and the noise they leave.
+
+    noise : the estimated relative error when it was last looked at; inf before.
+    """
+
+    def __init__(self) -> None:
+        self.noise = math.inf
+        self._looked = 0  # samples at the last look
+        self._relative_std_error = 0.0  # of the noise
+        self._share = 0.0
+
+    def looks(self, samples: int, seconds: float, known: bool = False) -> bool:
+        """Whether it is time to look at the noise, which costs nothing where it is ``known``."""
+        return known or (seconds >= NOISE_AFTER and samples >= max(2.0, self._looked * NEXT_LOOK))
+
+    def see(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:
+        """The estimated relative error with ``samples``, and its own, relative to it."""
+        self._looked, self.noise, self._relative_std_error = samples, noise, relative_std_error
+
+    def report(self, stop: Stop, samples: int, traced: float, seconds: float) -> tuple[float, str]:
+        """The share that is done, by the rule that is nearest its end, which never falls; and a text.
+
+        samples : that every pixel has, and that are kept where the render ends now; ``traced`` counts those in
+        progress.
+        """
+        self._share = max(self._share, stop.share(traced, seconds, bound(self.noise, self._relative_std_error)))
+        open_ended = stop.seconds is not None or stop.error is not None
+        text = f"{samples:,} sample{'s' * (samples != 1)}" if open_ended else f"{samples:,} of {stop.spp:,} samples"
+        if math.isfinite(self.noise):
+            most = "" if stop.error is None else f" of {percent(stop.error)}"
+            text += f", noise {percent(self.noise)}{most}"
+        return self._share, text
+
+
+def percent(share: float) -> str:
+    """``1.2 %``: two digits that count."""
+    return f"{float(f'{100 * share:.2g}'):g} %"
+
+
 class Convergence:
-    """A picture on its way to what its rules ask for.
+    """A picture on its way to its stopping rules.
 
     stop : the rules. watched : the error is looked at after every frame, as on a screen. outlook : of who waits.
 
     changed : scene, camera or settings are others than those of the picture on show. complete : it is the whole one,
-    whatever the number of its samples. converged : and needs no more. refilters : its film is to be denoised anew.
+    whatever the number of its samples. converged : and needs no more. refilters : its film is to be denoised again.
     scale : its width by the whole one's. film : where samples are added to it. samples : of every pixel. error :
     estimated relative error; inf where it is not known. reason : the rule that has said stop. seconds : of tracing in
     the samples.
@@ -42,7 +81,7 @@ class Convergence:
     # -- rules -----------------------------------------------------------------------------------------------------
 
     def stop_at(self, samples: int, error: float | None) -> None:
-        """Other rules: samples of a pixel, and estimated relative error (0 or None: none). What is there stays."""
+        """Other rules: samples of a pixel, and estimated relative error (0 or None: none). The film stays."""
         self.stop = replace(self.stop, spp=samples, error=error or None, _looked=0)
         self.converged = self.complete and self._reached()
 
@@ -91,7 +130,7 @@ class Convergence:
                 self.error = self.film.error()
         self.converged = self._reached()
 
-    def next(self, frame: Frame, renderer: RendererParts) -> tuple[bool, FilmBuffer | None]:
+    def next(self, frame: ScheduledFrame, renderer: RendererParts) -> tuple[bool, FilmBuffer | None]:
         """A frame begins: whether it is of another picture than the one on show, and the film that it adds to."""
         self.refilters = False
         if self.complete:
@@ -100,7 +139,7 @@ class Convergence:
         return True, self.film.blank(renderer.device, frame.size) if renderer.progressive else None
 
     def refilter(self) -> None:
-        """The same film is to be denoised anew."""
+        """The same film is to be denoised again."""
         self.converged, self.refilters = False, True
 
     def take(self, job: FrameJob, seconds: float) -> None:
@@ -130,7 +169,7 @@ class Convergence:
     # -- what comes next -------------------------------------------------------------------------------------------
 
     def on_show(self, size: tuple[int, int], moving: bool, progressive: bool, preview: Preview | None) -> OnShow:
-        """What the scheduler is told. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
+        """The input of the scheduler. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
         progressive : the program adds samples. preview : where it is denoised."""
         return OnShow(
             size,

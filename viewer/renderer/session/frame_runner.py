@@ -13,17 +13,17 @@ from viewer.film.device_film import FilmBuffer
 from viewer.film.error.stop import Stop
 from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, Frame, Scheduler, stream_shape
+from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, ScheduledFrame, Scheduler, stream_shape
 from viewer.renderer.sampling.frame_plan import (
     Event,
     PhotonMapBuilt,
     PhotonMapProgress,
-    Progress,
+    PlanProgress,
     TileDone,
     TileUnderWay,
     Tiling,
@@ -79,14 +79,14 @@ class FrameRunner:
         concurrent = self.shown is not None and self.renderer.device.concurrent
         self.scheduler.reset(self.tile[1] if self.tile is not None else 1, concurrent)
 
-    def adapt(self, before: Prepared, differences: Mapping[str, Affects]) -> None:
+    def adapt(self, before: PreparedScene, differences: Mapping[str, Affects]) -> None:
         """Scene or settings are others than they were."""
         if not TIMED.isdisjoint(differences.values()) or _size(self.renderer.prepared) != _size(before):
             self.reset_timing()
 
     @property
     def preview(self) -> Preview | None:
-        """What denoises the pictures on the screen; None where they are shown as they are."""
+        """The denoiser of the pictures on the screen; None where they are shown as they are."""
         settings = self.renderer.settings
         program = settings.picture_program
         wanted = settings.denoise != "none" and program.noisy and program.demodulates
@@ -120,16 +120,18 @@ class FrameRunner:
 
     # -- a frame ---------------------------------------------------------------------------------------------------
 
-    def begin(self, frame: Frame, film: FilmBuffer | None, whole: tuple[int, int], stop: Stop, anew: bool) -> None:
+    def begin(
+        self, frame: ScheduledFrame, film: FilmBuffer | None, whole: tuple[int, int], stop: Stop, fresh: bool
+    ) -> None:
         """Begin a frame. film : that it adds to. whole : (width, height) of the picture on the screen. stop : the rules
-        of its samples. ``anew``: the picture on show is another one."""
+        of its samples. ``fresh``: of another picture than the one on show."""
         renderer, preview = self.renderer, self.preview
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
         first = preview.numbers(frame.samples) if preview is not None and frame.in_motion else 0
         self._pose(frame)
         job = FrameJob(frame, renderer.camera.measured_in(whole), film, first)
         if self.shown is not None:
-            self.shown.begin(job, whole, anew)
+            self.shown.begin(job, whole, fresh)
         elif film is None:
             self.linear = np.zeros((*frame.size[::-1], 3), np.float32)
         job.steps = tiles = self._tiles(job, stop)
@@ -138,8 +140,8 @@ class FrameRunner:
             job.steps = self._reconstructed(job, preview, tiles, whole, stop.spp)
         self.job, self._last, self._share = job, None, 0.0
 
-    def _pose(self, frame: Frame) -> None:
-        """What deforms is brought into its pose before the frame's time is taken: that costs the same for a picture of
+    def _pose(self, frame: ScheduledFrame) -> None:
+        """Deforming objects are posed before the frame's time is taken: that costs the same for a picture of
         any size."""
         device = self.renderer.device
         with device.current():
@@ -185,7 +187,7 @@ class FrameRunner:
         device = self.renderer.device
         if not self._over(job):
             self.pending = True
-            return Progress(self._share)
+            return PlanProgress(self._share)
         before, asks = device.in_vain, self.scheduler.concurrent
         start = self._moment() if asks and not job.frame.queued else None
         with device.polling(asks):
@@ -253,7 +255,7 @@ class FrameRunner:
         return job
 
     def drop(self, kept: FilmBuffer | None) -> None:
-        """The frame in progress is of no use; ``kept``: the film of the picture on show is."""
+        """Drop the frame in progress; ``kept``: the film of the picture on show is."""
         job, self.job = self.job, None
         if job is None:
             return
@@ -264,7 +266,7 @@ class FrameRunner:
             free(job.film)
 
     def abandon(self, kept: FilmBuffer | None) -> None:
-        """And what was compiled for it: another scene, or other shaders."""
+        """And its compiled programs: another scene, or other shaders."""
         self.drop(kept)
         if self._warmup is not None:
             self._warmup.forget()
@@ -292,6 +294,6 @@ class FrameRunner:
             self._preview = None
 
 
-def _size(prepared: Prepared) -> tuple[str, int]:
-    """What speed depends on: where something has moved it is the same, though a structure is built anew."""
+def _size(prepared: PreparedScene) -> tuple[str, int]:
+    """The key of measured speeds: the same after motion, though a structure is rebuilt."""
     return prepared.structure.name, prepared.scene.triangle_count

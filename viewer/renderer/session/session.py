@@ -20,20 +20,18 @@ from viewer.film.film import Film
 from viewer.film.layers import NOISY
 from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.frame import Screen
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import SETTLED, Scheduler
-from viewer.renderer.preview.screen import Screen
-from viewer.renderer.sampling.denoising import check_denoiser
+from viewer.renderer.sampling.denoising import check_denoiser, matte
 from viewer.renderer.sampling.frame_plan import TileDone
-from viewer.renderer.sampling.matte import matte
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture
-from viewer.renderer.session.convergence import Convergence
+from viewer.renderer.session.convergence import Convergence, ProgressEstimate
 from viewer.renderer.session.frame_runner import FrameRunner
-from viewer.renderer.session.progress import ProgressEstimate
 from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
@@ -101,13 +99,13 @@ class Session:
         self.abandon()
 
     def rehearse(self, device: Device) -> Iterator[float]:
-        """Compile what pictures of any scene run on a screen, for the first renderer, which is of this device; yields
+        """Compile the screen programs common to all scenes, for the first renderer, which is of this device; yields
         the share that is done. May be abandoned. Raises ShaderError."""
         self._passes = PreviewPasses(device)
         return self._passes.warm()
 
     def leave(self) -> None:
-        """Without a renderer from now on: there is nothing to do, and what it holds is freed by `release`."""
+        """Without a renderer from now on: there is nothing to do, and its memory is freed by `release`."""
         self.renderer = None
 
     # -- what is on show -------------------------------------------------------------------------------------------
@@ -169,7 +167,7 @@ class Session:
 
     @property
     def pending(self) -> bool:
-        """Whether a frame in progress goes on as soon as the device is done with what it was given."""
+        """Whether a frame in progress goes on as soon as the device has done its work."""
         return self.running and self._frames.pending
 
     @property
@@ -204,8 +202,8 @@ class Session:
 
     @exclusive
     def picture(self, denoiser: str | None = None) -> Picture:
-        """The picture on show, with its film, and all facts of how it was made. denoiser : of what hides its
-        background; None: that of the settings."""
+        """The picture on show, with its film, and all facts of how it was made. denoiser : of its matte; None: that of
+        the settings."""
         seconds, film = self.convergence.elapsed, self.film()
         made = picture(self._frames.renderer, self.linear(), film, self.stats, self.convergence.reason, seconds)
         if self.screen is not None and self._frames.preview is not None and film is not None and self.complete:
@@ -231,12 +229,12 @@ class Session:
 
     @exclusive
     def update(
-        self, scene: Scene | Prepared | None = None, settings: Settings | None = None, **changes: Any
+        self, scene: Scene | PreparedScene | None = None, settings: Settings | None = None, **changes: Any
     ) -> Affects:
-        """`Renderer.update`, after which the picture begins anew where anything has changed.
+        """`Renderer.update`, after which the picture restarts where anything has changed.
 
-        A preview under way is finished first, unless the scene has changed: it is nearly there. Raises what that
-        raises; then nothing has changed, and the picture goes on.
+        A preview in progress is finished first, unless the scene has changed: it is nearly there. On its errors nothing
+        has changed, and the picture goes on.
         """
         renderer = self._frames.renderer
         if "denoise" in changes:
@@ -260,12 +258,12 @@ class Session:
             self.restart()
 
     def stop_at(self, samples: int, error: float | None) -> None:
-        """Other rules: samples of a pixel, and estimated relative error (0 or None: none). What is there stays."""
+        """Other rules: samples of a pixel, and estimated relative error (0 or None: none). The film stays."""
         self.convergence.stop_at(samples, error)
 
     @exclusive
     def restart(self) -> None:
-        """Begin the picture anew. A preview in motion is finished first: it is nearly there."""
+        """Restart the picture. A preview in motion is finished first: it is nearly there."""
         self._failed, self.progress = False, 0.0
         job = self.runner.job if self.runner is not None else None
         if job is not None and (not job.frame.preview or job.frame.at_rest):
@@ -274,7 +272,7 @@ class Session:
 
     @exclusive
     def abandon(self) -> None:
-        """Begin the picture anew; runs in progress are of no use."""
+        """Restart the picture; runs in progress are dropped."""
         if self.runner is not None:
             self.runner.abandon(self.convergence.film.buffer)
         self.restart()
@@ -349,7 +347,7 @@ class Session:
 
     @contextmanager
     def saving(self) -> Iterator[None]:
-        """Save the state where Ctrl-C ends what is done here, if that is worth it."""
+        """Save the state where Ctrl-C ends the work in this context, if that is worth it."""
         try:
             yield
         except KeyboardInterrupt:

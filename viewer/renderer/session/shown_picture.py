@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.preview.frame import FrameJob
+from viewer.renderer.preview.frame import FrameJob, Screen
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import Scheduler
-from viewer.renderer.preview.screen import Screen
 from viewer.scene.camera import Camera
 from viewer.stream.gl.objects import Timestamp
 from viewer.stream.gl.stream import Stream
@@ -34,10 +33,10 @@ class ShownPicture:
         )
         self._warp_seconds = 0.0  # that one took
 
-    def begin(self, job: FrameJob, size: tuple[int, int], anew: bool) -> None:
-        """A frame begins: samples for the picture on show; ``anew``: a new one, of the size (width, height) pixels, or
-        its preview."""
-        if anew:
+    def begin(self, job: FrameJob, size: tuple[int, int], fresh: bool) -> None:
+        """A frame begins: samples for the picture on show; ``fresh``: for a new one, of (width, height)
+        pixels, or its preview."""
+        if fresh:
             self.screen.begin(job.frame.size, job.frame.preview)
         if not job.frame.preview:
             self.shown = job.camera, size
@@ -72,7 +71,7 @@ class ShownPicture:
             scheduler.note_warp(pictures, self._warp_seconds if seconds is None else seconds)
 
     def _note_warp(self, preview: Preview) -> None:
-        """Ask what the last warped picture took, which was not waited for."""
+        """Query the duration of the last warped picture, which was not waited for."""
         with preview.renderer.device.current():
             if self._warping is not None and self._warping[1].ready:
                 self._warp_seconds = self._warping[1].seconds - self._warping[0].seconds

@@ -21,7 +21,7 @@ class TrialRuns:
     """Samples of a small picture, on machines beside those of the scene on show.
 
     width : of the picture, pixels. share : the hot tables are brought to the device a second time, in textures, where
-    they take no more than this share of what is there already.
+    they take no more than this share of the memory in use.
     """
 
     def __init__(self, renderer: RendererParts, width: int, share: float = math.inf) -> None:
@@ -87,7 +87,7 @@ class TrialRuns:
             self._film = None
 
     def release(self) -> None:
-        """Free all but what is on show."""
+        """Free all but the scene on show."""
         if self._textured is not None:
             self._textured.leave()
         self.scene.leave()
@@ -96,7 +96,7 @@ class TrialRuns:
 
 
 def sample_run(sampler: Sampler, plan: FramePlan, film: FilmBuffer | None) -> Run:
-    """Renders the plan and waits for it; samples of a film begin anew."""
+    """Renders the plan and waits for it; samples of a film restart."""
     device = sampler.scene.device
 
     def run() -> None:

@@ -1,8 +1,8 @@
-"""What ``auto`` means on a GPU that is seen first, found out by itself: `viewer.renderer.device.tuning` keeps it.
+"""Values of ``auto`` on a new GPU, by trials in the background: `viewer.renderer.device.tuning` keeps it.
 
 Nobody waits for it. Programs are compiled in the driver's threads, runs take some milliseconds each and half a second
-together, nothing that is on show is touched, and all of it is left at once where something is to be shown again. The
-next process has the results: in this one no program is compiled anew.
+together, nothing on show is touched, and trials stop at once where something is to be shown again. The next process has
+the results: in this one no program is recompiled.
 
 Software drivers are left out, for which the defaults were measured, and so are other memories for large scenes, whose
 tables would be there twice: ``raystream devices --measure`` (`measure`) has both.
@@ -60,7 +60,7 @@ class BackgroundTrials:
         return True
 
     def due(self, session: Session, rested: float) -> bool:
-        """Whether the session's next frame is to wait for a step; the picture has rested for so many seconds."""
+        """Whether the session's next frame is to wait for a step; the picture has rested for ``rested`` seconds."""
         renderer = session.renderer
         if renderer is None or rested < RESTED or not session.complete:
             return False
@@ -132,13 +132,13 @@ class BackgroundTrials:
         self.abandon()
 
     def abandon(self) -> None:
-        """Leave them; what was found is not kept."""
+        """Stop them, without a result."""
         runs, self._runs, self._steps = self._runs, None, iter(())
         if runs is not None:
             runs.release()
 
     def look(self) -> None:
-        """Ask what the driver has compiled, while frames go on."""
+        """Poll the driver's compilation, while frames go on."""
         if self._runs is not None:
             device = self._runs.scene.device
             with device.current():
@@ -149,8 +149,8 @@ class BackgroundTrials:
 def measure_after(
     renderer: RendererParts, samples: int, seconds: float, begun: Callable[[], None] = lambda: None
 ) -> bool:
-    """Trials after a render of so many samples of pixels that took so long; whether they have come to an end. begun :
-    is called where there are any."""
+    """Trials after a render of ``samples`` of pixels in ``seconds``; whether they have come to an end. begun : is
+    called where there are any."""
     found, device = BackgroundTrials(), renderer.device
     if seconds < LONG or not found.wanted(renderer):
         return False
@@ -169,8 +169,8 @@ def measure_after(
 
 
 def measure(renderer: RendererParts) -> list[Outcome]:
-    """Measure on a renderer's scene, at once, what ``auto`` means on its device, and keep it for the driver build; what
-    was found. Its memories are to lie in buffer textures."""
+    """Measure on a renderer's scene, at once, the values of ``auto`` on its device, and keep them for the driver build;
+    the result. Its memories are to lie in buffer textures."""
     device = renderer.device
     clock = time.process_time if device.software else time.perf_counter  # others work on the same processor
     runs = TrialRuns(renderer, SIDES[0])

@@ -1,4 +1,4 @@
-"""What a session on a screen compiles before it goes on, in small steps."""
+"""Compilation before a session on a screen goes on, in small steps."""
 
 from __future__ import annotations
 

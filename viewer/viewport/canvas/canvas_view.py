@@ -1,6 +1,6 @@
 """A scene in a view that somebody else shows: events come in, bitmaps go out. It needs neither a window nor a display.
 
-The camera, the keys, the mouse, loading, exposure and what the picture does in motion and at rest are the window's.
+The camera, the keys, the mouse, loading, exposure and previews are the window's.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.edits.animated import check_animated
 from viewer.scene.scene import Scene
 from viewer.viewport.canvas.bitmaps import Bitmaps
-from viewer.viewport.canvas.keys import key_text, modifier_bits
-from viewer.viewport.canvas.motion import EVENTS, motion_asked, motion_told
+from viewer.viewport.canvas.browser import EVENTS, key_text, modifier_bits, motion_asked, motion_told
 from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.commands import picture_handlers
 from viewer.viewport.context import ViewportContext
@@ -71,7 +70,7 @@ class CanvasView:
     `handle` takes events; `advance` works for a while and gives the bitmap where it has changed; with nothing to do it
     is `idle`. Structures are built by a thread; the scene's file is read at once.
 
-    Raises ViewerError for what cannot be shown, an unknown option and a wrong value; DeviceError without OpenGL 3.3.
+    Raises ViewerError for a bad scene, an unknown option and a wrong value; DeviceError without OpenGL 3.3.
     """
 
     def __init__(
@@ -109,7 +108,7 @@ class CanvasView:
     def _open(
         self, settings: Settings, size: tuple[int, int], stop: Stop, preferences: Preferences, keymap: Keymap
     ) -> None:
-        """Everything that is on the device, or knows what is, without a scene."""
+        """Everything on the device, or bound to it, without a scene."""
         self.device = tuned_device(settings)
         with self.device.current():
             self._canvas, self._meter = Watched(self.device), AutoExposure(self.device)
@@ -129,7 +128,7 @@ class CanvasView:
     @contextmanager
     def _current(self) -> Iterator[None]:
         """The device's context is current; where another library has ended it (see `Device.ended`), and after `park`,
-        the scene and its camera come to the device anew."""
+        the scene and its camera are uploaded again."""
         if not self.closed and (self.device.ended or self.parked):
             if self.device.ended:
                 self._begin_anew()
@@ -139,14 +138,14 @@ class CanvasView:
             yield
 
     def park(self) -> None:
-        """Give back what is on the device, but keep the scene, the camera and the options: with the next event, update
-        or look the picture is made anew."""
+        """Free the device's memory, but keep the scene, the camera and the options: the next event, update or look
+        restarts the picture."""
         if not self.closed and not self.parked:
             self._begin_anew()
             self.parked = True
 
     def _begin_anew(self) -> None:
-        """Nothing of the scene is on the device any more; what it takes to show it is kept."""
+        """Free the scene on the device; all that shows it again is kept."""
         old, controller, stop = self.view, self.view.controller, replace(self.session.stop, _looked=0)
         self.scene_loader.cancel()
         settings = self.scene_loader.requested
@@ -161,7 +160,7 @@ class CanvasView:
         view.lay_out(old.size, old.pixels, (0.0, 1.0))
 
     def _load(self, path: str) -> Scene:
-        """What the worker does to have a scene."""
+        """The worker's preparation of a scene."""
         given, self._given = self._given, None if self._path else self._given
         return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if given is None else given
 
@@ -393,7 +392,7 @@ class CanvasView:
 
     @property
     def status(self) -> str:
-        """One line: what is said, loaded or compiled, or how far the picture is."""
+        """One line: a message, loading, compilation, or the picture's progress."""
         view, session, loading = self.view, self.session, self.scene_loader.loading
         if view.message:
             return view.message
@@ -419,7 +418,7 @@ class CanvasView:
         self._drop()
 
     def _drop(self) -> None:
-        """Free what is on the device."""
+        """Free the device's memory."""
         renderer = self.view.renderer
         self.session.leave()
         if self.device.ended:

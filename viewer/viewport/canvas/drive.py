@@ -18,7 +18,7 @@ TELLING = 0.5  # seconds between two lines of progress
 MOST_WAITING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
 
 
-class Loop(Protocol):
+class EventLoop(Protocol):
     """An event loop, as rendercanvas has it."""
 
     def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
@@ -32,11 +32,11 @@ class Drive:
     be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
     closed nothing is scheduled. Events that together take longer than a piece wait for the loop's next turn, too.
 
-    canvas : of rendercanvas. loop : its event loop. tell : called with a line when what there is to say has changed.
+    canvas : of rendercanvas. loop : its event loop. tell : called with a line when the status has changed.
     """
 
     def __init__(
-        self, view: CanvasView, canvas: Any, loop: Loop, tell: Callable[[str], None] = lambda text: None
+        self, view: CanvasView, canvas: Any, loop: EventLoop, tell: Callable[[str], None] = lambda text: None
     ) -> None:
         self.view, self.canvas = view, canvas
         self._loop, self._tell = loop, tell

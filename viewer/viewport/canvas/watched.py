@@ -1,4 +1,4 @@
-"""A screen that tells when what it shows has changed: bitmaps are read back and sent for that alone."""
+"""A screen with a number of its changes: bitmaps are read back and sent only after one."""
 
 from __future__ import annotations
 

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.scene.camera import Camera
-from viewer.scene.projections.models import LARGEST_HEIGHT, Fisheye, Orthographic, Projection
+from viewer.viewport.controls.optics import CameraOptics
 from viewer.viewport.controls.pose import (
     ENDS,
     FINEST,
     MOVE_SECONDS,
+    CameraPose,
     Move,
-    Pose,
     diagonal,
     finite,
     heading,
@@ -39,9 +39,6 @@ ZOOM = 0.05  # seconds: the time constant of the wheel
 WHEEL_DOLLY = 0.85  # distance per step of the wheel
 WHEEL_SPEED = 1.2  # speed per step of the wheel
 PINCH = 0.5  # seconds of flight in a doubling of two fingers' distance
-FOV_STEP = 1.05
-LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
-LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances to the target
 CROSSING = 4.0  # seconds in which flight crosses the scene at its own speed
 ZOOM_REST = 0.002  # share of the distance below which the wheel's dolly ends
 LONGEST_STEP = 3600.0  # seconds in one update
@@ -57,17 +54,14 @@ class CameraController:
 
     camera : where it starts. bounds : (2, 3) of the scene, scene units; they give speed and range.
 
-    mode  : ``orbit`` or ``fly``; says what the wheel does. speed : of flight, scene units per second.
+    mode  : ``orbit`` or ``fly``; selects the wheel's effect. speed : of flight, scene units per second.
     entered : the eye has been within the scene's bounds since a camera was set or all was framed.
     Gestures take pixels, x to the right and y down. Arguments that are not finite change nothing.
     """
 
     entered: bool
-    _pose: Pose
-    _lens: tuple[float, float | None]  # radius, and distance of the plane in focus
-    _projection: Projection | None
-    _eyes: float | None
-    _shown: float  # height of what an orthographic camera shows, in distances to the target
+    _pose: CameraPose
+    _optics: CameraOptics
     _camera: Camera | None  # of the pose; made when it is asked for
     _move: Move | None
     _pending: float  # logarithm of the distance's factor that the wheel has still to give
@@ -88,16 +82,12 @@ class CameraController:
     def camera(self) -> Camera:
         """The camera as it is now; the very one that was set until it is moved."""
         if self._camera is None:
-            made = self._pose.camera(self._fov, self._name)
-            projection, eyes = self._projection, self._eyes
-            if isinstance(projection, Orthographic):  # the nearer, the less it shows
-                projection = Orthographic(min(max(self._shown * self._pose.distance, LEAST_SHOWN), LARGEST_HEIGHT))
-            self._camera = replace(made, aperture=self._lens[0], focus=self._lens[1], projection=projection, eyes=eyes)
+            self._camera = self._optics.camera(self._pose)
         return self._camera
 
     @property
     def moving(self) -> bool:
-        """Whether `update` has something to do: keys held, easing under way, or a change to report."""
+        """Whether `update` has something to do: keys held, easing in progress, or a change to report."""
         return self._changed or self._easing or bool(self._wanted().any())
 
     @property
@@ -120,13 +110,9 @@ class CameraController:
         A pinhole's focus, which no picture shows, is where a file's camera is taken to look: the target comes there.
         """
         self._pose = pose_of(camera)
-        self._fov, self._name = camera.fov, camera.name
-        self._lens = camera.aperture, camera.focus
-        self._projection, self._eyes = camera.projection, camera.eyes
-        if isinstance(camera.projection, Orthographic):
-            self._shown = camera.projection.height / self._pose.distance
+        self._optics = CameraOptics.of(camera, self._pose.distance)
         if camera.aperture == 0 and camera.focus is not None:
-            self._pose.distance, self._lens = camera.focus, (0.0, None)
+            self._pose.distance, self._optics.focus = camera.focus, None
             self._pose.target = self._pose.eye + camera.focus * self._pose.forward()
         self._stop()
         self._camera = camera
@@ -169,38 +155,24 @@ class CameraController:
     def set_fov(self, degrees: float) -> None:
         """Vertical field of view in degrees, held to 1..170."""
         if math.isfinite(degrees):
-            self._fov = min(max(degrees, LEAST_FOV), MOST_FOV)
+            self._optics.set_fov(degrees)
             self._touch()
 
     def toggle_orthographic(self) -> None:
         """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""
-        if isinstance(self._projection, Orthographic):
-            self._projection = None
-        else:
-            self._projection = Orthographic(1.0)
-            self._shown = 2 * math.tan(math.radians(self._fov) / 2)
+        self._optics.toggle_orthographic()
         self._touch()
 
     def set_lens(self, aperture: float, focus: float | None) -> None:
         """Radius of the lens, and the distance that it shows sharp (None: the target's), scene units."""
-        self._lens = aperture, focus
+        self._optics.aperture, self._optics.focus = aperture, focus
         self._touch()
 
     def step_fov(self, steps: float) -> None:
         """Widen the field of view by 5 % a step; negative steps narrow it."""
-        if not math.isfinite(steps):
-            return
-        factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
-        if isinstance(self._projection, Orthographic):
-            self._shown = min(max(self._shown * factor, LEAST_SHOWN), MOST_SHOWN)
+        if math.isfinite(steps):
+            self._optics.widen(steps)
             self._touch()
-        elif isinstance(self._projection, Fisheye):
-            self._projection = replace(
-                self._projection, angle=min(max(self._projection.angle * factor, LEAST_FOV), 360.0)
-            )
-            self._touch()
-        else:
-            self.set_fov(self._fov * factor)
 
     def direction(self, x: float, y: float, width: float, height: float) -> Array:
         """(3,) unit direction, world space, through a point of a picture or window of that size, (0, 0) upper left; of
@@ -208,7 +180,7 @@ class CameraController:
         if self.camera.kind:
             return self._towards(*self.ray(x, y, width, height))
         right, up, forward = self._pose.basis()
-        slope = math.tan(math.radians(self._fov) / 2)
+        slope = self._optics.slope
         sx, sy = (2 * x - width) / max(height, 1e-9) * slope, (1 - 2 * y / max(height, 1e-9)) * slope
         direction = forward + sx * right + sy * up
         return direction / np.linalg.norm(direction)
@@ -223,8 +195,8 @@ class CameraController:
         return origins[0], ways[0] if np.isfinite(ways).all() else np.asarray(camera.basis()[2])
 
     def _towards(self, origin: ArrayLike, way: Array) -> Array:
-        """The direction from the eye of what a ray shows at the target's distance."""
-        if not isinstance(self._projection, Orthographic):
+        """The direction from the eye of a ray's point at the target's distance."""
+        if not self._optics.orthographic:
             return way
         towards = np.asarray(origin) + self._pose.distance * way - self._pose.eye
         return np.asarray(towards / np.linalg.norm(towards))
@@ -239,21 +211,19 @@ class CameraController:
 
     def look(self, dx: float, dy: float) -> None:
         """Turn the view; the eye stays exactly where it is."""
-        if self._turned(dx, dy, LOOK * math.tan(math.radians(self._fov) / 2) / math.tan(math.radians(20))):
+        if self._turned(dx, dy, LOOK * self._optics.slope / math.tan(math.radians(20))):
             pose = self._pose
             pose.target = pose.eye + pose.distance * pose.forward()
 
     def pan(self, dx: float, dy: float, height: float, depth: float | None = None) -> None:
-        """Shift the camera in its plane so that what is ``depth`` before it (the target) follows the hand.
+        """Shift the camera in its plane so that points at ``depth`` before it (the target) follow the hand.
 
         height : of the window in the same pixels. depth : along the view, scene units.
         """
         depth = self._pose.distance if depth is None or not 0 < depth < ENDS else depth
         if finite(dx, dy, height):
             right, up, _ = self._pose.basis()
-            pixel = 2 * depth * math.tan(math.radians(self._fov) / 2) / max(height, 1.0)
-            if isinstance(self._projection, Orthographic):
-                pixel = self._shown * self._pose.distance / max(height, 1.0)
+            pixel = self._optics.height_at(depth, self._pose.distance) / max(height, 1.0)
             self._interrupt()
             self._shift(pixel * (pixels(dy) * up - pixels(dx) * right))
 
@@ -267,7 +237,7 @@ class CameraController:
             self._zoom(math.log(factor), self._anchored(toward))
 
     def pinch(self, ratio: float, toward: ArrayLike) -> None:
-        """Two fingers come to ``ratio`` times their distance: dolly, so that what is between them keeps to them; in
+        """Two fingers come to ``ratio`` times their distance: dolly, so that the points between them keep to them; in
         flight go the way of `PINCH` seconds for each doubling."""
         if self.mode == "orbit":
             self.dolly(1 / ratio if finite(ratio) and ratio else math.nan, toward)
@@ -430,19 +400,19 @@ class CameraController:
     def _frame(self, forward: Array, aspect: float, yaw: float) -> None:
         # Camera.framing fills a square; in a narrower window the sides decide.
         narrow = min(1.0, aspect) if math.isfinite(aspect) and aspect > 0 else 1.0
-        slope = math.tan(math.radians(self._fov) / 2) * max(narrow, 1e-3)
+        slope = self._optics.slope * max(narrow, 1e-3)
         framing = Camera.framing(self._bounds, math.degrees(2 * math.atan(slope)), plain(-forward))
         pose = pose_of(framing)
         yaw, pitch = heading(forward, yaw)
         self.entered = False
         self._go(replace(pose, yaw=yaw, pitch=pitch, roll=0.0))
 
-    def _go(self, goal: Pose) -> None:
+    def _go(self, goal: CameraPose) -> None:
         self._stop()
         self._move = Move(replace(self._pose), goal)
 
     def _advance_move(self, dt: float) -> float:
-        """Advance a move; what is left of ``dt`` when it has ended."""
+        """Advance a move; the rest of ``dt`` when it has ended."""
         assert self._move is not None
         move, left = self._move, self._move.elapsed + dt - MOVE_SECONDS
         move.elapsed += dt

@@ -149,7 +149,7 @@ def _glfw_names() -> dict[int, str]:
 
 
 class HelpLine(NamedTuple):
-    """A line of the help: the keys as text, what they do, and the action; no action for what the mouse does."""
+    """A line of the help: the keys as text, their effect, and the action; no action for the mouse's."""
 
     keys: str
     help: str
@@ -160,7 +160,7 @@ class Keymap:
     """Which key performs which action: the table, with the user's own keys in place of the table's.
 
     rebindings : action's name -> a key text, or several; an empty text or list leaves it without a key.
-    where      : what the rebindings come from, for messages.
+    where : the source of the rebindings, for messages.
 
     Raises ViewerError for an unknown action or key, and for a key that two actions claim.
     """

@@ -25,7 +25,7 @@ ZENITH = 1e-5  # sine of the angle to +-Y below which up, not forward, tells the
 
 
 @dataclass
-class Pose:
+class CameraPose:
     """Where the camera is and how it is turned; angles in radians.
 
     yaw : of the view about +Y, 0 towards -Z and growing towards +X. pitch : up from the horizon, in [-pi/2, pi/2].
@@ -69,18 +69,18 @@ class Pose:
 class Move:
     """An eased way from one pose to another."""
 
-    start: Pose
-    goal: Pose
+    start: CameraPose
+    goal: CameraPose
     elapsed: float = 0.0
 
-    def at(self, elapsed: float) -> Pose:
+    def at(self, elapsed: float) -> CameraPose:
         """The pose after some seconds; from the end on the goal itself."""
         if elapsed >= MOVE_SECONDS:
             return replace(self.goal)
         x = elapsed / MOVE_SECONDS
         s = x * x * (3 - 2 * x)
         a, b = self.start, self.goal
-        pose = Pose(
+        pose = CameraPose(
             a.eye + s * (b.eye - a.eye),
             a.target,
             a.distance * (b.distance / a.distance) ** s,
@@ -92,14 +92,14 @@ class Move:
         return pose
 
 
-def pose_of(camera: Camera) -> Pose:
+def pose_of(camera: Camera) -> CameraPose:
     """The pose of a camera; it may differ by roundings, so the camera itself is kept until it moves."""
     eye, target = (np.clip(np.array(point), -ENDS, ENDS) for point in (camera.origin, camera.target))
     _, up, forward = camera.basis()
     above = math.copysign(1.0, -forward[1]) * up  # where the view is straight down, up tells the heading
     yaw, pitch = heading(forward, math.atan2(above[0], -above[2]))
     distance = max(float(np.linalg.norm(target - eye)), FINEST * float(np.abs(eye).max()), 1e-30)
-    pose = Pose(eye, target, distance, yaw, pitch, 0.0)
+    pose = CameraPose(eye, target, distance, yaw, pitch, 0.0)
     right, level_up, _ = pose.basis()
     roll = math.atan2(float(up @ right), float(up @ level_up))
     pose.roll = roll if abs(roll) > LEVEL else 0.0

@@ -35,7 +35,7 @@ class Thrust:
         self.velocity: Array = np.zeros(3)
 
     def press(self, motion: str) -> None:
-        """A key goes down. Raises ValueError for what is no motion and no pace."""
+        """A key goes down. Raises ValueError for a key of no motion and no pace."""
         if motion not in MOTIONS and motion not in PACES:
             raise ValueError(f"no motion '{motion}'")
         self.held.add(motion)
@@ -55,7 +55,7 @@ class Thrust:
         return direction * (min(max(speed, 0.0), ENDS) * pace / length)
 
     def advance(self, dt: float, wanted: Array, speed: float) -> Array:
-        """The way (3,) of ``dt`` seconds. Velocity v decays towards what the keys want, w:
+        """The way (3,) of ``dt`` seconds. Velocity v decays towards the keys' velocity, w:
         x(dt) = x + w dt + (v - w) T (1 - exp(-dt / T)).
 
         Where keys are up, and it is slow beside ``speed``, the rest of the way is taken in one: the place of rest is

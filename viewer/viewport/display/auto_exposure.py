@@ -32,7 +32,7 @@ class AutoExposure:
         self.reload()
 
     def reload(self) -> None:
-        """Compile its shader anew. Raises ShaderError; the old one then stays."""
+        """Recompile its shader. Raises ShaderError; the old one then stays."""
         shader = Shader(self.device, film_source("luminance"))
         square = Tiles(self.device, (1, 1), 1)
         square.keep(None)

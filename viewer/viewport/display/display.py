@@ -19,7 +19,7 @@ class Display:
         self.reload()
 
     def reload(self) -> None:
-        """Compile its shader anew. Raises ShaderError; the old one then stays."""
+        """Recompile its shader. Raises ShaderError; the old one then stays."""
         # Several programs: drivers for the CPU run both sides of a branch, and filtering takes long.
         square = Tiles(self.device, (1, 1), 1)
         square.keep(None)

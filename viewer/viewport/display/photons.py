@@ -53,7 +53,7 @@ def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[floa
 
 
 class PhotonPicture:
-    """Draws points and wires over what is in a framebuffer; the context must be current in every call."""
+    """Draws points and wires over the picture in a framebuffer; the context must be current in every call."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.left = device, 0  # the picture's edge in the framebuffer, pixels
@@ -77,7 +77,7 @@ class PhotonPicture:
         """Every stored photon.
 
         streams : "photons" of `PHOTON`, and "photon_list" of `ENTRY` that holds ``stored`` of them first, or else all
-        places are looked at. hits : of `HIT`, whose surfaces hide what is behind them. diameter : of a point, pixels.
+        places are looked at. hits : of `HIT`, whose surfaces hide photons behind them. diameter : of a point, pixels.
         """
         listed = "photon_list" in streams
         photons = streams["photons"]
@@ -118,7 +118,7 @@ class PhotonPicture:
     def _draw(
         self, target: moderngl.Framebuffer, size: tuple[int, int], shader: Shader, array: Any, mode: int, count: int
     ) -> None:
-        """So many points or lines."""
+        """This number of points or lines."""
         if not count:
             return
         context, each = self.device.context, 2 if mode == moderngl.LINES else 1

@@ -39,7 +39,7 @@ def running_source() -> Source:
 
 
 class PictureTexture:
-    """A session's screen (`viewer.renderer.preview.screen.Screen`). texture : the picture on show, linear sRGB,
+    """A session's screen (`viewer.renderer.preview.frame.Screen`). texture : the picture on show, linear sRGB,
     float32, row 0 at the top. blank : nothing has been shown so far."""
 
     def __init__(self, device: Device) -> None:
@@ -55,7 +55,7 @@ class PictureTexture:
         self.reload()
 
     def reload(self) -> None:
-        """Compile the shaders anew. Raises ShaderError; the old ones then stay."""
+        """Recompile the shaders. Raises ShaderError; the old ones then stay."""
         place, resize = (Shader(self.device, film_source(name)) for name in ("place", "resize"))
         square = Tiles(self.device, (1, 1), 1)
         square.keep(None)
@@ -91,7 +91,7 @@ class PictureTexture:
         return np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
 
     def _new(self, size: tuple[int, int]) -> moderngl.Texture:
-        """A picture of (width, height); what is in it is not known."""
+        """A picture of (width, height), of undefined contents."""
         if self._spare is not None and self._spare.size == size:
             texture, self._spare = self._spare, None
             return texture
@@ -167,7 +167,7 @@ class PictureTexture:
         self._draw(self._place, target, (0, 0, *picture.size))
 
     def grow(self, piece: Tile) -> bool:
-        """Show the running estimates of a tile under way, where its machine keeps them from pass to pass; whether it
+        """Show the running estimates of a tile in progress, where its machine keeps them from pass to pass; whether it
         does. `put` replaces them when the tile is done."""
         machine, streams = piece.machine, piece.machine.streams
         if self._coming is not None or not isinstance(machine, Multipass) or not SEARCHED.keys() <= streams.keys():

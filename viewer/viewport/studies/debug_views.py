@@ -138,7 +138,7 @@ class DebugViews:
         if made is None or view.controller is None or view.renderer is None:
             return False
         now = (view.controller.camera, view.pixels, self.heat, view.renderer.settings)
-        return (made.camera, made.size, made.what, made.settings) == now
+        return (made.camera, made.size, made.layer, made.settings) == now
 
     def _count_heat(self, budget: float) -> None:
         """Count the heat map after the picture: coarse while the camera moves, in full once the picture is complete.

@@ -25,17 +25,18 @@ ALIKE = 2.0  # ratio below which two maps' limits count as equal
 class Heat:
     """Steps or tests per ray of a picture of ``size`` (width, height), computed tile by tile within time budgets.
 
-    what : a key of `viewer.renderer.sampling.picture.COUNTED_LAYERS`. The renderer's own program and machine run. limit
+    layer : a key of `viewer.renderer.sampling.picture.COUNTED_LAYERS`. The renderer's own program and machine run.
+    limit
     : the count of the brightest colour in another map, kept if it suits this one. Raises ViewerError for another
-    ``what``.
+    ``layer``.
     """
 
     def __init__(
-        self, renderer: Renderer, camera: Camera, size: tuple[int, int], what: str, limit: float | None = None
+        self, renderer: Renderer, camera: Camera, size: tuple[int, int], layer: str, limit: float | None = None
     ) -> None:
-        if what not in COUNTED_LAYERS:
-            raise ViewerError("heat map", f"nothing counts '{what}'", f"one of {', '.join(COUNTED_LAYERS)}")
-        self.renderer, self.camera, self.size, self.what = renderer, camera, size, what
+        if layer not in COUNTED_LAYERS:
+            raise ViewerError("heat map", f"nothing counts '{layer}'", f"one of {', '.join(COUNTED_LAYERS)}")
+        self.renderer, self.camera, self.size, self.layer = renderer, camera, size, layer
         self.settings = renderer.settings
         self.counts = np.full((size[1], size[0]), -1, np.int32)  # -1: unknown
         self.rough = np.full((-(-size[1] // COARSE), -(-size[0] // COARSE)), -1, np.int32)
@@ -51,7 +52,7 @@ class Heat:
         """The tiles of the coarse map, or else of the whole one."""
         height, width = (self.counts if self.ready else self.rough).shape
         tiling = Tiling(self._tile, self._rows.next)
-        plan = self.renderer.plan((width, height), camera=self.camera, layers=(self.what,), tiling=tiling)
+        plan = self.renderer.plan((width, height), camera=self.camera, layers=(self.layer,), tiling=tiling)
         return self.renderer.sampler.render_tiles(plan)
 
     def interrupted(self) -> None:
@@ -77,7 +78,7 @@ class Heat:
                 self.progress = event.share
             if isinstance(event, TileDone):
                 tile = counts[event.tile.rows, event.tile.columns]
-                calls = event.tile.machine.stats.calls[COUNTED_LAYERS[self.what]]
+                calls = event.tile.machine.stats.calls[COUNTED_LAYERS[self.layer]]
                 tile[...] = calls.reshape(-1)[: tile.size].reshape(tile.shape)
             if time.perf_counter() - began + self._rows.expected >= budget and not (rough and self._cut):
                 break
@@ -109,17 +110,17 @@ class Heat:
         height, width = self.counts.shape
         rough = self.rough[np.arange(height)[:, None] // COARSE, np.arange(width) // COARSE]
         counts = np.where(self.counts < 0, rough, self.counts)
-        title = f"{self.what} per ray"
+        title = f"{self.layer} per ray"
         if not self.complete:
             title += f" ({100 * self.progress:.0f} % counted)"
-        return false_color.count(title, counts, counts >= 0, self.what, self.limit)
+        return false_color.count(title, counts, counts >= 0, self.layer, self.limit)
 
 
 def heat(
-    renderer: Renderer, camera: Camera, size: tuple[int, int], what: str = "steps"
+    renderer: Renderer, camera: Camera, size: tuple[int, int], layer: str = "steps"
 ) -> tuple[NDArray[np.uint8], Legend]:
     """The whole map at once: (H, W, 3) uint8, and its legend."""
-    whole = Heat(renderer, camera, size, what)
+    whole = Heat(renderer, camera, size, layer)
     whole.advance()
     whole.limit = None  # only its own counts set it
     shown = whole.show()

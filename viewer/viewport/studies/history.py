@@ -115,7 +115,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Surface:
+class PixelSurface:
     """The surface at a pixel: the triangle by its number in the scene, the instance by its number and name, the
     distance in scene units."""
 
@@ -147,7 +147,7 @@ class Probe:
     segments: list[Segment] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)
     results: dict[str, np.void] = field(default_factory=dict)
-    surface: Surface | None = None
+    surface: PixelSurface | None = None
     complete: bool = False
 
     def counted(self, layer: str) -> int:

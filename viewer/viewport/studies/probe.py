@@ -22,7 +22,7 @@ from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State, Target
 from viewer.stream.declare.record import Record
 from viewer.stream.machines.multipass import Multipass
-from viewer.viewport.studies.history import COLUMNS, Change, Probe, Row, Segment, Surface, Test
+from viewer.viewport.studies.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test
 from viewer.viewport.studies.traversals import Traversals, traversals
 from viewer.viewport.studies.unfused import fill, program_form, unfused
 
@@ -134,7 +134,7 @@ class _History:
             found.segments.append(_segment(self.untraversed))
         found.complete = True
 
-    def _surface(self) -> Surface | None:
+    def _surface(self) -> PixelSurface | None:
         """The surface of the nearest hit, at the end of a traversal."""
         hit = self.held.get(self.hits) if self.hits is not None else None
         if hit is None or hit["triangle"] < 0:
@@ -142,7 +142,7 @@ class _History:
         triangle, instance = self.prepared.triangle_numbers(hit), self.prepared.instance_numbers(hit)
         placed = self.prepared.scene.instances[instance]
         name = placed.name or self.prepared.scene.meshes[placed.mesh].name or f"object {instance}"
-        return Surface(int(triangle), int(instance), name, float(hit["t"]))
+        return PixelSurface(int(triangle), int(instance), name, float(hit["t"]))
 
     def _leads(self, target: Target) -> tuple[int, int]:
         """State and return state behind an exit."""

@@ -98,7 +98,7 @@ class FileList:
         self._row, self._scroll, self._name = next(named, 0), True, ""
 
     def _typed(self, text: str) -> None:
-        """Folders that are written out are entered; what follows the last one filters."""
+        """Folders that are written out are entered; the text after the last one filters."""
         self._text = text
         head, separator, rest = text.replace(os.sep, "/").rpartition("/")
         folder = os.path.normpath(self._path / os.path.expanduser(head or "/"))
@@ -108,7 +108,7 @@ class FileList:
             self._match()
 
     def _choose(self) -> None:
-        """Enter the chosen row's folder, or open its file; without a row, open what is written."""
+        """Enter the chosen row's folder, or open its file; without a row, open the written path."""
         if self._row < len(self._rows):
             entry = self._rows[self._row]
             path = self._path / entry.name
@@ -124,7 +124,7 @@ class FileList:
     # -- drawing ---------------------------------------------------------------------------------------------------
 
     def _window(self, size: ImVec2) -> None:
-        """In the middle, clear of what is said."""
+        """In the middle, clear of messages."""
         room, said = units(layout.ROOM), said_height(self._context)
         top, bottom = room, size.y - room
         if said_below(self._context):

@@ -21,7 +21,7 @@ _LEAST_BYTES = 1 << 16  # of a buffer
 
 
 class _Blending:
-    """What moderngl sets but does not tell: the blend functions, and whether scissoring is on."""
+    """State that moderngl sets but does not tell: the blend functions, and whether scissoring is on."""
 
     def __init__(self, context: moderngl.Context) -> None:
         load = context.mglo._context.load_opengl_function
@@ -69,12 +69,12 @@ class ImguiDraw:
         platform.renderer_texture_max_width = platform.renderer_texture_max_height = largest
 
     def register(self, texture: moderngl.Texture) -> imgui.ImTextureRef:
-        """What `imgui.image` takes to show a texture: RGBA or RGB, row 0 at the top; released ones are not drawn."""
+        """The argument of `imgui.image` for a texture: RGBA or RGB, row 0 at the top; released ones are not drawn."""
         self._users[texture.glo] = texture
         return imgui.ImTextureRef(texture.glo)
 
     def render(self, draw_data: imgui.ImDrawData) -> None:
-        """Draw what `imgui.render` has made; one call to the driver for each of its commands."""
+        """Draw the lists of `imgui.render`; one call to the driver for each of its commands."""
         for data in imgui.get_platform_io().textures:
             self._serve(data)
         size, scale = draw_data.display_size, draw_data.framebuffer_scale

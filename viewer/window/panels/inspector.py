@@ -28,7 +28,7 @@ LEAST_LEGEND = 220.0  # width, in a window that fits itself to it
 
 @dataclass
 class _View:
-    """What is kept of the inspector on show: its channel, that one's picture on the device, the plot's columns."""
+    """State of the inspector on show: its channel, that one's picture on the device, the plot's columns."""
 
     inspector: Inspector | None = None
     channel: str = "state"
@@ -152,7 +152,7 @@ def _hover(inspector: Inspector, channel: str, x: int, y: int) -> None:
 
 
 def draw_legend(legend: Legend) -> None:
-    """What the colours of a picture mean: ramps as bars with their ends, labels as a flow of squares with text."""
+    """The legend of a picture's colours: ramps as bars with their ends, labels as a flow of squares with text."""
     if legend.title and (legend.ramps or legend.labels):
         imgui.text_disabled(legend.title)
     for ramp in legend.ramps:

@@ -1,4 +1,4 @@
-"""What panels leave of a window to the picture, and the ground around it; known before Dear ImGui is loaded."""
+"""The part of a window left to the picture by panels, and the ground around it; known before Dear ImGui is loaded."""
 
 from __future__ import annotations
 

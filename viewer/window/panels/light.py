@@ -106,7 +106,7 @@ def draw_lights(context: ViewportContext) -> None:
 
 
 def draw_environment(context: ViewportContext) -> None:
-    """What surrounds the scene, where its sun is, and how it is turned."""
+    """The environment, its sun's direction, and its rotation."""
     scene_loader, now = context.scene_loader, context.view.environment
     label("around")
     option = options.option("environment")

@@ -6,13 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from viewer.options import table as options
-from viewer.options.declare import Option
+from viewer.options.declare import Option, listed
 from viewer.options.named_values import PhotonFilter, PolicyChoice, Unroll
+from viewer.programs import programs_with
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.photon_map.photon_map import PhotonMap
 from viewer.viewport.context import ViewportContext
 from viewer.window.bundle import imgui
+from viewer.window.panels.inspector import draw_legend
 from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import LABELS, about, label, segments, tip
+from viewer.window.panels.widgets import LABELS, about, fact, grouped, label, press, segments, shares, tip
 
 MANY, MOST_TO_SLIDE = 100, 1 << 24  # values from which on a slider is logarithmic, and from which there is none
 UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
@@ -28,7 +31,7 @@ def draw_part(context: ViewportContext, part: str, settings: Settings) -> None:
 
 
 def draw_option(context: ViewportContext, name: str, current: Any) -> None:
-    """The widget for an option by its declaration and its present value; what is chosen is asked for."""
+    """The widget for an option by its declaration and its present value; a choice is requested."""
     option = options.option(name)
     if isinstance(current, PolicyChoice):
         _policy(context, current)
@@ -166,3 +169,40 @@ def _unroll(context: ViewportContext, current: Unroll) -> None:
     tip(options.option("unroll").help, about(context, "unroll.next")[1])
     if chosen:
         context.scene_loader.set(unroll=chosen)
+
+
+def draw_photons(context: ViewportContext) -> None:
+    """Greyed under other programs."""
+    renderer = context.view.renderer
+    if renderer is None:
+        return
+    settings = renderer.settings
+    mapped = settings.picture_program.maps_photons
+    if not mapped:
+        there = (context.view.keymap.text(f"program.{name}") for name in programs_with(lambda each: each.maps_photons))
+        imgui.text_disabled(f"for programs with a photon map, key {listed(there)}")
+    imgui.begin_disabled(not mapped)
+    for name in options.part("photons"):
+        imgui.begin_disabled(not options.option(name).useful(settings))
+        draw_option(context, name, settings[name])
+        imgui.end_disabled()
+    wide, shown = shares(2), context.debug_views.photons
+    press(context, "Points", "photons.points", wide, on=shown.points)
+    imgui.same_line()
+    press(context, "Cells", "photons.cells", wide, on=shown.cells)
+    imgui.end_disabled()
+    if mapped and renderer.photon_map.traced:
+        for name, text in figures(renderer.photon_map):
+            fact(name, text)
+    if mapped and shown.cells and shown.legend is not None:
+        draw_legend(shown.legend)
+
+
+def figures(made: PhotonMap) -> list[tuple[str, str]]:
+    """A photon map's contents, by name."""
+    grid = made.grid
+    if grid.buckets:
+        cells = f"{grouped(grid.buckets)} buckets, edge {grid.cell[0]:.3g}"
+    else:
+        cells = " x ".join(map(str, grid.resolution))
+    return [("stored", f"{grouped(made.stored)}, {grouped(made.sent)} traced"), ("cells", cells)]

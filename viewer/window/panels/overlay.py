@@ -1,4 +1,4 @@
-"""What lies over the picture: the status line, messages, progress of loading, statistics, and the help."""
+"""Overlays of the picture: the status line, messages, progress of loading, statistics, and the help."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def talking(context: ViewportContext) -> bool:
 
 
 def below(context: ViewportContext) -> float:
-    """The height that panels leave free at the bottom of a narrow window for what is said there, as last drawn."""
+    """The height that panels leave free at the bottom of a narrow window for messages, as last drawn."""
     return said_height(context) if theme.narrow(imgui.get_io().display_size.x) else 0.0
 
 
 def said_height(context: ViewportContext) -> float:
-    """The height of what is said, as last drawn."""
+    """The height of the message, as last drawn."""
     return _said.height if talking(context) else 0.0
 
 
@@ -65,7 +65,7 @@ def said_below(context: ViewportContext) -> bool:
 
 @dataclass
 class _Said:
-    """What was last said."""
+    """The last message."""
 
     height: float = 0.0
 
@@ -154,7 +154,7 @@ def _statistics(context: ViewportContext, size: ImVec2) -> float:
 
 
 def figures(context: ViewportContext) -> list[tuple[str, str]]:
-    """What the statistics show: name and value."""
+    """Rows of the statistics: name and value."""
     session = context.view.session
     width, height = session.size
     shown = [

@@ -1,5 +1,5 @@
-"""The panels at the left: what is rendered and how, the camera, the picture, the scene. They read the
-desk and act through its commands and options."""
+"""The panels at the left: program and options, the camera, the picture, the scene. They read the viewport and act
+through its commands and options."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.layout import panels_fit, scale_of
 from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_sampling
 from viewer.window.panels.motion import draw_motion, draw_timeline
-from viewer.window.panels.options import choose, combo, draw_option, draw_part, slider
+from viewer.window.panels.options import choose, combo, draw_option, draw_part, draw_photons, slider
 from viewer.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
-from viewer.window.panels.photons import draw_photons
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
@@ -35,7 +34,7 @@ FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.Window
 
 @dataclass
 class _Shown:
-    """What was last on show."""
+    """The values last on show."""
 
     mapped: bool = False  # a program with a photon map
 
@@ -144,7 +143,7 @@ def _progress(context: ViewportContext) -> None:
 
 
 def _structure(context: ViewportContext) -> None:
-    """Every option that structures are built from; the worker builds them anew."""
+    """Every option that structures are built from; the worker rebuilds them."""
     for name in options.part("structure"):
         draw_option(context, name, context.scene_loader.requested[name])
     if context.view.renderer is not None:

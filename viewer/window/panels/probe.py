@@ -18,7 +18,7 @@ SIZE = (620.0, 230.0)
 
 @dataclass
 class _View:
-    """What is kept of the probe on show: its table, as of so many rows, and the colours of the states."""
+    """State of the probe on show: its table, as of a number of rows, and the colours of the states."""
 
     probe: Probe | None = None
     colors: dict[str, Color] = field(default_factory=dict)
@@ -31,7 +31,7 @@ _view = _View()
 
 
 def covered(context: ViewportContext) -> tuple[float, float, float, float] | None:
-    """What the panel covers as last drawn: left, top, right and bottom in the window; None where it is not shown."""
+    """The panel's rectangle as last drawn: left, top, right and bottom in the window; None where it is not shown."""
     return _view.place if context.debug_views.probe is not None and context.view.panels_visible else None
 
 
@@ -77,7 +77,7 @@ def _summary(probe: Probe) -> None:
 
 
 def surface_text(probe: Probe) -> str:
-    """What the pixel shows, in words."""
+    """The pixel's contents, in words."""
     if probe.surface is not None:
         return probe.surface.text()
     return "nothing" if probe.complete else "under way ..."

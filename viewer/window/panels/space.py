@@ -1,4 +1,4 @@
-"""What is drawn over the picture in space: the structure's boxes, a probed ray's way, and the heat map."""
+"""Overlays in space: the structure's boxes, a probed ray's way, and the heat map."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Space:
         self._draw_legend(context)
 
     def _draw_legend(self, context: ViewportContext) -> None:
-        """At the bottom of what the panels leave free; above the probe's where that is in the way."""
+        """At the bottom of the free part; above the probe's where that is in the way."""
         size, room = imgui.get_io().display_size, units(layout.ROOM)
         shown = context.view.panels_visible
         if shown and theme.narrow(size.x):

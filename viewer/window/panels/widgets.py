@@ -15,7 +15,7 @@ LABELS = 92.0  # width of the column of labels
 
 
 def about(context: ViewportContext, action: str) -> tuple[str, str]:
-    """What an action does, and its hotkey; empty for one that there is not."""
+    """An action's effect, and its hotkey; empty for an unknown one."""
     return (BY_NAME[action].help, context.view.keymap.text(action)) if action in BY_NAME else ("", "")
 
 
@@ -98,7 +98,7 @@ def segments(
 
 
 def _widths(needed: Sequence[float], room: float) -> list[float]:
-    """Widths of buttons for texts that need so much: all alike, or where one would be cut and there is room for all,
+    """Widths of buttons for texts of these widths: all alike, or where one would be cut and there is room for all,
     more for the longer."""
     alike = room / max(1, len(needed))
     spare = alike - sum(needed) / max(1, len(needed))

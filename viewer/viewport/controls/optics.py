@@ -1,0 +1,83 @@
+"""The optics of the camera in the hand: lens and projection, apart from where it stands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from viewer.scene.camera import Camera
+from viewer.scene.projections.models import LARGEST_HEIGHT, Fisheye, Orthographic, Projection
+from viewer.viewport.controls.pose import CameraPose
+
+FOV_STEP = 1.05
+LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
+LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances to the target
+
+
+@dataclass
+class CameraOptics:
+    """The fields of a `Camera` beside its pose.
+
+    fov : vertical, degrees. aperture : radius of the lens, scene units. focus : distance of the plane in focus, scene
+    units; None: the target's. shown : height of an orthographic picture, in distances to the target.
+    """
+
+    fov: float
+    name: str
+    aperture: float
+    focus: float | None
+    projection: Projection | None
+    eyes: float | None
+    shown: float = 1.0
+
+    @classmethod
+    def of(cls, camera: Camera, distance: float) -> CameraOptics:
+        """Those of a camera at that distance from its target, scene units."""
+        made = cls(camera.fov, camera.name, camera.aperture, camera.focus, camera.projection, camera.eyes)
+        if isinstance(camera.projection, Orthographic):
+            made.shown = camera.projection.height / distance
+        return made
+
+    @property
+    def orthographic(self) -> bool:
+        """Whether its rays are parallel."""
+        return isinstance(self.projection, Orthographic)
+
+    @property
+    def slope(self) -> float:
+        """Tangent of half the field of view."""
+        return math.tan(math.radians(self.fov) / 2)
+
+    def camera(self, pose: CameraPose) -> Camera:
+        """The camera in a pose."""
+        projection = self.projection
+        if self.orthographic:  # the nearer, the less it shows
+            projection = Orthographic(min(max(self.shown * pose.distance, LEAST_SHOWN), LARGEST_HEIGHT))
+        made = pose.camera(self.fov, self.name)
+        return replace(made, aperture=self.aperture, focus=self.focus, projection=projection, eyes=self.eyes)
+
+    def height_at(self, depth: float, distance: float) -> float:
+        """Height of the view at a depth before the eye, scene units. distance : of the target."""
+        return self.shown * distance if self.orthographic else 2 * depth * self.slope
+
+    def set_fov(self, degrees: float) -> None:
+        """Vertical field of view in degrees, held to 1..170."""
+        self.fov = min(max(degrees, LEAST_FOV), MOST_FOV)
+
+    def widen(self, steps: float) -> None:
+        """By 5 % a step; negative steps narrow the view."""
+        factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
+        if self.orthographic:
+            self.shown = min(max(self.shown * factor, LEAST_SHOWN), MOST_SHOWN)
+        elif isinstance(self.projection, Fisheye):
+            angle = min(max(self.projection.angle * factor, LEAST_FOV), 360.0)
+            self.projection = replace(self.projection, angle=angle)
+        else:
+            self.set_fov(self.fov * factor)
+
+    def toggle_orthographic(self) -> None:
+        """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""
+        if self.orthographic:
+            self.projection = None
+        else:
+            self.projection, self.shown = Orthographic(1.0), 2 * self.slope
