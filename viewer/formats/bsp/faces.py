@@ -163,7 +163,7 @@ STEPS = 8  # segments of a patch along each side
 def tessellated(nets: NDArray[np.float64], steps: int = STEPS) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Points (..., (rows) (columns), C) of nets (..., H, W, C) of control points with any attributes, H and W odd and
     at least 3, and the triangles (T, 3) of each; neighbouring patches share points."""
-    points = _refined(_refined(nets, -3, steps), -2, steps)
+    points = refined(refined(nets, -3, steps), -2, steps)
     rows, columns = points.shape[-3:-1]
     a = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
     b, c, d = a + columns, a + columns + 1, a + 1
@@ -177,7 +177,7 @@ def counts(sides: NDArray[np.int64], steps: int = STEPS) -> tuple[NDArray[np.int
     return (cells + 1).prod(axis=1), 2 * cells.prod(axis=1)
 
 
-def _refined(nets: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.float64]:
+def refined(nets: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.float64]:
     """Values between control points along one axis."""
     nets = np.moveaxis(nets, axis, 0)
     patches = (len(nets) - 1) // 2
