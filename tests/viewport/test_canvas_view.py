@@ -13,7 +13,8 @@ import pytest
 
 import viewer
 from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.controls.camera_controller import FOV_STEP, CameraController
+from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.controls.optics import FOV_STEP
 from viewer.viewport.preferences import Preferences
 
 SIZE = (24, 16)

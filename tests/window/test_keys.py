@@ -14,7 +14,7 @@ from tests.window.conftest import Hands, xdotool
 from viewer.film.files import image
 from viewer.film.tonemap import TONEMAPS, srgb8
 from viewer.options.table import OPTIONS
-from viewer.viewport.controls.camera_controller import FOV_STEP
+from viewer.viewport.controls.optics import FOV_STEP
 from viewer.viewport.frame_loop import ASLEEP
 
 Look = Callable[[Any], Any]

@@ -89,8 +89,8 @@ def devices(arguments: Namespace) -> bool:
     """``raystream devices``: the GPUs, and the values of ``auto`` there."""
     from viewer.cli.report import device_lines
     from viewer.renderer.device.tuning import load_tuning, tuning
-    from viewer.stream.gl.devices import devices as found
     from viewer.stream.gl.device import driver_name
+    from viewer.stream.gl.devices import devices as found
 
     if arguments.measure is not None:
         _measure(arguments)

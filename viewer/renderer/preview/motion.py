@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from viewer.stream.gl.stream import NamedStreams
 from viewer.denoise.records import FLOW, HISTORY, LIT, POINT
 from viewer.denoise.reprojection import MOST_MOVED, POSED_INPUTS, Changes
 from viewer.denoise.view import view_uniforms
@@ -26,7 +25,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import TablePass, table_pass_source
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
 
 LIGHT = frozenset(part("light"))  # options by which light falls otherwise
 

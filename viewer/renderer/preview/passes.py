@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from viewer.denoise.filter import Wavelets
-from viewer.stream.gl.stream import NamedStreams
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import FittedLight, Regression
 from viewer.denoise.reprojection import History
@@ -23,7 +22,7 @@ from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.programs.compiler import Batch
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
 from viewer.stream.jobs import returned
 
 PASSES: Declared = {
