@@ -24,8 +24,7 @@ from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.normals import with_normals
 from viewer.scene.hierarchy import compose
-from viewer.scene.mesh import Instance
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.stream.declare.kernel import Table
 from viewer.stream.gl.memory import BufferTexture
 

@@ -9,7 +9,6 @@ import deforming
 import numpy as np
 import pytest
 from deforming_scene import LAYERS, complex_scene
-from viewer.scene.mesh import Instance
 
 from tests.held import HELD, run_held
 from viewer import Renderer, Scene
@@ -21,7 +20,7 @@ from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import of_motion
 from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Instance, Mesh
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 

@@ -12,9 +12,9 @@ from picture_bytes import RANDOM, encoded
 
 from viewer.base.errors import ViewerError
 from viewer.formats.image import hdr, images, memory, png16
-from viewer.scene.texture import linear_from_srgb
 from viewer.formats.image.hdr_loops import DONE, OVERRUN, TRUNCATED, decode
 from viewer.formats.image.memory import ImageHeader, ImageMemory
+from viewer.scene.texture import linear_from_srgb
 
 
 def means(texels: np.ndarray, across: int, down: int) -> np.ndarray:
