@@ -25,7 +25,7 @@ def test_the_picture_comes_with_the_scene(tmp_path: Path) -> None:
     made = viewer.film.film.Film(*size)
     held = []
     for unit in tile_units(size, 1, 8):
-        recipe = pickle.loads(pickle.dumps(worker.Recipe("scene", settings, renderer.camera)))
+        recipe = pickle.loads(pickle.dumps(worker.RendererSpec("scene", settings, renderer.camera)))
         assert b"sky.exr" not in pickle.dumps(recipe)
         made.store(worker.trace(recipe, size, unit).film.records(), unit.left, unit.top)
         held.append(worker._PROCESS.renderer)
