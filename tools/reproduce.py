@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-o", "--output", type=Path, default=Path(FOLDER), metavar="FOLDER", help=f"else {FOLDER}")
     parser.add_argument("--from", dest="stored", type=Path, metavar="FOLDER", help="its measurements: none are made")
     parser.add_argument("--update", type=Path, metavar="FOLDER", help="its sections measured again, the page of all")
-    parser.add_argument("--timed", action="store_true", help="the sections that time; with --update their timings alone")
+    parser.add_argument("--timed", action="store_true", help="what is of a clock; with --update nothing else")
     parser.add_argument("--only", nargs="+", default=[], metavar="SECTION", help="these sections alone; see --list")
     parser.add_argument("--list", action="store_true", help="the sections, and the places in the papers")
     parser.add_argument("--device", type=int, help="the GPU by its number in 'raystream devices'")

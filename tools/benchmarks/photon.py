@@ -44,7 +44,9 @@ def run(options: Options) -> Result:
     names = ("GLASS BALL",) if options.quick else tuple(TABLE_6_1)
     data["stages"] = {name: stage_times(name, device, options.quick, data["runs"]) for name in names}
     data["tiles"] = {
-        name: tile_gains(name, device, options.quick, data["runs"]) for name in names if TABLE_6_1[name].quad is not None
+        name: tile_gains(name, device, options.quick, data["runs"])
+        for name in names
+        if TABLE_6_1[name].quad is not None
     }
     return Result(data, _tables(data))
 
@@ -57,7 +59,8 @@ def _timed(cases: Cases, runs: int) -> dict[str, dict[str, float]]:
     with cases as named:
         found = timed.measured(named, runs)["cases"]
     return {
-        name: {part: statistics.median(values) for part, values in each["parts"].items()} for name, each in found.items()
+        name: {part: statistics.median(values) for part, values in each["parts"].items()}
+        for name, each in found.items()
     }
 
 

@@ -38,7 +38,7 @@ class Context:
     device   : the OpenGL device by its number; None for the first.
     progress : called with a line about what is being made.
     stored   : measurements of before: nothing is measured, and neither a device nor scene data is needed.
-    before   : measurements of before, of which all but the timings are taken, and nothing else is measured that is there.
+    before   : measurements of before, from which all but the timings are taken, where they are there.
     kept     : the folder in ``folder`` for results until the report is whole.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -26,7 +27,7 @@ from .timed import Case
 
 MAPS = ("sort", "stencil")
 # Table 6.1 as this project would run it, and by the passes of the dissertation: every state a pass of its own, tiles of
-# 16 x 16 whose rays wait, as many calls of a loop in a pass as rays need: with one, as published, a picture takes minutes.
+# 16 x 16 whose rays wait; as many calls of a loop in a pass as rays need, since a picture takes minutes with one.
 FAST, PASSES = "fused", "unfused, tiles"
 WAYS: dict[str, dict[str, Any]] = {FAST: {}, PASSES: {"fuse": "none", "mask": "tiles"}}
 TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth"}
@@ -81,6 +82,27 @@ def stages(name: str, device: Device, quick: bool, way: str) -> Iterator[Mapping
 
 
 @contextmanager
+def builds(name: str, device: Device, quick: bool) -> Iterator[Mapping[str, Case]]:
+    """The map of a scene by sort, by stencil routing, and by routing with the photons read back first: seconds by
+    stage, behind which a picture of few pixels is made."""
+    with _given_back() as renderers:
+        ways = {"sort": {"photon_map": "sort"}, "stencil": {"photon_map": "stencil"}}
+        ways["read-back"] = {**ways["stencil"], "photon_points": "read-back"}
+        cases: dict[str, Case] = {}
+        for way, settings in ways.items():
+            renderer, _ = renderer_of(name, device, quick, **settings)
+            renderers.append(renderer)
+            cases[way] = lambda renderer=renderer: _built(renderer)
+        yield cases
+
+
+def _built(renderer: Renderer) -> dict[str, float]:
+    with renderer.sampler.timed() as times:
+        renderer.render((8, 8), spp=1)
+    return dict(times)
+
+
+@contextmanager
 def masks(
     name: str, device: Device, quick: bool, part: int, ways: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Case]]:
@@ -110,10 +132,14 @@ def sorts(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]
     """Random photons sorted by cell, and the first of every cell searched for: seconds of both, the passes of the sort,
     and 1 where the list is in order."""
     with device.current():
-        made = [(photons, PhotonSort(device, list_size(photons)), Stream(device, FIRST, cell_size(CELLS))) for photons in counts]
+        made = {
+            photons: (PhotonSort(device, list_size(photons)), Stream(device, FIRST, cell_size(CELLS)))
+            for photons in counts
+        }
     entries = {photons: random_entries(photons) for photons in counts}
 
-    def case(photons: int, sort: PhotonSort, first: Stream) -> dict[str, float]:
+    def case(photons: int) -> dict[str, float]:
+        sort, first = made[photons]
         with device.current():
             sort.list.write(entries[photons])
             device.wait()
@@ -121,9 +147,9 @@ def sorts(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]
             right = bool((np.diff(sort.list.read().ravel()["cell"]) >= 0).all())
         return {"sort": seconds[0], "search": seconds[1], "passes": sort.passes, "sorted": float(right)}
 
-    yield {f"{photons}": lambda each=each: case(*each) for photons, *_ in made for each in made if each[0] == photons}
+    yield {f"{photons}": partial(case, photons) for photons in counts}
     with device.current():
-        for _, sort, first in made:
+        for sort, first in made.values():
             sort.release()
             first.release()
 

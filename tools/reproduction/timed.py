@@ -1,7 +1,8 @@
 """Seconds of what a section times: cases in turns, each several times, by the clock and by the CPUs.
 
-Every timed number of the report comes from `keep`. One round first that does not count, as it compiles and builds; then
-rounds of all cases, so that a drift of the machine comes to all alike. Shown are the median, the least and the greatest.
+Every timed number of the report comes from `keep`. One round first that does not count, as it compiles and builds;
+then rounds of all cases, so that a drift of the machine comes to all alike. Shown are the median, the least and the
+greatest.
 """
 
 from __future__ import annotations
