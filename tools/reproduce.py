@@ -100,7 +100,8 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
     with Progress() as progress:
         lines = _Lines(progress)
         source = arguments.stored or arguments.update
-        stored = Measurements.read(source) if source is not None else None
+        option = "--from" if arguments.update is None else "--update"
+        stored = Measurements.read(source, option) if source is not None else None
         quick = arguments.quick if stored is None else bool(stored.head.get("quick"))
         folder, units = arguments.output, "none measured"
         if arguments.update is not None:

@@ -31,6 +31,7 @@ MAPS = ("sort", "stencil")
 FAST, PASSES = "fused", "unfused, tiles"
 WAYS: dict[str, dict[str, Any]] = {FAST: {}, PASSES: {"fuse": "none", "mask": "tiles"}}
 TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth"}
+AGAIN = "again"  # the same work a second time
 CELLS = 1 << 16  # of the grid that random photons are sorted by
 FEW = {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
 
@@ -130,7 +131,7 @@ def masks(
 @contextmanager
 def sorts(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]:
     """Random photons sorted by cell, and the first of every cell searched for: seconds of both, the passes of the sort,
-    and 1 where the list is in order."""
+    and 1 where the list is in order. The first number of photons once more as `AGAIN`."""
     with device.current():
         made = {
             photons: (PhotonSort(device, list_size(photons)), Stream(device, FIRST, cell_size(CELLS)))
@@ -147,7 +148,7 @@ def sorts(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]
             right = bool((np.diff(sort.list.read().ravel()["cell"]) >= 0).all())
         return {"sort": seconds[0], "search": seconds[1], "passes": sort.passes, "sorted": float(right)}
 
-    yield {f"{photons}": partial(case, photons) for photons in counts}
+    yield {f"{photons}": partial(case, photons) for photons in counts} | {AGAIN: partial(case, counts[0])}
     with device.current():
         for sort, first in made.values():
             sort.release()

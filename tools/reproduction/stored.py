@@ -117,8 +117,9 @@ class Measurements:
             write_beside(folder / PICTURES / name, picture)
 
     @classmethod
-    def read(cls, folder: Path) -> Measurements:
-        """Of a folder. Raises ViewerError where the file or a picture of it is not there, or damaged."""
+    def read(cls, folder: Path, option: str = "--from") -> Measurements:
+        """Of a folder, which ``option`` names. Raises ViewerError where the file or a picture of it is not there, or
+        damaged."""
         path = folder / FILE
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -130,7 +131,7 @@ class Measurements:
                         if isinstance(coded, dict) and "file" in coded:
                             made._pictures[coded["file"]] = (folder / PICTURES / coded["file"]).read_bytes()
         except FileNotFoundError as error:
-            raise ViewerError(f"--from {folder}", f"holds no {Path(error.filename).name}", _HINT) from None
+            raise ViewerError(f"{option} {folder}", f"holds no {Path(error.filename).name}", _HINT) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ViewerError(str(path), f"is damaged: {str(error) or type(error).__name__}", _HINT) from None
         return made

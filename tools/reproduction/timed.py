@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .model import OWN, Check
+
 if TYPE_CHECKING:
     from .context import Context
 
@@ -149,13 +151,23 @@ def _busy() -> float | None:
     return (sum(numbers) - sum(numbers[3:5])) / ticks  # less idle, and waiting for a disk
 
 
+def alike(what: str, one: Spread, two: Spread) -> Check:
+    """Whether the same work, timed twice in turns, took the same time; of a single run nobody can tell."""
+    medians = sorted((one.median, two.median))
+    ratio = medians[1] / max(medians[0], 1e-9)
+    if len(one.values) < 2:
+        return Check(OWN, what, "1", f"{ratio:.2f} apart", None, "not comparable: of a single run")
+    why = f"to {ALIKE:.0%} of the medians; beyond it the machine was disturbed, and the seconds beside say little"
+    return Check(OWN, what, "1", f"{ratio:.2f} apart", ratio <= 1 + ALIKE, why)
+
+
 def said(quiet: Iterable[Quiet]) -> str:
     """How the timed numbers of a section, or of the report, were made; empty without any."""
     each = list(quiet)
     if not each:
         return ""
     few, many = min(one.runs for one in each), max(one.runs for one in each)
-    runs = f"{many} runs" if few == many else f"{few} to {many} runs"
+    runs = ("one run" if many == 1 else f"{many} runs") if few == many else f"{few} to {many} runs"
     start, end = max(one.start for one in each), max(max(one.load) for one in each)
     others = [one.others for one in each if one.others is not None]
     text = f"{runs} in turns behind one that does not count: median (least to greatest); load average {start:g} at the"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -69,7 +69,7 @@ def flow_variants(context: Context) -> Iterator[Part]:
             Check(
                 OWN, "all need the same passes of kernels", "one number", sorted(passes), len(passes) == 1, "several"
             ),
-            _alike(times),
+            timed.alike("depth, query, timed twice in turns", times["depth, query"].wall, times[AGAIN].wall),
         ],
     )
     by_mask = {mask: times[f"{mask}, {count}"].median for mask, count in wanted if count == "query"}
@@ -103,14 +103,6 @@ def _pictures(context: Context, wanted: list[tuple[str, str]], edge: int) -> Ite
 
 def _ms(found: timed.Timed) -> str:
     return found.wall.of(lambda seconds: 1e3 * seconds).text()
-
-
-def _alike(times: Mapping[str, timed.Timed]) -> Check:
-    """The same work, timed twice in turns."""
-    one, two = times["depth, query"].median, times[AGAIN].median
-    ratio = max(one, two) / max(min(one, two), 1e-9)
-    why = f"to {timed.ALIKE:.0%} of the medians; beyond it the machine was disturbed, and its seconds say little"
-    return Check(OWN, "depth, query, timed twice", "1", f"{ratio:.2f} apart", ratio <= 1 + timed.ALIKE, why)
 
 
 def _run(context: Context, mask: str, count: str, edge: int) -> dict[str, Any]:

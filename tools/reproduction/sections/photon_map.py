@@ -72,6 +72,7 @@ def bitonic(context: Context) -> Iterator[Part]:
         printed = row["photons"] in SORT_PASSES
         kind, expected = (CLAIM, expected) if printed else (OWN, f"{expected} = k (k + 1) / 2")
         checks.append(Check(kind, what, expected, row["passes"], agrees, "another number of passes, or no order"))
+    checks.append(_alike(context, counts))
     yield Table(
         "The sort on this device",
         ("photons", "passes", "sort, ms", "binary search, ms"),
@@ -89,8 +90,18 @@ def bitonic(context: Context) -> Iterator[Part]:
         )
 
 
+def _sort_times(context: Context, counts: tuple[int, ...]) -> dict[str, timed.Timed]:
+    return timed.keep(context, ("sorts", counts), lambda: photon_cases.sorts(context.device, counts))
+
+
+def _alike(context: Context, counts: tuple[int, ...]) -> Check:
+    found, one = _sort_times(context, counts), str(counts[0])
+    what = f"the sort of {counts[0]:,} photons, timed twice in turns"
+    return timed.alike(what, found[one].parts["sort"], found[photon_cases.AGAIN].parts["sort"])
+
+
 def _sorts(context: Context, counts: tuple[int, ...]) -> list[dict[str, Any]]:
-    found = timed.keep(context, ("sorts", counts), lambda: photon_cases.sorts(context.device, counts))
+    found = _sort_times(context, counts)
     rows = []
     for photons in counts:
         parts = found[str(photons)].parts

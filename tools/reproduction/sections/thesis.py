@@ -82,8 +82,9 @@ def make(context: Context) -> Iterator[Part]:
     note = (
         f"Printed seconds; the thesis's processor is not named. Ours on {context.device_name}, averages over {long:g} "
         f"s of each run, a minute a scene; the camera turning by 2 degrees a frame, {DEPTH} levels; emulation: "
-        "the kernels in NumPy with compiled traversal, one after the other on the processor. Not comparable with ours in seconds: another device, other "
-        "cameras and materials, and a SAH tree where the thesis splits boxes in the middle."
+        "the kernels in NumPy with compiled traversal, one after the other on the processor. Not comparable with ours "
+        "in seconds: another device, other cameras and materials, and a SAH tree where the thesis "
+        "splits boxes in the middle."
     )
     yield Table("Table 2: seconds a frame", (*columns, *ours), seconds, note=note, checks=checks)
     note = "Printed, and beside it 1 / seconds of table 2 (derived). Ours is in the last columns."
