@@ -25,7 +25,7 @@ TILE = 16  # published
 EDGES = (1, 2, 4, 8, 16, 32, 64, 128)  # of tiles that are counted; of these are timed:
 TIMED_EDGES = (8, 16, 32, 64)
 SWEPT_PART = 4  # of the published width and height, where many tile sizes are timed
-RUNS = 3  # of these pictures, which take up to half a minute
+RUNS, SWEPT = 2, 3  # of pictures of up to half a minute each, and of the swept ones
 CLOSE = 0.25  # of a gain: photons, maximum radius and cameras are not published
 RADII = (0.5, 1.0, 2.0)  # times the maximum radius of this project
 SCENES = tuple(name for name, each in TABLE_6_1.items() if each.quad is not None)
@@ -56,7 +56,7 @@ def tiles(context: Context) -> Iterator[Part]:
         "computation mask that section 6.4.3 wishes for.",
         checks,
     )
-    swept = timed.keep(context, ("sweep", TIMED_EDGES), lambda: _sweep(context), RUNS, warm_up=False)
+    swept = timed.keep(context, ("sweep", TIMED_EDGES), lambda: _sweep(context), SWEPT, warm_up=False)
     yield Figure(
         "Tiles of other sizes",
         svg=_plot(counted, swept),
