@@ -14,6 +14,7 @@ from reproduction.simulators.counts import (
     published_program,
     words,
 )
+from reproduction.simulators.counts.photons import listed_sort
 
 from viewer.stream.analysis import spirv
 
@@ -143,6 +144,14 @@ def test_rows_for_the_cost_model_are_words_and_instructions_together() -> None:
     assert light[1:] == tuple(a + b for a, b in zip(held["light"], held["resolve"], strict=True))
     single = kernel_rows(linked, "MIMD", alone)
     assert single["Intersect"] == (alone["intersect"].branching, 0, 0, 11, 0, 0)
+
+
+@needs_compiler
+def test_the_published_sort_has_about_the_published_addresses() -> None:
+    """Table 6.2: 13 of Cg's. By hand from the rules: its place 1, the partner's side 4 and 2, its place 1, and 4 back,
+    where the quotient is shared."""
+    found = listed_sort()
+    assert (found.addresses, found.textures, found.all) == (12, 2, 29)
 
 
 def test_without_the_compiler_there_is_a_word(monkeypatch: pytest.MonkeyPatch) -> None:

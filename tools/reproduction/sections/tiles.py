@@ -208,7 +208,7 @@ def _best(swept: Mapping[str, Timed]) -> Check:
 
 
 def _plot(counted: Mapping[str, Any], swept: Mapping[str, Timed]) -> str:
-    figure, axes = plots.figure(6.4, 3.0)
+    figure, axes = plots.figure(7.6, 3.0)
     for color, (name, found) in zip(plots.COLORS, counted.items(), strict=False):
         axes.plot(EDGES, [found["gains"][str(edge)] for edge in EDGES], "-", color=color, label=f"{name}, fragments")
         theirs = _printed(TABLE_6_1[name])
@@ -219,7 +219,7 @@ def _plot(counted: Mapping[str, Any], swept: Mapping[str, Timed]) -> str:
     axes.set_xlabel("edge of a tile, pixels")
     axes.set_ylabel("gain over one quad")
     axes.set_ylim(bottom=0)
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return plots.svg(figure)
 
 
