@@ -148,10 +148,10 @@ def test_rows_for_the_cost_model_are_words_and_instructions_together() -> None:
 
 @needs_compiler
 def test_the_published_sort_has_about_the_published_addresses() -> None:
-    """Table 6.2: 13 of Cg's. By hand from the rules: its place 1, the partner's side 4 and 2, its place 1, and 4 back,
-    where the quotient is shared."""
+    """Table 6.2 of Purcell 2004: 13 by Cg; the same listing by the rules here is within a quarter."""
     found = listed_sort()
-    assert (found.addresses, found.textures, found.all) == (12, 2, 29)
+    assert abs(found.addresses - 13) <= 13 / 4 and found.textures == 2
+    assert found.bits == found.packing == 0
 
 
 def test_without_the_compiler_there_is_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
