@@ -14,6 +14,7 @@ from reproduction.simulators.counts import (
     published_program,
     words,
 )
+from reproduction.simulators.counts.photons import listed_sort
 
 from viewer.stream.analysis import spirv
 
@@ -143,6 +144,14 @@ def test_rows_for_the_cost_model_are_words_and_instructions_together() -> None:
     assert light[1:] == tuple(a + b for a, b in zip(held["light"], held["resolve"], strict=True))
     single = kernel_rows(linked, "MIMD", alone)
     assert single["Intersect"] == (alone["intersect"].branching, 0, 0, 11, 0, 0)
+
+
+@needs_compiler
+def test_the_published_sort_has_about_the_published_addresses() -> None:
+    """Table 6.2 of Purcell 2004: 13 by Cg; the same listing by the rules here is within a quarter."""
+    found = listed_sort()
+    assert abs(found.addresses - 13) <= 13 / 4 and found.textures == 2
+    assert found.bits == found.packing == 0
 
 
 def test_without_the_compiler_there_is_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
