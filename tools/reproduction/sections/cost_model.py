@@ -11,7 +11,7 @@ from reproduction.simulators.machines import stream_buffer
 from .. import measured, plots
 from ..context import Context
 from ..grades import OTHER_SCENE, beside
-from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
 
@@ -212,7 +212,7 @@ def _table(title: str, found: Mapping[str, Mapping[str, Cost]], checks: list[Che
     for name, each in found.items():
         values = derived(each)
         rows.append((name, *(f"{values[key]:.3g}" if values[key] < 0.01 else f"{values[key]:.3f}" for key in names)))
-    return Table(title, ("view", *names.values()), rows, note=note, checks=checks)
+    return Table(title, ("view", *names.values()), rows, note=note, checks=checks, own=OURS)
 
 
 def _by_kernel(
@@ -327,4 +327,5 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
         note="Not simulated by the authors: 128 kB hold rays with their records; the longer queue is served, all of "
         "it; each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than "
         "MIMD.",
+        own=OURS,
     )

@@ -16,8 +16,9 @@ from viewer.stream.declare.limits import LIMITS, rounded
 
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
-from ..model import ARITHMETIC, NOT_EXAMINED, OWN, AbsentError, Check, Conclusion, Figure, Part, Table
-from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, TABLE_5_3, VIEWS
+from ..grades import exact, unprinted
+from ..model import ARITHMETIC, NOT_EXAMINED, OURS, OWN, AbsentError, Cell, Check, Conclusion, Figure, Part, Table
+from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
 from ..registry import section
 from ..shown import webp
 
@@ -51,8 +52,8 @@ def limits(context: Context) -> Iterator[Part]:
 
 def _table() -> Table:
     rows: list[tuple[Any, ...]] = []
-    for what in ("about", "floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
-        rows.append((what, *(getattr(LIMITS[year], what) for year in YEARS)))
+    for what in ("floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
+        rows.append((what, *(_limit(year, what) for year in YEARS)))
     most = LIMITS["2004"].integers
     whole = np.arange(4 * most, dtype=np.float32)
     exact = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
@@ -94,12 +95,18 @@ def _table() -> Table:
         ),
     )
     note = (
-        "integers: records that an address reaches; outputs: RGBA textures of a pass, one with more is drawn several "
-        "times, all from what was there before; texture: edge; instructions: arithmetic; fetches: levels of dependent "
-        "ones. Arithmetic is of 32 bits; streams and memories are rounded when they are written. Instructions and "
-        "fetches beyond the limits are told, here and by the command, and run all the same."
+        f"2002: {LIMITS['2002'].about}; 2004: {LIMITS['2004'].about}. integers: records that an address reaches; "
+        "outputs: RGBA textures of a pass, one with more is drawn several times, all from what was there before; "
+        "texture: edge; instructions: arithmetic; fetches: levels of dependent ones. Arithmetic is of 32 bits; streams "
+        "and memories are rounded when they are written. Instructions and fetches beyond the limits are told, here and "
+        "by the command, and run all the same."
     )
     return Table("What they are", ("", *YEARS), rows, note, checks)
+
+
+def _limit(year: str, what: str) -> Cell:
+    ours = getattr(LIMITS[year], what)
+    return exact(LIMITS_PRINTED[year][what], ours) if what in LIMITS_PRINTED[year] else unprinted(ours)
 
 
 def _scenes(context: Context) -> Iterator[Part]:
@@ -119,7 +126,7 @@ def _scenes(context: Context) -> Iterator[Part]:
         rows.append((name, found["grid"], *columns, *fits))
     heads = ("scene", "grid", "triangles", "vertices", "voxels", "list entries", *(f"too many for {y}" for y in YEARS))
     note = "Vertices and triangles are tables of their own here; the published list of a voxel names its triangles."
-    yield Table("Scenes", heads, rows, note)
+    yield Table("Scenes", heads, rows, note, own=OURS)
     yield from absent
 
 
@@ -161,7 +168,7 @@ def _kernels(context: Context) -> Table:
         f"Of 2004 {LIMITS['2004'].instructions} arithmetic instructions and {LIMITS['2004'].fetches} levels of fetches "
         f"are allowed: {over} kernels are too long for one pass of then. A card of 1,024 instructions takes all."
     )
-    return Table("Kernels", heads, rows, note)
+    return Table("Kernels", heads, rows, note, own=OURS)
 
 
 def _pictures(context: Context, name: str) -> Iterator[Part]:
@@ -210,7 +217,7 @@ def _pictures(context: Context, name: str) -> Iterator[Part]:
         ),
     )
     rows = [(year, f"{made['means'][year]:.6f}") for year in ("none", *YEARS)]
-    yield Table(f"Cornell box, {name}, {edge} x {edge}", ("--limits", "mean radiance"), rows, "", checks)
+    yield Table(f"Cornell box, {name}, {edge} x {edge}", ("--limits", "mean radiance"), rows, "", checks, own=OURS)
     yield Figure(
         f"Cornell box, {name}: as it is, and with 24 bits",
         png=made["picture"],

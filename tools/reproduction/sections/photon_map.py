@@ -14,14 +14,18 @@ from viewer.photons.sort import list_size
 
 from .. import plots
 from ..context import Context
+from ..grades import beside, exact, unprinted
 from ..memory_drawings import draw_photon_memory
-from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Check, Conclusion, Figure, Listing, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Cell, Check, Conclusion, Figure, Listing, Part, Table, Text
 from ..published.chapter6 import READ_BACK_SHARE, SORT_PASSES, STENCIL_EDGES
 from ..registry import section
 
+BUS = "not comparable: another bus, and without a GPU no bus at all"
 SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of their lists
 # By cell: two in the point's own, one beyond the maximum radius, one that widens the radius, one beyond it, one within.
 DRAWN = np.array([[1.8, 1.5], [1.5, 1.1], [0.2, 0.4], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]])
+MIXED_UP = "m and its square were mixed up: 65,536 cells need m = 4"
+FULL = 255  # of a stencil of eight bits
 POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
 
 
@@ -70,9 +74,10 @@ def bitonic(context: Context) -> Iterator[Part]:
     yield Table(
         "The sort on this device",
         ("photons", "passes", "sort, ms", "binary search, ms"),
-        [(f"{row['photons']:,}", row["passes"], row["ms"], row["search_ms"]) for row in rows],
+        [(f"{row['photons']:,}", _sorted(row), row["ms"], row["search_ms"]) for row in rows],
         "Random cells of 65,536. The search finds the first photon of every cell in a single pass.",
         checks,
+        own=("sort, ms", "binary search, ms"),
     )
     sorted_ = [check for check in checks if check.kind == CLAIM]
     if sorted_:
@@ -82,6 +87,11 @@ def bitonic(context: Context) -> Iterator[Part]:
             [check.passed for check in sorted_],
             f"{sorted_[0].ours} on this device, sorted",
         )
+
+
+def _sorted(row: dict[str, Any]) -> Cell:
+    printed = SORT_PASSES.get(row["photons"])
+    return unprinted(row["passes"]) if printed is None else exact(printed, row["passes"])
 
 
 def _passes(elements: int) -> int:
@@ -136,7 +146,11 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         texels = edge * edge
         kept = len(set(route(texels, edge, wraps).tolist()) - {-1})
         name = "increment and wrap" if wraps else "increment"
-        rows.append((f"m = {edge}, {name}", texels, kept, (1024 // edge) ** 2))
+        cells = (1024 // edge) ** 2
+        printed = exact(STENCIL_EDGES[1], cells, MIXED_UP) if edge == STENCIL_EDGES[0] else unprinted(cells)
+        held = f"{name}: a texel that has come to {FULL} stays there and takes every later photon"
+        left = exact(texels, kept, held) if edge in (2, STENCIL_EDGES[0]) else unprinted(kept)
+        rows.append((f"m = {edge}, {name}", texels, left, printed))
         if edge < 16:
             what = f"m = {edge}: of m^2 = {texels} photons of a cell as many texels are filled"
             checks.append(Check(CLAIM, what, texels, kept, kept == texels, NOT_EXAMINED))
@@ -150,8 +164,9 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         "Photons that are left of m^2 in a cell, and cells of a buffer of 1024 x 1024",
         ("routing", "photons", "left", "cells"),
         rows,
-        "65,536 cells, as printed, need m = 4.",
+        "Printed are m = 2 (figure 6.5) and m = 16, and that a cell keeps m^2 photons.",
         checks,
+        own=("photons",),
     )
     yield Conclusion(
         "D 6.2.2, P3 2.2.2",
@@ -161,7 +176,7 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     )
     cells = (1024 // STENCIL_EDGES[0]) ** 2
     what = f"cells of a buffer of 1024 x 1024 with m = {STENCIL_EDGES[0]}"
-    same, why = cells == STENCIL_EDGES[1], "m and its square were mixed up: 65,536 cells need m = 4"
+    same, why = cells == STENCIL_EDGES[1], MIXED_UP
     yield Check(ARITHMETIC, what, f"{STENCIL_EDGES[1]:,}", f"{cells:,}", same, why)
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
     found = context.keep(("read back", counts), lambda: read_backs(context.device, counts, 1 if context.quick else 3))
@@ -174,9 +189,9 @@ def stencil_routing(context: Context) -> Iterator[Part]:
                 row["stored"],
                 1e3 * row["fetch"],
                 1e3 * row["read-back"],
-                f"{row['reading'] / row['read-back']:.0%}",
+                beside(share, f"{row['reading'] / row['read-back']:.0%}", BUS),
             )
-            for row in found
+            for row, share in zip(found, _shares(len(found)), strict=True)
         ],
         "The vertex program fetches the photons itself, as the authors wished; a read-back is there to be compared.",
         [
@@ -186,10 +201,11 @@ def stencil_routing(context: Context) -> Iterator[Part]:
                 f"published: {READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many",
                 f"{row['reading'] / row['read-back']:.0%}",
                 None,
-                "another bus, and without a GPU no bus at all",
+                BUS,
             )
             for row in found
         ],
+        own=("stored", "build by fetch, ms", "with read-back, ms"),
     )
     shares = [row["reading"] / row["read-back"] for row in found]
     if len(shares) > 1:
@@ -199,6 +215,11 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             [None],
             f"here {', '.join(f'{each:.0%}' for each in shares)}, without a GPU's bus",
         )
+
+
+def _shares(runs: int) -> list[str | None]:
+    """The read-back's published share of few photons, and of many; none of numbers between."""
+    return [READ_BACK_SHARE[0], *[None] * (runs - 2), READ_BACK_SHARE[1]][:runs]
 
 
 def _routing() -> str:

@@ -16,7 +16,7 @@ from viewer.scene.builtin.caustics import PUBLISHED
 from ..context import Context
 from ..counted import faults
 from ..grades import OTHER_DEVICE, beside, exact, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
 
@@ -79,7 +79,7 @@ def photon_settings(context: Context) -> Iterator[Part]:
     heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
     note = "" if not context.quick else "Photons are counted without --quick."
     yield Table("Settings, of the preset 2003", heads, rows, note, checks)
-    yield Table("What the papers leave open", ("what", "papers", "here"), OPEN)
+    yield Table("What the papers leave open", ("what", "papers", "here"), OPEN, own=OURS)
     yield from faults("D 6.3.1")
 
 

@@ -11,13 +11,15 @@ import viewer
 
 from .. import measured
 from ..context import Context
-from ..model import ARITHMETIC, AbsentError, Check, Conclusion, Part, Table
+from ..grades import NOT_RUN, beside, unprinted
+from ..model import ARITHMETIC, AbsentError, Cell, Check, Conclusion, Part, Table
 from ..published.chapter5 import RATES
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
 from ..timed import median_seconds
 
 RUNS = 5
+RATIO = "the claim is that CUDA is better in every type of copy; the ratio is that of the printed numbers"
 MACHINES = ("multipass", "singlepass")
 # As the papers cast: a grid, one call of a kernel a pass where passes are.
 SETTINGS: dict[str, Any] = {"program": "cast", "accel": "grid"}
@@ -28,7 +30,12 @@ def copies(context: Context) -> Iterator[Part]:
     """Of 32 MiB, into a buffer of the device, out of it, and to another."""
     found = context.keep(("copies", COPIED), lambda: copied(context))
     rows = [
-        (kind, theirs["CUDA"], theirs["OpenCL"], round(found[kind]), f"{theirs['CUDA'] / theirs['OpenCL']:.2f}")
+        (
+            kind,
+            *(beside(theirs[by], None, NOT_RUN) for by in ("CUDA", "OpenCL")),
+            round(found[kind]),
+            Cell("> 1", f"{theirs['CUDA'] / theirs['OpenCL']:.2f}", theirs["CUDA"] > theirs["OpenCL"], RATIO),
+        )
         for kind, theirs in BANDWIDTH.items()
     ]
     faster = [kind for kind, theirs in BANDWIDTH.items() if theirs["CUDA"] < theirs["OpenCL"]]
@@ -48,6 +55,8 @@ def copies(context: Context) -> Iterator[Part]:
                 f"by the figure's own numbers not {' and '.join(faster)}",
             )
         ],
+        heads={"CUDA / OpenCL": ("claimed", "derived")},
+        own=("ours, OpenGL",),
     )
     yield Conclusion(
         "T 8, fig. 8-1",
@@ -89,7 +98,8 @@ def rates(context: Context) -> Iterator[Part]:
         for machine in MACHINES:
             key = ("rays a second", machine, edge)
             speed = context.keep(key, lambda machine=machine: cast(context, machine, edge))
-            rows.append((f"ours, {machine}", f"{context.device_name}", _short(speed * work["t"]), _short(speed)))
+            both = (unprinted(_short(each)) for each in (speed * work["t"], speed))
+            rows.append((f"ours, {machine}", f"{context.device_name}", *both))
     except AbsentError as error:
         yield error.part
     yield Table(
@@ -99,6 +109,7 @@ def rates(context: Context) -> Iterator[Part]:
         note=f"Ours: eye rays of the bunny on its ground, {edge} x {edge}, a grid of 64 voxels along the shortest "
         "side, shading included, rendering again what is compiled and built; tests are rays by t of figure 5.2. "
         "D's and P2's tests are of the kernel alone.",
+        own=("on",),
     )
 
 
@@ -129,7 +140,8 @@ DEVICES = {
 def _published(name: str, value: float | tuple[float, float]) -> tuple[Any, ...]:
     who, device = next(text for part, text in DEVICES.items() if part in name)
     text = " to ".join(_short(each) for each in value) if isinstance(value, tuple) else _short(value)
-    return (who, device, text, None) if "tests" in name else (who, device, None, text)
+    there = beside(text, None, NOT_RUN)
+    return (who, device, there, None) if "tests" in name else (who, device, None, there)
 
 
 def _short(value: float) -> str:

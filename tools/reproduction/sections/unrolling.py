@@ -12,7 +12,7 @@ from reproduction.simulators.machines import unrolled, workload
 
 from .. import measured, plots
 from ..context import Context
-from ..model import CLAIM, NOT_EXAMINED, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, NOT_EXAMINED, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
 from ..registry import section
 
@@ -150,6 +150,7 @@ def _table(found: dict[str, dict[str, list[float]]]) -> Table:
         "more fetch nothing; all loads: every call loads and stores its streams. An unrolled kernel is the MIMD "
         "machine's so many times, and once what SIMD's takes more.",
         checks=[check for name, each in found.items() for check in checks(name, each)],
+        own=OURS,
     )
 
 
