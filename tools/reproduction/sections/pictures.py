@@ -61,8 +61,8 @@ def scenes(context: Context) -> Iterator[Part]:
         ("view", "triangles", "grid", "voxels v", "tests t", "shaded s", "passes P", "MB"),
         rows,
         note=f"v, t, s: voxels pierced, triangles tested and hits shaded of an eye ray, on average; P: passes of the "
-        f"SIMD machine. {pixels} eye rays; published 1024 x 1024. Voxels along the edges are sorted, as y is the shortest side here. MB: of textures as in "
-        "figure 5.1, voxels, lists, corners, normals and colours.",
+        f"SIMD machine. {pixels} eye rays; published 1024 x 1024. Voxels along the edges of the grid are sorted, as y "
+        "is the shortest side here. MB: of textures as in figure 5.1, voxels, lists, corners, normals and colours.",
         own=("MB",),
         checks=[
             Check(
