@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from benchmarks.photon import renderer_of
 
-from reproduction.photon_stages import stage_seconds
+from reproduction.photon_stages import STAGES, stage_seconds
+from viewer.renderer.device.tile_job import PICTURE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.caustics import PUBLISHED
 
@@ -24,6 +26,7 @@ from ..registry import section
 STORED = 0.05
 SENT = f"to {100 * STORED:.0f} %: as many photons are sent as store about the number printed in thousands"
 ALL = 0.99  # of the pixels
+MAP = STAGES[:2]  # tracing photons, building their map
 FOOTPRINT = 4  # m of stencil routing here
 OPEN = (
     (
@@ -163,7 +166,14 @@ def _ends(context: Context, name: str, scale: int) -> dict[str, float]:
     }
 
 
-@section("interactive", paper="D 6.3.4, P3 3.4", title="Moving lights and geometry", order=5)
+MOVED = {
+    "light": "the lamp",
+    "geometry": "the ball",
+    "camera": "the eye: photons and map are kept",
+}
+
+
+@section("interactive", paper="D 6.3.4, P3 3.4", title="Moving lights, geometry and camera", order=5)
 def interactive(context: Context) -> Iterator[Part]:
     """Photons, map and picture anew, in windows of both sizes."""
     rows, made = [], []
@@ -180,12 +190,55 @@ def interactive(context: Context) -> Iterator[Part]:
         "pixel. The size is 160 x 160 in P3 and 256 x 256 in D, with the same time."
         + (" A quarter of that, with few photons." if context.quick else ""),
     )
+    yield from _moves(context)
     yield Conclusion(
         "D 6.3.4, P3 3.4",
         "Light and geometry can be moved live: rebuilt and converged in one or two seconds.",
         [None],
         f"here {', '.join(f'{each:.3g} s' for each in made)} on {context.device_name}, of today",
     )
+
+
+def _moves(context: Context) -> Iterator[Part]:
+    """What is made anew after each kind of move, in the larger window."""
+    edge = WINDOWS["D"] // 4 if context.quick else WINDOWS["D"]
+    rows, checks = [], []
+    for what, named in MOVED.items():
+        found = context.keep(("moved", what, edge), lambda what=what: _after(context, what, edge))
+        rows.append(
+            (f"{what}: {named}", *(f"{found.get(stage, 0.0):.3g}" for stage in (*MAP, PICTURE)), found["whole"])
+        )
+        traced, expected = MAP[0] in found, what != "camera"
+        words = {True: "traced again", False: "kept"}
+        why = "photons depend on lights and geometry alone"
+        checks.append(Check(OWN, f"{what} moved: photons", words[expected], words[traced], traced == expected, why))
+    yield Table(
+        f"GLASS BALL, {edge} x {edge}: seconds of the next picture, by what moved",
+        ("moved", "photons", "map", "picture", "whole"),
+        rows,
+        note="Whole: by the clock, with what the host does between; programs are compiled before.",
+        checks=checks,
+        own=OURS,
+    )
+
+
+def _after(context: Context, what: str, edge: int) -> dict[str, float]:
+    """Seconds of the stages of a picture after a move, and of all of it."""
+    renderer, _ = renderer_of("GLASS BALL", context.device, context.quick)
+    renderer.render((edge, edge), spp=1)
+    if what == "camera":
+        x, y, z = renderer.camera.origin
+        renderer.update(camera=replace(renderer.camera, origin=(x + 0.05, y, z)))
+    else:
+        _move(renderer, "lamp" if what == "light" else "ball")
+    executor = renderer.sampler.scene.executor
+    executor.times = {}
+    began = perf_counter()
+    renderer.render((edge, edge), spp=1)
+    found = {**executor.times, "whole": perf_counter() - began}
+    executor.times = None
+    renderer.release()
+    return found
 
 
 def _anew(context: Context, edge: int) -> float:
@@ -196,10 +249,10 @@ def _anew(context: Context, edge: int) -> float:
     return seconds
 
 
-def _move(renderer: Renderer) -> None:
-    """The lamp a little to the side."""
+def _move(renderer: Renderer, name: str = "lamp") -> None:
+    """An instance a little to the side."""
     scene = renderer.scene
-    place = next(k for k, each in enumerate(scene.instances) if each.name == "lamp")
+    place = next(k for k, each in enumerate(scene.instances) if each.name == name)
     turned = np.array(scene.instances[place].transform, float)
     turned[0, 3] += 0.02
     instances = [replace(each, transform=turned) if k == place else each for k, each in enumerate(scene.instances)]

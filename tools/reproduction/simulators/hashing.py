@@ -1,5 +1,5 @@
-"""Stencil routing into a table of cells: what is kept, and what becomes of power, with a place of the table for each cell
-or with a hash that lets several cells share one.
+"""Stencil routing into a table of cells: what is kept, and what becomes of power, where each cell has its own place and
+where a hash lets several cells share one.
 
 Sources: T. J. Purcell, "Ray Tracing on a Stream Processor" (2004), sections 6.2.2 and 6.4.4; the hash is the device's
 (M. Jarzynski and M. Olano, "Hash Functions for GPU Rendering", 2020, pcg4d).
