@@ -173,6 +173,6 @@ LOOPS = (
 def draw_loop(number: int) -> str:
     """A loop over passes, one of `LOOPS`."""
     title, boxes, text = LOOPS[number]
-    top = 34.0
-    parts = [label(12, 18, title, 12), *row(boxes, top), *back(0, len(boxes) - 1, top, text)]
+    top = 14.0
+    parts = [*row(boxes, top), *back(0, len(boxes) - 1, top, text)]
     return document(parts, _width(len(boxes)), top + HEIGHT + 38, title)
