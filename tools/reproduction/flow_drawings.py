@@ -116,7 +116,7 @@ def draw_fragment_processor() -> str:
         ("position, attributes", "interpolated over the quad"),
         ("constants", "uniforms"),
         ("textures", f"{day.samplers} at most, {day.fetches} levels deep"),
-        ("registers", "lost behind the fragment"),
+        ("registers", "lost after the fragment"),
     )
     parts: list[str] = []
     top, tall = 14.0, HEIGHT + 10

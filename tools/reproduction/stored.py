@@ -99,8 +99,10 @@ class Measurements:
 
     def write(self, folder: Path) -> None:
         """The file and its pictures. Raises ViewerError."""
-        data = {**self.head, "made": self._made, "units": {name: self._units[name] for name in sorted(self._units)}}
-        write_beside(folder / FILE, (json.dumps(data, indent=0, sort_keys=True) + "\n").encode())
+        units = {name: dict(sorted(self._units[name].items())) for name in sorted(self._units)}
+        data = {**self.head, "made": dict(sorted(self._made.items())), "units": units}
+        # Values keep the order of their keys, by which sections lay out tables.
+        write_beside(folder / FILE, (json.dumps(data, indent=0) + "\n").encode())
         for name, picture in self._pictures.items():
             write_beside(folder / PICTURES / name, picture)
 

@@ -151,7 +151,7 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "D 2.1.2, 2.2",
         "One source for several machines.",
         "I. Buck et al., Brook for GPUs: Stream Computing on Graphics Hardware, ACM Transactions on Graphics 23 (3), "
-        "2004; CUDA (2007), OpenCL (2008), SYCL (2014).",
+        "2004; CUDA (2007), OpenCL (2008), SYCL (2015).",
         "One program, run a kernel per pass or as a single pass, at any stage of fusion.",
     ),
     (

@@ -94,7 +94,7 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
     radeon = HARDWARE[RADEON]["instructions"] / HARDWARE[RADEON]["bytes"]
     ratio = simd.instructions_per_byte / radeon
     match = 1 / MATCH <= ratio <= MATCH
-    inside = f"instructions per byte over the Radeon's {radeon:.3f}; {MATCH:g} times either way counts as a match"
+    inside = f"to {MATCH:g} times either way: instructions per byte over the Radeon's {radeon:.3f}"
     if not match:
         share = simd.bytes_by_type["state"] / simd.total_bytes
         inside += f"; {100 * share:.0f} % of the bytes are states, read for all rays in every pass"
@@ -109,7 +109,7 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
             "most of the bytes",
             f"{100 * loop:.0f} % of the kernels' bytes",
             loop > 0.5,
-            "other kernels move more",
+            "the bound is half of the bytes",
         ),
         Check(
             kind,

@@ -137,7 +137,7 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     """Photons drawn over a cell's texels, of which the stencil lets one pass."""
     note = (
         "Left: without a stencil each covers all texels, and the last is left. Right: the stencil before each, "
-        "and the photons behind the last one; where it is 3 the photon passes, and all texels are incremented."
+        "and the photons after the last one; where it is 3 the photon passes, and all texels are incremented."
     )
     alt = "grids of two by two texels with their stencil values and the photons that are in them"
     yield Figure("Figure 6.5: three photons of one cell of 2 x 2 texels", svg=_routing(), note=note, alt=alt)
@@ -229,7 +229,7 @@ def _routing() -> str:
     frames: list[tuple[str, Any, Any]] = [("no stencil", None, route(3, 2, stencil=False))]
     for photon in range(3):
         frames.append((f"before photon {photon + 1}", values + photon, route(photon, 2)))
-    frames.append(("behind the last", values + 3, route(3, 2)))
+    frames.append(("after the last", values + 3, route(3, 2)))
     frames.insert(1, ("", None, None))
     for axis, (title, stencil, held) in zip(axes, frames, strict=True):
         axis.axis("off")
@@ -268,7 +268,7 @@ def knn_grid(context: Context) -> Iterator[Part]:
         f"Figure 6.6, drawn for k = {WANTED}",
         svg=_search(steps),
         note="Filled: added; hollow: rejected, by the maximum radius (dashed) and as k have been counted. The "
-        "full circle is the radius behind the step.",
+        "full circle is the radius after the step.",
         alt="the point among nine cells with photons, step by step",
     )
     counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)

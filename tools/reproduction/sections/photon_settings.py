@@ -40,7 +40,7 @@ OPEN = (
     (
         "End of the search",
         "k counted, or the maximum radius; not whether nearer photons are still looked for",
-        "--estimate published, our reading: behind the shell of the k-th; --estimate nearest looks on",
+        "--estimate published, our reading: after the shell of the k-th; --estimate nearest looks on",
     ),
     ("Normalisation", "not given", "Jensen's: BSDF times power over pi r^2, r of the farthest photon counted"),
     ("Photons straight from a light", "not said", "not stored, since shadow rays bring that light"),
@@ -111,7 +111,7 @@ def search_end(context: Context) -> Iterator[Part]:
     found = context.keep(("search end", name, scale), lambda: _ends(context, name, scale))
     yield Text(
         "The text has the search go on until k photons are counted or the maximum radius is reached, and says that it "
-        "finds all photons in a sphere. Read to the word, it ends behind the shell in which the k-th photon was "
+        "finds all photons in a sphere. Read to the word, it ends after the shell in which the k-th photon was "
         "counted "
         "(our reading, --estimate published). The other reading goes on until the next shell lies beyond the radius "
         "(--estimate nearest). The papers do not say which was run."
@@ -122,7 +122,7 @@ def search_end(context: Context) -> Iterator[Part]:
         "all: every photon in a sphere around the query",
         f"{found['same']:.1%}",
         found["same"] > ALL,
-        "it ends behind the shell in which k are counted: nearer photons lie in cells not yet visited",
+        "it ends after the shell in which k are counted: nearer photons lie in cells not yet visited",
     )
     yield Check(
         CLAIM,

@@ -54,7 +54,7 @@ def scenes(context: Context) -> Iterator[Part]:
         largest = max(largest, found["megabytes"])
     if not rows:
         return
-    pixels, (least, most) = "x".join(map(str, measured.size(context))), TEXTURES
+    pixels, (least, most) = " x ".join(map(str, measured.size(context))), TEXTURES
     within = least <= largest <= most
     yield Table(
         "Scenes, and what a ray does in them",

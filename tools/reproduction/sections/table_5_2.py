@@ -206,7 +206,7 @@ def _oracles(found: dict[str, dict[str, Any]]) -> Table:
     rows, checks = [], []
     for name, kept in found.items():
         bound = max(1, kept["rows"]["naive"]["max_steps"] + kept["rows"]["naive"]["max_tests"])
-        over = (f"{(row['total'] - OTHER_PASSES) / bound:.2f}" for row in kept["rows"].values())
+        over = (f"{(row['total'] - OTHER_PASSES) / bound:.2f}" for row in (kept["rows"][oracle] for oracle in ORACLES))
         rows.append((name, bound, *over, f"{kept['best'] / bound:.2f}"))
         checks += oracle_checks(name, kept)
     return Table(
@@ -224,9 +224,7 @@ def _curves(found: dict[str, dict[str, Any]]) -> Figure:
     figure, axes = plots.figure(6.6, 3.2)
     for name, kept in found.items():
         bound = max(1, kept["rows"]["naive"]["max_steps"] + kept["rows"]["naive"]["max_tests"])
-        axes.plot(
-            [int(s) for s in kept["shares"]], [n / bound for n in kept["shares"].values()], marker=".", label=name
-        )
+        axes.plot(SHARES, [kept["shares"][str(share)] / bound for share in SHARES], marker=".", label=name)
     axes.axvline(20, color="0.6", linestyle="--", linewidth=0.8)
     axes.set_yscale("log")
     axes.set_yticks([1, 2, 5, 10, 20], labels=["1", "2", "5", "10", "20"])

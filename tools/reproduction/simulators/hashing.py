@@ -18,7 +18,7 @@ class Routed:
     """Photons routed into a table.
 
     cells, places : that hold photons. shared : share of those cells that share their place with another. lost : share
-    of the photons that are not kept. empty : share of the cells none of whose photons is kept. total : power behind
+    of the photons that are not kept. empty : share of the cells none of whose photons is kept. total : power after
     the redistribution over the power before. apart : by how much the power of a cell is off, as a share of all power,
     where photons are scaled by what came to their place; own : where by what came of their own cell.
     """
