@@ -137,14 +137,19 @@ def cast(context: Context, machine: str, edge: int) -> float:
 
 def at_best(context: Context, machine: str, triangles: int, edge: int) -> float:
     """Rays a second that each test all of some triangles behind one another, in a grid of one voxel."""
-    corners = np.tile(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), (triangles, 1))
-    corners[:, 2] = -np.repeat(np.arange(triangles) / triangles, 3)
-    scene = viewer.Scene.from_triangles(corners, np.arange(3 * triangles).reshape(-1, 3))
-    camera = Camera((0.3, 0.3, 4.0), (0.3, 0.3, 0.0), fov=4.0)  # all rays hit all of them
-    renderer = viewer.Renderer(scene, device=context.device, machine=machine, grid=1, camera=camera, **SETTINGS)
+    renderer = stacked(context, machine, triangles)
     seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
     renderer.release()
     return edge * edge / seconds
+
+
+def stacked(context: Context, machine: str, triangles: int) -> viewer.Renderer:
+    """Triangles behind one another, all in one voxel and in the way of every ray."""
+    corners = np.tile(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), (triangles, 1))
+    corners[:, 2] = -np.repeat(np.arange(triangles) / triangles, 3)
+    scene = viewer.Scene.from_triangles(corners, np.arange(3 * triangles).reshape(-1, 3))
+    camera = Camera((0.3, 0.3, 4.0), (0.3, 0.3, 0.0), fov=4.0)
+    return viewer.Renderer(scene, device=context.device, machine=machine, grid=1, camera=camera, **SETTINGS)
 
 
 DEVICES = {
