@@ -139,9 +139,10 @@ def test_viewpoints_go_around_turn_and_shift() -> None:
 def test_a_range_says_whether_the_published_value_lies_in_it() -> None:
     view = VIEWS[measured.BUNNY]
     each = [[view.v - 1, 5.0, 0.5, 900.0], [view.v + 1, 6.0, 0.7, 1000.0], [view.v, 6.5, 0.6, 950.0]]
-    cells = [viewpoints._cell(measured.BUNNY, key, each) for key in viewpoints.KEYS]
-    assert ["within" in cell.reason for cell in cells] == [True, False, False, False]
-    assert cells[1].ours == "5.0 / 6.0 / 6.5" and cells[3].ours == "900 / 950 / 1000"
+    found = [viewpoints._range(measured.BUNNY, key, each) for key in viewpoints.KEYS]
+    assert ["within" in cell.reason for _, cell, _ in found] == [True, False, False, False]
+    assert (found[1][0], found[1][1].ours, found[1][2]) == ("5.0", "6.0", "6.5")
+    assert (found[3][0], found[3][1].ours, found[3][1].published) == ("900", "950", view.passes)
 
 
 # -- best rates, and moves ---------------------------------------------------------------------------------------------

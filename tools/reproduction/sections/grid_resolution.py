@@ -111,7 +111,14 @@ def _table(found: dict[str, dict[int, dict[str, Any]]], edge: int) -> Table:
             shown = (f"{numbers['SIMD']:,.0f}", f"{numbers['bytes']:,.0f}", f"{numbers['MIMD']:,.0f}")
             ratio = f"{numbers['ratio']:.2f} : 1"
             published = "the published one" if voxels == measured.SOURCES[name].grid else ""
-            worked = (f"{at_['v']:.1f}", f"{at_['t']:.1f}", at_["P"], *shown, ratio, f"{at_['megabytes']:.0f}")
+            worked = (
+                f"{at_['v']:.1f}",
+                f"{at_['t']:.1f}",
+                at_["P"],
+                *shown,
+                ratio,
+                f"{at_['megabytes']:.{0 if at_['megabytes'] >= 10 else 1}f}",
+            )
             rows.append((name, at_["grid"], *worked, "; ".join(filter(None, (published, marks and f"least {marks}")))))
     return Table(
         "What a ray does and costs, by resolution",

@@ -205,9 +205,8 @@ def _moves(context: Context) -> Iterator[Part]:
     rows, checks = [], []
     for what, named in MOVED.items():
         found = context.keep(("moved", what, edge), lambda what=what: _after(context, what, edge))
-        rows.append(
-            (f"{what}: {named}", *(f"{found.get(stage, 0.0):.3g}" for stage in (*MAP, PICTURE)), found["whole"])
-        )
+        seconds = (f"{found.get(stage, 0.0):.3g}" for stage in (*MAP, PICTURE, "whole"))
+        rows.append((f"{what}: {named}", *seconds))
         traced, expected = MAP[0] in found, what != "camera"
         words = {True: "traced again", False: "kept"}
         why = "photons depend on lights and geometry alone"

@@ -19,7 +19,7 @@ from viewer.scene.camera import Camera
 from .. import measured
 from ..context import Context
 from ..grades import OTHER_SCENE, beside
-from ..model import Part, Table, Text
+from ..model import Cell, Part, Table, Text
 from ..published.chapter5 import VIEWS
 from ..registry import section
 
@@ -49,21 +49,21 @@ def make(context: Context) -> Iterator[Part]:
             ("viewpoints", name, edge, number),
             lambda name=name: [at(context, name, edge, k / number) for k in range(number)],
         )
-        rows.append((name, MOVES[name], *(_cell(name, key, each) for key in KEYS)))
+        rows += [(name, MOVES[name], key, *_range(name, key, each)) for key in KEYS]
     if not rows:
         return
     yield Text(
-        "Figure 5.2 prints what a ray does for one viewpoint of each scene, and no range. Here each of our views is "
-        f"one of {number} viewpoints a turn apart: the eye goes around the middle of the scene at its height; "
-        "inside it stands and turns; above it looks down from a ring."
+        "Figure 5.2 prints what a ray does for one viewpoint of each scene, and no range. Here each of our views is the "
+        f"first of {number} viewpoints, a share of a turn apart: the eye goes around the middle of the scene at its "
+        "height; inside it stands and turns; above it looks down from a ring."
     )
     yield Table(
         "Least, median and greatest of the viewpoints",
-        ("view", "viewpoints", *KEYS),
+        ("view", "viewpoints", "of a ray", "least", "median", "greatest"),
         rows,
         note=f"{edge} x {edge} eye rays from each of {number} viewpoints. v voxels, t tests, s shadings a ray; P "
         "passes of the SIMD machine, intersection once 20 % of the active rays wait. Published: the papers' one value.",
-        own=("viewpoints",),
+        own=("viewpoints", "of a ray", "least", "greatest"),
     )
 
 
@@ -92,10 +92,12 @@ def at(context: Context, name: str, edge: int, share: float) -> list[float]:
     return [float(runs.steps.mean()), float(runs.tests.mean()), float((state.triangle >= 0).mean()), float(passes)]
 
 
-def _cell(name: str, key: str, each: list[list[float]]) -> Any:
+def _range(name: str, key: str, each: list[list[float]]) -> tuple[str, Cell, str]:
+    """Least, median beside the published value, greatest."""
     values = [one[KEYS.index(key)] for one in each]
     printed = VIEWS[name].passes if key == "P" else getattr(VIEWS[name], key)
     shown = ".0f" if key == "P" else ".2f" if key == "s" else ".1f"
-    texts = (format(f(values), shown) for f in (min, np.median, max))
+    least, median, greatest = (format(f(values), shown) for f in (min, np.median, max))
     within = "within" if min(values) <= printed <= max(values) else "outside"
-    return beside(printed, " / ".join(texts), f"{OTHER_SCENE}; the published value lies {within} the range")
+    why = f"{OTHER_SCENE}; the published value lies {within} the range"
+    return least, beside(printed, median, why), greatest
