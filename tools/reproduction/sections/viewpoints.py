@@ -53,9 +53,9 @@ def make(context: Context) -> Iterator[Part]:
     if not rows:
         return
     yield Text(
-        "Figure 5.2 prints what a ray does for one viewpoint of each scene, and no range. Here each of our views is the "
-        f"first of {number} viewpoints, a share of a turn apart: the eye goes around the middle of the scene at its "
-        "height; inside it stands and turns; above it looks down from a ring."
+        "Figure 5.2 prints what a ray does for one viewpoint of each scene, and no range. Here each of our views is "
+        f"the first of {number} viewpoints, a share of a turn apart: the eye goes around the middle of the scene at "
+        "its height; inside it stands and turns; above it looks down from a ring."
     )
     yield Table(
         "Least, median and greatest of the viewpoints",
