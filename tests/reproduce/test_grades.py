@@ -33,6 +33,12 @@ def test_no_value_of_a_table_is_ungraded(registered: Registered, stored: Context
         assert not table.ungraded(), table.title
 
 
+@pytest.mark.parametrize("registered", run.chosen(), ids=lambda each: each.identifier)
+def test_no_value_differs_for_a_reason_that_was_not_examined(registered: Registered, stored: Context) -> None:
+    for cell in run.make(stored, registered).cells():
+        assert cell.agrees is not False or "not examined" not in cell.reason, cell
+
+
 def table(rows: list[tuple[object, ...]], own: tuple[str, ...] = ()) -> Table:
     return Table("t", ("row", "a", "b"), rows, own=own)
 
