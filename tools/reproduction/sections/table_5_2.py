@@ -13,7 +13,7 @@ from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Thresh
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import OTHER_SCENE, beside
+from ..grades import LONGEST, beside
 from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, TABLE_5_2, VIEWS
 from ..registry import section
@@ -43,7 +43,8 @@ def make(context: Context) -> Iterator[Part]:
     if not found:
         return
     width, height = measured.size(context)
-    yield _beside(found, f"{width} x {height} eye rays, intersection once 20 % of the active rays wait for it.")
+    agreed = [measured.agreement(context, name) for name in found]
+    yield _beside(found, agreed, f"{width} x {height} eye rays, intersection once 20 % of the active rays wait for it.")
     yield _oracles(found)
     yield from _conclusions(found)
     yield _curves(found)
@@ -75,19 +76,19 @@ def naive_of_most(runs: Runs) -> float:
     return Simulation(most).play(Naive()).passes / max(1, most.bound)
 
 
-def _beside(found: dict[str, dict[str, Any]], note: str) -> Table:
+def _beside(found: dict[str, dict[str, Any]], agreed: list[Check], note: str) -> Table:
     rows = []
     for name, kept in found.items():
         ours, theirs = kept["rows"]["20 % of active"], TABLE_5_2[name]
-        cells = [beside(getattr(theirs, column), ours[column], OTHER_SCENE) for column in COLUMNS[:-1]]
+        cells = [beside(getattr(theirs, column), ours[column], LONGEST) for column in COLUMNS[:-1]]
         share = f"{100 * theirs.efficiency:.1f} %"
-        cells.append(beside(share, f"{100 * ours['efficiency']:.1f} %", OTHER_SCENE))
+        cells.append(beside(share, f"{100 * ours['efficiency']:.1f} %", LONGEST))
         larger = (theirs.traversal + theirs.intersection) / max(theirs.max_steps, theirs.max_tests)
         both = (theirs.traversal + theirs.intersection) / (theirs.max_steps + theirs.max_tests)
         for derived, own in ((both, ours["over bound"]), (larger, ours["over larger"])):
-            cells.append(beside(f"{derived:.2f}", f"{own:.2f}", OTHER_SCENE))
+            cells.append(beside(f"{derived:.2f}", f"{own:.2f}", LONGEST))
         rows.append((name, *cells))
-    checks = [_cross_check(name) for name in TABLE_5_2]
+    checks = [*agreed, *(_cross_check(name) for name in TABLE_5_2)]
     derived = ("derived", "ours")
     return Table(
         "Passes with the oracle of 20 %",
