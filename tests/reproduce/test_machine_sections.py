@@ -99,8 +99,8 @@ def test_statements_on_the_cache_pass_where_they_hold() -> None:
     published = {"Forest Inside": _row(1.0, 0.4, 0.98), "Shadow": _row(1.0, 0.65, 0.9), "Reflect": _row(1.0, 1.0, 0.9)}
     assert [check.passed for check in cache.checks(published)] == [True] * 6
     assert "as misses -50 % / -30 %" in cache.checks(published)[1].why  # the published rule beside ours
-    for simd in (1.2, 0.8):  # to cost a fifth is no small gain
-        row = _row(simd, 0.4, 0.98)
+    for change in (1.2, 0.8):  # to cost a fifth is no small gain
+        row = _row(change, 0.4, 0.98)
         assert cache.checks({"Forest Inside": row, "Shadow": row})[1].passed is False
         assert cache.checks({"Shadow": row})[1].passed is False
     other = {"Forest Inside": _row(0.8, 0.9, 0.9), "Shadow": _row(0.9, 0.5, 0.9), "Reflect": _row(0.9, 0.8, 0.9)}

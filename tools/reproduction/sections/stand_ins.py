@@ -54,9 +54,9 @@ def make(context: Context) -> Iterator[Part]:
         "Cameras",
         ("view", "number", "searched", "found"),
         sought,
-        note=f"At most {FIRST} cameras at random over the ranges, then {ROUNDS} steps from the best one, {EDGE} x {EDGE} "
-        f"pixels each, until the largest error of v, t and s is {CLOSE:.0%}. Degrees, metres; the bunny in its own "
-        "units.",
+        note=f"At most {FIRST} cameras at random over the ranges, then {ROUNDS} steps from the best one, "
+        f"{EDGE} x {EDGE} pixels each, until the largest error of v, t and s is {CLOSE:.0%}. Degrees, "
+        "metres; the bunny in its own units.",
     )
 
 

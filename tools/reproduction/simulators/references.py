@@ -224,8 +224,10 @@ def put_shading(codes, used, at, triangle):
 
 @jit.helper
 def call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used, missed):
-    """A kernel's call for a ray, with what it fetches of the structures: the kernel that the ray waits for next. missed :
-    hits beyond the voxel are none."""
+    """A kernel's call for a ray, with what it fetches of the structures: the kernel that the ray waits for next.
+
+    missed : hits beyond the voxel are none.
+    """
     if kernel == TRAVERSE:
         used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
         return step(box, resolution, pointers, floats, ints, ray, missed), used
