@@ -212,8 +212,8 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
         f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster "
         "order, one pixel wide. 65,536 / 48 is no whole number: 1,365 lines. A reference is a texel. Writes go "
         "through. States, a byte for each ray in each pass and for each call that writes one, pass by the cache. "
-        "Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to their nearest hit "
-        "step and test alike by both rules, shadow rays do not. "
+        "Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to their "
+        "nearest hit step and test alike by both rules, shadow rays do not. "
         "Shadow: three lights; Reflect: two bounces off face normals; both forest inside, "
         "secondary rays alone."
     )

@@ -34,7 +34,8 @@ SIZE, QUICK_SIZE = 256, 64
 TRIANGLES = VIEWS["Forest Inside"].triangles
 ROUNDED = 1e-5  # of a channel between 0 and 1, at the median
 PICTURED = ("cast", "shadow")
-LEAVING_EDGE, LEAVING_GRID, TIMES = 128, 8, (1, 2, 4, 8, 16)  # of shadow rays that leave their surface
+LEAVING_EDGE, LEAVING_GRID = 128, 8  # of shadow rays that leave their surface
+BOUNDS = (22, 20, 18, 17, 16)  # they start off it by the coordinates over 2 to this power
 
 
 @section("limits", paper="D 5.4.1, P2 5.1", title="Limits of the day: --limits 2002 and 2004", order=4)
@@ -172,15 +173,13 @@ def _kernels(context: Context) -> Table:
 def _leaving(context: Context) -> str:
     """Rays that a rounded origin darkens, by how far they start off their surface."""
     found = context.keep(("leaving", LEAVING_EDGE), lambda: darkened(viewer.load("cornell"), LEAVING_EDGE))
-    shares = ", ".join(
-        f"{share:.1%} of them by {times} times as much" for times, share in found.items() if times != "1"
-    )
-    return f"simulated, {found['1']:.1%} of those that reach the light no longer do by floats of 24 bits; {shares}"
+    shares = ", ".join(f"{share:.1%} for 2^-{power}" for power, share in found.items())
+    return f"simulated, rays that start off it by a share of the coordinates lose the light by 24 bits in {shares}"
 
 
 def darkened(scene: Scene, edge: int) -> dict[str, float]:
     """Of shadow rays that reach a point below the Cornell box's light, the share that does no longer once origins and
-    directions are rounded to s16e7; by how many times farther they start off their surface than in 32 bits."""
+    directions are rounded to s16e7; by how far off their surface they start, of `BOUNDS`."""
     corners = scene.flatten().corners()
     space = Space.of(build(corners, LEAVING_GRID), corners)
     eye = eye_rays(scene.camera(), (edge, edge))
@@ -190,13 +189,13 @@ def darkened(scene: Scene, edge: int) -> dict[str, float]:
     low, high = corners.reshape(-1, 3).min(axis=0), corners.reshape(-1, 3).max(axis=0)
     light = np.array([(low[0] + high[0]) / 2, low[1] + 0.95 * (high[1] - low[1]), (low[2] + high[2]) / 2], np.float64)
     clear = walk(space, shadow_rays(at, light)[0])[1].triangle < 0
-    surface = at - normal * OFFSET * np.maximum(np.abs(at).max(axis=1, keepdims=True), 1.0)
+    off = normal * np.maximum(np.abs(at).max(axis=1, keepdims=True), 1.0)
     found = {}
-    for times in TIMES:
-        rays = shadow_rays(surface + times * (at - surface), light)[0]
+    for power in BOUNDS:
+        rays = shadow_rays(at + (2.0**-power - OFFSET) * off, light)[0]
         for each in ("origin", "direction"):
             rays[each] = rounded(rays[each])
-        found[str(times)] = float((walk(space, rays)[1].triangle[clear] >= 0).mean())
+        found[str(power)] = float((walk(space, rays)[1].triangle[clear] >= 0).mean())
     return found
 
 

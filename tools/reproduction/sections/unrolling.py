@@ -157,11 +157,8 @@ def _aggressive(found: dict[str, dict[str, list[float]]]) -> Iterator[Check]:
     apart = max(more.values()) / min(more.values())
     what = f"{TIMES[-1]} calls in a pass: instructions of the scene that takes most more, over the one that takes least"
     ends = (max(more, key=more.__getitem__), min(more, key=more.__getitem__))
-    why = "; ".join(
-        f"{name} {more[name]:.2f} times, by runs of {found[name]['runs'][0]:.1f} steps and {found[name]['runs'][1]:.1f} "
-        "tests on average"
-        for name in ends
-    )
+    runs = {name: "{:.1f} steps and {:.1f} tests".format(*found[name]["runs"]) for name in ends}
+    why = "; ".join(f"{name} {more[name]:.2f} times, by runs of {runs[name]} on average" for name in ends)
     yield Check(CLAIM, what, "a factor of two or more", f"{apart:.2f}", apart >= 2, f"{why}: short runs end in vain")
     for name, each in found.items():
         instructions, least = each["MIMD"]
