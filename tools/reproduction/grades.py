@@ -9,6 +9,8 @@ from .model import CLAIM, NOT_EXAMINED, Cell, Check
 
 # Why cells cannot be compared, said once.
 OTHER_SCENE = "not comparable: a stand-in, as the published scene and camera are not to be had"
+FITTED = "not comparable: fitted to it, as the published scene and camera are not to be had"
+LONGEST = "not comparable: a stand-in, fitted in v, t and s; the longest rays, which set the passes, are its own"
 OTHER_DEVICE = "not comparable: another device"
 OTHER_MACHINE = "not comparable: another set of instructions and other records"
 NOT_HERE = "not comparable: nothing was counted here"

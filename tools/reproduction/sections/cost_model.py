@@ -10,8 +10,8 @@ from reproduction.simulators.machines import stream_buffer
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import OTHER_SCENE, beside
-from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OURS, OWN, Check, Conclusion, Figure, Part, Table
+from ..grades import FITTED, LONGEST, beside
+from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
 
@@ -126,7 +126,7 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
             f"> {radeon:.3f} (2.5 G / 12 GB)",
             f"{mimd.instructions_per_byte:.2f}",
             limited,
-            NOT_EXAMINED,
+            "the ratio of the two must be above the processor's own",
         ),
         Check(
             kind,
@@ -186,8 +186,8 @@ def _workloads(works: Mapping[str, Workload]) -> Table:
     rows = []
     for name, work in works.items():
         view = VIEWS[name]
-        cells = [beside(getattr(view, key), f"{getattr(work, key):.2f}", OTHER_SCENE) for key in ("v", "t", "s")]
-        rows.append((name, *cells, beside(view.passes, work.passes, OTHER_SCENE)))
+        cells = [beside(getattr(view, key), f"{getattr(work, key):.2f}", FITTED) for key in ("v", "t", "s")]
+        rows.append((name, *cells, beside(view.passes, work.passes, LONGEST)))
     return Table(
         "What a ray does", ("view", "v", "t", "s", "P"), rows, note="v voxels, t tests, s shadings a ray; P passes."
     )

@@ -10,7 +10,7 @@ from viewer.scene.scene import Scene
 
 from .. import measured, views
 from ..context import Context
-from ..grades import OTHER_SCENE, beside, exact, near
+from ..grades import FITTED, LONGEST, beside, exact, near
 from ..model import CLAIM, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import VIEWS
 from ..registry import section
@@ -46,8 +46,8 @@ def scenes(context: Context) -> Iterator[Part]:
             alt=f"the scene {view.scene}",
         )
         kept, published = measured.workload(context, name), VIEWS[name]
-        cells = [beside(f"{getattr(published, each):g}", f"{kept[each]:.2f}", OTHER_SCENE) for each in ("v", "t", "s")]
-        passes = beside(published.passes, kept["passes"], OTHER_SCENE)
+        cells = [beside(f"{getattr(published, each):g}", f"{kept[each]:.2f}", FITTED) for each in ("v", "t", "s")]
+        passes = beside(published.passes, kept["passes"], LONGEST)
         triangles = near(published.triangles, found["triangles"], DIGITS, "it is printed to two digits")
         grid = exact(_edges(published.grid), _edges(found["resolution"]))
         rows.append((name, triangles, grid, *cells, passes, round(found["megabytes"])))
