@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import viewer
 from viewer.scene.scene import Scene
 
+from .. import timed
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
 from ..model import OWN, Absent, Check, Conclusion, Figure, Part, Table
 from ..published.adinetz import DEVICE, FIGURES, SIZE, TABLE
 from ..registry import section
 from ..shown import Shot, sheet
-from ..timed import median_seconds
 
 # Two levels of grids in one pass, shadows and reflections, as published.
 SETTINGS: dict[str, Any] = {"program": "whitted", "accel": "two-level-grid", "machine": "singlepass", "depth": 4}
 SHOWN = {"program": "whitted", "depth": 4, "environment": "sky"}
-RUNS = 3
 WHY = f"{OTHER_DEVICE} than the published {DEVICE}; a stand-in of the same counts"
 
 
-@section("adinetz", paper="A 5", title="Classical ray tracing of six scenes (table, figures 1, 4, 5 and 6)")
+@section("adinetz", paper="A 5", title="Classical ray tracing of six scenes (table, figures 1, 4, 5 and 6)", timed=True)
 def make(context: Context) -> Iterator[Part]:
     """Stand-ins of the same counts, in two levels."""
     edge = SIZE // 8 if context.quick else SIZE
-    rows, checks = [], []
+    rows, checks, rates = [], [], []
+    found = timed.keep(context, ("fps", edge), lambda: _pictures(context, edge))
     for name, entry in TABLE.items():
         shot = Shot(lambda entry=entry: (context.scene(entry.scene), None), (edge, edge), 1, SHOWN)
         figure = f"Figure {FIGURES[name]}: {name}" if name in FIGURES else name
@@ -38,15 +40,15 @@ def make(context: Context) -> Iterator[Part]:
             what = f"{name}: triangles, instances, lights"
             same = counts == theirs
             checks.append(Check(OWN, what, _listed(theirs), _listed(counts), same, "our stand-in has other counts"))
-        fps = context.keep(("fps", name, edge), lambda entry=entry: _rate(context, context.scene(entry.scene), edge))
-        rows.append((name, *(f"{each:,}" for each in counts), beside(entry.fps, round(fps, 2), WHY)))
+        fps = found[name].wall.of(lambda seconds: 1 / seconds)
+        rates.append(round(fps.median, 2))
+        rows.append((name, *(f"{each:,}" for each in counts), beside(entry.fps, fps.text(), WHY)))
     note = (
         f"{edge} x {edge} on {context.device_name}; published 512 x 512 on an {DEVICE}. Both by a grid of "
         "instances over grids of triangles in one pass, with shadows and reflections. Hind24 has no published counts."
     )
     columns = ("scene", "triangles", "instances", "lights", "frames a second")
     yield Table("Frames a second", columns, rows, note, checks)
-    rates = [row[-1].ours for row in rows]
     yield Conclusion(
         "A 5",
         "Scenes of 1,676 to 33,404 triangles are ray traced at 6 to 16 frames a second, 512 x 512.",
@@ -66,8 +68,17 @@ def _listed(counts: tuple[int | None, ...]) -> str:
     return ", ".join(f"{each:,}" for each in counts if each is not None)
 
 
-def _rate(context: Context, scene: Scene, edge: int) -> float:
-    renderer = viewer.Renderer(scene, device=context.device, **SETTINGS)
-    seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
-    renderer.release()
-    return 1 / seconds
+@contextmanager
+def _pictures(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """Every scene, ready to be rendered again."""
+    renderers = {
+        name: viewer.Renderer(context.scene(entry.scene), device=context.device, **SETTINGS)
+        for name, entry in TABLE.items()
+    }
+
+    def case(renderer: viewer.Renderer) -> None:
+        renderer.render((edge, edge), spp=1)
+
+    yield {name: partial(case, renderer) for name, renderer in renderers.items()}
+    for renderer in renderers.values():
+        renderer.release()

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from benchmarks.photon import renderer_of
 
 from reproduction.simulators.hashing import buckets, route
 from viewer.photons.grid import PhotonGrid
 
 from ..context import Context
 from ..model import CLAIM, OURS, Check, Conclusion, Part, Table, Text
+from ..photon_cases import renderer_of
 from ..published.chapter6 import SETTINGS
 from ..registry import section
 

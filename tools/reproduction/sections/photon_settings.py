@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from time import perf_counter
+from functools import partial
+from itertools import cycle
 from typing import Any
 
 import numpy as np
-from benchmarks.photon import renderer_of
 
-from reproduction.photon_stages import STAGES, stage_seconds
 from viewer.renderer.device.tile_job import PICTURE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.caustics import PUBLISHED
 
+from .. import timed
 from ..context import Context
 from ..counted import faults
 from ..grades import OTHER_DEVICE, beside, exact, near
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
+from ..photon_cases import renderer_of
+from ..photon_stages import STAGES
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
 
@@ -27,6 +30,9 @@ STORED = 0.05
 SENT = f"to {100 * STORED:.0f} %: as many photons are sent as store about the number printed in thousands"
 ALL = 0.99  # of the pixels
 MAP = STAGES[:2]  # tracing photons, building their map
+MOVED = 0.02  # of what moves, scene units
+MOVES = {"light": "the lamp", "geometry": "the ball", "camera": "the eye: photons and map are kept"}
+NAMES = {"light": "lamp", "geometry": "ball"}  # of instances
 FOOTPRINT = 4  # m of stencil routing here
 OPEN = (
     (
@@ -166,22 +172,15 @@ def _ends(context: Context, name: str, scale: int) -> dict[str, float]:
     }
 
 
-MOVED = {
-    "light": "the lamp",
-    "geometry": "the ball",
-    "camera": "the eye: photons and map are kept",
-}
-
-
-@section("interactive", paper="D 6.3.4, P3 3.4", title="Moving lights, geometry and camera", order=5)
+@section("interactive", paper="D 6.3.4, P3 3.4", title="Moving lights, geometry and camera", order=5, timed=True)
 def interactive(context: Context) -> Iterator[Part]:
     """Photons, map and picture anew, in windows of both sizes."""
     rows, made = [], []
     for paper, edge in WINDOWS.items():
         edge = edge // 4 if context.quick else edge
-        seconds = context.keep(("interactive", edge), lambda edge=edge: _anew(context, edge))
-        made.append(seconds)
-        rows.append((f"{paper}, {edge} x {edge}", beside(INTERACTIVE, f"{seconds:.3g} s", OTHER_DEVICE)))
+        found = timed.keep(context, ("interactive", edge), lambda edge=edge: _anew(context, edge))["anew"]
+        made.append(found.median)
+        rows.append((f"{paper}, {edge} x {edge}", beside(INTERACTIVE, found.wall.text(), OTHER_DEVICE)))
     yield Table(
         "GLASS BALL: from a moved light to the converged picture",
         ("window", "seconds"),
@@ -202,12 +201,13 @@ def interactive(context: Context) -> Iterator[Part]:
 def _moves(context: Context) -> Iterator[Part]:
     """What is made anew after each kind of move, in the larger window."""
     edge = WINDOWS["D"] // 4 if context.quick else WINDOWS["D"]
+    found = timed.keep(context, ("moved", edge), lambda: _after(context, edge))
     rows, checks = [], []
-    for what, named in MOVED.items():
-        found = context.keep(("moved", what, edge), lambda what=what: _after(context, what, edge))
-        seconds = (f"{found.get(stage, 0.0):.3g}" for stage in (*MAP, PICTURE, "whole"))
-        rows.append((f"{what}: {named}", *seconds))
-        traced, expected = MAP[0] in found, what != "camera"
+    for what, named in MOVES.items():
+        stages = found[what].parts
+        seconds = (stages[stage].text() if stage in stages else "0" for stage in (*MAP, PICTURE))
+        rows.append((f"{what}: {named}", *seconds, found[what].wall.text()))
+        traced, expected = MAP[0] in stages, what != "camera"
         words = {True: "traced again", False: "kept"}
         why = "photons depend on lights and geometry alone"
         checks.append(Check(OWN, f"{what} moved: photons", words[expected], words[traced], traced == expected, why))
@@ -221,38 +221,47 @@ def _moves(context: Context) -> Iterator[Part]:
     )
 
 
-def _after(context: Context, what: str, edge: int) -> dict[str, float]:
-    """Seconds of the stages of a picture after a move, and of all of it."""
+@contextmanager
+def _after(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """Pictures after a move to and fro, by what moves, with the seconds of their stages."""
     renderer, _ = renderer_of("GLASS BALL", context.device, context.quick)
-    renderer.render((edge, edge), spp=1)
-    if what == "camera":
-        x, y, z = renderer.camera.origin
-        renderer.update(camera=replace(renderer.camera, origin=(x + 0.05, y, z)))
-    else:
-        _move(renderer, "lamp" if what == "light" else "ball")
-    executor = renderer.sampler.scene.executor
-    executor.times = {}
-    began = perf_counter()
-    renderer.render((edge, edge), spp=1)
-    found = {**executor.times, "whole": perf_counter() - began}
-    executor.times = None
+    executor, sides = renderer.sampler.scene.executor, cycle((1.0, -1.0))
+
+    def case(what: str) -> dict[str, float]:
+        way = MOVED * next(sides)
+        if what == "camera":
+            x, y, z = renderer.camera.origin
+            renderer.update(camera=replace(renderer.camera, origin=(x + way, y, z)))
+        else:
+            _move(renderer, way, NAMES[what])
+        executor.times = {}
+        renderer.render((edge, edge), spp=1)
+        stages, executor.times = dict(executor.times), None
+        return stages
+
+    yield {what: partial(case, what) for what in MOVES}
     renderer.release()
-    return found
 
 
-def _anew(context: Context, edge: int) -> float:
+@contextmanager
+def _anew(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """From a lamp that moves to and fro to the picture."""
     renderer, _ = renderer_of("GLASS BALL", context.device, context.quick)
-    _move(renderer)
-    seconds = sum(stage_seconds(renderer, (edge, edge)).values())
+    sides = cycle((1.0, -1.0))
+
+    def case() -> None:
+        _move(renderer, MOVED * next(sides))
+        renderer.render((edge, edge), spp=1)
+
+    yield {"anew": case}
     renderer.release()
-    return seconds
 
 
-def _move(renderer: Renderer, name: str = "lamp") -> None:
+def _move(renderer: Renderer, way: float, name: str = "lamp") -> None:
     """An instance a little to the side."""
     scene = renderer.scene
     place = next(k for k, each in enumerate(scene.instances) if each.name == name)
     turned = np.array(scene.instances[place].transform, float)
-    turned[0, 3] += 0.02
+    turned[0, 3] += way
     instances = [replace(each, transform=turned) if k == place else each for k, each in enumerate(scene.instances)]
     renderer.update(scene=replace(scene, instances=instances))

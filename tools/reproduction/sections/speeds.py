@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,16 +12,14 @@ import numpy as np
 import viewer
 from viewer.scene.camera import Camera
 
-from .. import measured
+from .. import measured, timed
 from ..context import Context
 from ..grades import NOT_RUN, beside, unprinted
 from ..model import ARITHMETIC, AbsentError, Cell, Check, Conclusion, Part, Table
 from ..published.chapter5 import RATES
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
-from ..timed import median_seconds
 
-RUNS = 5
 RATIO = "the claim is that CUDA is better in every type of copy; the ratio is that of the printed numbers"
 MACHINES = ("multipass", "singlepass")
 # As the papers cast: a grid, one call of a kernel a pass where passes are.
@@ -27,15 +27,15 @@ STACKED = 256  # triangles that every ray tests
 SETTINGS: dict[str, Any] = {"program": "cast", "accel": "grid"}
 
 
-@section("copies", paper="T 8", title="Copies of memory (figure 8-1)", order=1)
+@section("copies", paper="T 8", title="Copies of memory (figure 8-1)", order=1, timed=True)
 def copies(context: Context) -> Iterator[Part]:
     """Of 32 MiB, into a buffer of the device, out of it, and to another."""
-    found = context.keep(("copies", COPIED), lambda: copied(context))
+    found = timed.keep(context, ("copies", COPIED), lambda: _copies(context))
     rows = [
         (
             kind,
             *(beside(theirs[by], None, NOT_RUN) for by in ("CUDA", "OpenCL")),
-            round(found[kind]),
+            _speed(found[kind]),
             Cell("> 1", f"{theirs['CUDA'] / theirs['OpenCL']:.2f}", theirs["CUDA"] > theirs["OpenCL"], RATIO),
         )
         for kind, theirs in BANDWIDTH.items()
@@ -45,7 +45,7 @@ def copies(context: Context) -> Iterator[Part]:
         "MB a second",
         ("copy", "CUDA, GTX 280", "OpenCL, GTX 280", "ours, OpenGL", "CUDA / OpenCL"),
         rows,
-        note=f"32 MiB; ours on {context.device_name}, buffer objects, the median of {RUNS}; where the device is the "
+        note=f"32 MiB; ours on {context.device_name}, buffer objects; where the device is the "
         "processor itself, all three are copies within its memory.",
         checks=[
             Check(
@@ -69,49 +69,54 @@ def copies(context: Context) -> Iterator[Part]:
     )
 
 
-def copied(context: Context, size: int = COPIED) -> dict[str, float]:
-    """10^6 bytes a second of each kind of copy."""
+def _speed(found: timed.Timed) -> str:
+    return found.wall.of(lambda seconds: COPIED / 1e6 / seconds).text(4)
+
+
+@contextmanager
+def _copies(context: Context, size: int = COPIED) -> Iterator[dict[str, timed.Case]]:
+    """Each kind of copy, the device waited for."""
     gl = context.device.context
     data, back = np.arange(size // 4, dtype=np.uint32), np.empty(size // 4, np.uint32)
     with context.device.current():
         one, two = gl.buffer(reserve=size), gl.buffer(reserve=size)
-        ways: dict[str, Callable[[], Any]] = {
-            "host to device": lambda: one.write(data),
-            "device to device": lambda: gl.copy_buffer(two, one, size),
-            "device to host": lambda: two.read_into(back),
-        }
-        speeds = {}
-        for kind, copy in ways.items():
-            seconds = median_seconds(lambda copy=copy: (copy(), gl.finish()), RUNS)
-            speeds[kind] = size / 1e6 / seconds
+    ways: dict[str, Callable[[], Any]] = {
+        "host to device": lambda: one.write(data),
+        "device to device": lambda: gl.copy_buffer(two, one, size),
+        "device to host": lambda: two.read_into(back),
+    }
+
+    def case(copy: Callable[[], Any]) -> None:
+        with context.device.current():
+            copy()
+            gl.finish()
+
+    yield {kind: partial(case, copy) for kind, copy in ways.items()}
+    with context.device.current():
         for buffer in (one, two):
             buffer.release()
     assert (back == data).all()
-    return speeds
 
 
-@section("rates", paper="D 5.3, P2 4", title="Rays and ray-triangle tests a second", order=6)
+@section("rates", paper="D 5.3, P2 4", title="Rays and ray-triangle tests a second", order=6, timed=True)
 def rates(context: Context) -> Iterator[Part]:
     """What the texts name, and the bunny's eye rays here."""
     rows: list[tuple[Any, ...]] = [_published(name, value) for name, value in RATES.items()]
     edge = measured.size(context)[0]
     try:
         work = measured.workload(context, measured.BUNNY)
+        found = timed.keep(context, ("rays a second", edge), lambda: cast(context, edge))
         for machine in MACHINES:
-            key = ("rays a second", machine, edge)
-            speed = context.keep(key, lambda machine=machine: cast(context, machine, edge))
+            speed = edge * edge / found[machine].median
             both = (unprinted(_short(each)) for each in (speed * work["t"], speed))
             rows.append((f"ours, {machine}", f"{context.device_name}", *both))
     except AbsentError as error:
         yield error.part
+    best = timed.keep(context, ("at best", edge), lambda: at_best(context, edge))
     for machine in MACHINES:
-        few, many = (
-            context.keep(("at best", machine, n, edge), lambda m=machine, n=n: at_best(context, m, n, edge))
-            for n in (1, STACKED)
-        )
-        rows.append(
-            (f"ours at best, {machine}", context.device_name, *map(unprinted, map(_short, (many * STACKED, few))))
-        )
+        few, many = (edge * edge / best[f"{machine} {n}"].median for n in (1, STACKED))
+        both = (unprinted(_short(each)) for each in (many * STACKED, few))
+        rows.append((f"ours at best, {machine}", context.device_name, *both))
     yield Table(
         "A second",
         ("what", "on", "ray-triangle tests", "rays"),
@@ -124,23 +129,37 @@ def rates(context: Context) -> Iterator[Part]:
     )
 
 
-def cast(context: Context, machine: str, edge: int) -> float:
-    """Eye rays a second."""
+@contextmanager
+def cast(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """The bunny's eye rays on each machine, ready to be cast again."""
     view = measured.SOURCES[measured.BUNNY]
     scene = view.load(context)
-    renderer = viewer.Renderer(scene, device=context.device, machine=machine, grid=view.grid, **SETTINGS)
-    renderer.update(camera=view.look(scene))
-    seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
-    renderer.release()
-    return edge * edge / seconds
+    renderers = {
+        machine: viewer.Renderer(scene, device=context.device, machine=machine, grid=view.grid, **SETTINGS)
+        for machine in MACHINES
+    }
+
+    def case(renderer: viewer.Renderer) -> None:
+        renderer.render((edge, edge), spp=1)
+
+    for renderer in renderers.values():
+        renderer.update(camera=view.look(scene))
+    yield {machine: partial(case, renderer) for machine, renderer in renderers.items()}
+    for renderer in renderers.values():
+        renderer.release()
 
 
-def at_best(context: Context, machine: str, triangles: int, edge: int) -> float:
-    """Rays a second that each test all of some triangles behind one another, in a grid of one voxel."""
-    renderer = stacked(context, machine, triangles)
-    seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
-    renderer.release()
-    return edge * edge / seconds
+@contextmanager
+def at_best(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """Rays that each test one triangle or all of many behind one another, in a grid of one voxel."""
+    renderers = {f"{machine} {n}": stacked(context, machine, n) for machine in MACHINES for n in (1, STACKED)}
+
+    def case(renderer: viewer.Renderer) -> None:
+        renderer.render((edge, edge), spp=1)
+
+    yield {name: partial(case, renderer) for name, renderer in renderers.items()}
+    for renderer in renderers.values():
+        renderer.release()
 
 
 def stacked(context: Context, machine: str, triangles: int) -> viewer.Renderer:

@@ -18,7 +18,7 @@ from viewer.scene.camera import Camera
 
 from .. import measured
 from ..context import Context
-from ..grades import OTHER_SCENE, beside
+from ..grades import FITTED, LONGEST, beside
 from ..model import Cell, Part, Table, Text
 from ..published.chapter5 import VIEWS
 from ..registry import section
@@ -99,5 +99,5 @@ def _range(name: str, key: str, each: list[list[float]]) -> tuple[str, Cell, str
     shown = ".0f" if key == "P" else ".2f" if key == "s" else ".1f"
     least, median, greatest = (format(f(values), shown) for f in (min, np.median, max))
     within = "within" if min(values) <= printed <= max(values) else "outside"
-    why = f"{OTHER_SCENE}; the published value lies {within} the range"
+    why = f"{LONGEST if key == 'P' else FITTED}; the published value lies {within} the range"
     return least, beside(printed, median, why), greatest
