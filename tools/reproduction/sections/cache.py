@@ -29,7 +29,7 @@ from ..cache_traces import (
     try_reasons,
 )
 from ..context import Context
-from ..model import CLAIM, NOT_EXAMINED, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, NOT_EXAMINED, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 
@@ -121,7 +121,7 @@ def _tried(reasons: Mapping[str, float]) -> Table:
         )
     note = "What differs above, tried: other lights, rays that start farther apart, and normals that send them apart "
     note += "(a normal deviate of so much is added to each component). Bytes, MIMD; a few rows over the picture."
-    return Table("What decides what the cache gains", ("rays", "MIMD"), rows, note=note)
+    return Table("What decides what the cache gains", ("rays", "MIMD"), rows, note=note, own=OURS)
 
 
 # -- what is shown -------------------------------------------------------------------------------------------------
@@ -217,7 +217,9 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
         "Shadow: three lights; Reflect: two bounces off face normals; both forest inside, "
         "secondary rays alone."
     )
-    return Table("64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons))
+    return Table(
+        "64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons), own=OURS
+    )
 
 
 def _conclusions(found: dict[str, dict[str, Any]], reasons: Mapping[str, float]) -> Iterator[Conclusion]:
@@ -268,7 +270,7 @@ def _shapes(found: dict[str, dict[str, Any]]) -> Table:
             ratios = (f"{100 * kept['shapes'][shape]:.0f} %" for shape in SHAPES)
             rows.append([name, machine, *ratios, f"{100 * apart:.0f} %"])
     note = "Bytes with the cache over bytes without. Structures alone: streams pass by the cache, a word a word."
-    return Table("Other caches", ("view", "machine", *SHAPES, "structures alone"), rows, note=note)
+    return Table("Other caches", ("view", "machine", *SHAPES, "structures alone"), rows, note=note, own=OURS)
 
 
 def _wishes(context: Context) -> Table:
@@ -293,4 +295,4 @@ def _wishes(context: Context) -> Table:
         "are evicted, so that what a tile's passes hand on need not leave it; all tiles share their streams. "
         "Two caches: 32 kB each, written back."
     )
-    return Table(title, columns, lines, note, [said])
+    return Table(title, columns, lines, note, [said], own=OURS)

@@ -8,7 +8,7 @@ from typing import Any
 from .. import measured
 from ..context import Context
 from ..grades import FITTED, beside
-from ..model import OWN, Check, Part, Table
+from ..model import OURS, OWN, Check, Part, Table
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..stand_ins import AGREES, CLOSE, EDGE, FIRST, ROUNDS, error, search
@@ -49,6 +49,7 @@ def make(context: Context) -> Iterator[Part]:
         rows,
         note=f"v voxels, t tests, s shadings of a ray, {wide} x {tall} pixels. Grids have the published resolution.",
         checks=checks,
+        own=("stand-in",),
     )
     yield Table(
         "Cameras",
@@ -57,6 +58,7 @@ def make(context: Context) -> Iterator[Part]:
         note=f"At most {FIRST} cameras at random over the ranges, then {ROUNDS} steps from the best one, "
         f"{EDGE} x {EDGE} pixels each, until the largest error of v, t and s is {CLOSE:.0%}. Degrees, "
         "metres; the bunny in its own units.",
+        own=OURS,
     )
 
 

@@ -15,7 +15,7 @@ from reproduction.simulators.walk import Space, walk
 from .. import measured
 from ..context import Context
 from ..grades import beside, near
-from ..model import ARITHMETIC, OWN, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, OURS, OWN, Check, Conclusion, Part, Table
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
 from ..registry import section
 
@@ -157,7 +157,7 @@ def _tried(tried: Mapping[str, Any]) -> Table:
     instructions, bytes_ = tried["cosine"]
     note += f"by the cosine {instructions:.2f} and {bytes_:.2f}."
     columns = ("varied", "Shadow Caster: instructions", "bytes", "Whitted: instructions", "bytes ")
-    return Table("What decides the cost of secondary rays", columns, rows, note=note)
+    return Table("What decides the cost of secondary rays", columns, rows, note=note, own=OURS)
 
 
 def _ours(rays: Mapping[str, float], s: float, calls: Mapping[str, Mapping[str, float]]) -> list[Check]:

@@ -10,7 +10,7 @@ from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 from ..context import Context
 from ..counted import MACHINES, PROGRAMS, all_words, as_described, counted, faults, of_kernel, program_of, words_of
 from ..grades import NOT_HERE, OTHER_MACHINE, beside, near
-from ..model import CLAIM, OWN, Cell, Check, Conclusion, Part, Table, Text
+from ..model import CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
 
@@ -165,7 +165,7 @@ def _published(machine: str, counts: dict[str, dict[str, Instructions]], plain: 
             why = "a branching machine loads and stores nothing"
             checks.append(Check(CLAIM, what, len(each), fewer, fewer == len(each), why))
     columns = ("kernel", "states here", "instr", "R", "W", "M", *(("RS", "WS") if machine == "SIMD" else ()))
-    return Table(f"{machine}: of a call", columns, rows, NOTE[machine], checks)
+    return Table(f"{machine}: of a call", columns, rows, NOTE[machine], checks, own=("states here",))
 
 
 def _simd_checks(counts: dict[str, dict[str, Instructions]]) -> Iterator[Check]:
@@ -215,4 +215,4 @@ def _states(name: str, counts: dict[str, Instructions]) -> Table:
         rows.append((state, *each, read, written, random, single[state].read, single[state].written))
     heads = ("state", "instr", "arithmetic", "fetches", "addresses", "flow", "MIMD", "R", "W", "M", "R MIMD", "W MIMD")
     note = "Words in brackets: texels of four words, as they lie in textures. Both arms of branches, loops once."
-    return Table(f"Program {name}: all states", heads, rows, note)
+    return Table(f"Program {name}: all states", heads, rows, note, own=OURS)

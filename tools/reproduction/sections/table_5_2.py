@@ -14,7 +14,7 @@ from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Thresh
 from .. import measured, plots
 from ..context import Context
 from ..grades import LONGEST, beside
-from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, TABLE_5_2, VIEWS
 from ..registry import section
 
@@ -254,6 +254,7 @@ def _oracles(found: dict[str, dict[str, Any]]) -> Table:
         "once, so that nothing needs less. Naive: the latest kernel that any ray waits for. Delany: the kernel that "
         "most wait for. The papers do not say which rays the 20 % are of.",
         checks=checks,
+        own=OURS,
     )
 
 

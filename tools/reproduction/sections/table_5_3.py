@@ -64,7 +64,7 @@ def table_5_3(context: Context) -> Iterator[Part]:
         "published walk holds its state in more textures of which it uses fewer words."
     )
     heads = ("kernel", "states here", "instr", "read", "written", "passes of ours")
-    yield Table("Of a pass", heads, rows, note, checks)
+    yield Table("Of a pass", heads, rows, note, checks, own=("states here", "passes of ours"))
     if grades:
         yield Conclusion(
             "D table 5.3",

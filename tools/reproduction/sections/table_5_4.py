@@ -22,7 +22,7 @@ from viewer.scene.scene import Scene
 
 from ..context import Context
 from ..grades import OTHER_SCENE, beside, near
-from ..model import CLAIM, OWN, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OURS, OWN, Cell, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_4
 from ..registry import section
 from ..shown import Shot, sheet
@@ -90,6 +90,7 @@ def make(context: Context) -> Iterator[Part]:
         "Voxels along the shortest side: 8 in the Cornell box, 8 in the teapotahedron; the papers name none. The "
         "Quake3 level is our own. Frames a second stand below, with those of all papers.",
         checks=checks,
+        own=("rays", "by type of ray: traversal + intersection"),
     )
     yield _by_view(tried)
     devices = [check for check in checks if check.kind == CLAIM]
@@ -103,6 +104,7 @@ def make(context: Context) -> Iterator[Part]:
         "The scenes",
         ("scene", "triangles", "grid", "voxels"),
         scenes,
+        own=OURS,
         note="Figure 5.7 states triangles and voxels; its numbers are lost in the text that was to be had.",
     )
     yield from figures
@@ -124,7 +126,9 @@ def _by_view(tried: Mapping[str, Mapping[str, list[int]]]) -> Table:
     rows = [(grid, *(f"{a} + {b}" for a, b in views.values())) for grid, views in tried.items()]
     note = f"Traversal + intersection of shadow rays, {VARIED_EDGE} x {VARIED_EDGE} pixels; published 18 + 54. Neither "
     note += "viewpoint nor grid are published; the longest ray decides."
-    return Table("The Cornell box, by grid and viewpoint", ("voxels along an edge", *VIEWPOINTS), rows, note=note)
+    return Table(
+        "The Cornell box, by grid and viewpoint", ("voxels along an edge", *VIEWPOINTS), rows, note=note, own=OURS
+    )
 
 
 def why(tried: Mapping[str, Mapping[str, list[int]]], kind: int) -> str:
