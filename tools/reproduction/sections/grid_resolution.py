@@ -20,7 +20,8 @@ from ..registry import section
 
 EDGE, QUICK_EDGE = 256, 64  # pixels along a picture
 SHARES = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)  # of the published voxels along the shortest side
-FINER = (3 / 2, 2)  # where memory allows
+FINER = (3 / 2, 2)
+FOREST = (5 / 4,)  # of its 43 M voxels; a grid has 134 M at most
 EQUAL = 1.3  # times, either way: traversal and intersection take equal time, as in the section on the cost model
 
 
@@ -52,7 +53,7 @@ def make(context: Context) -> Iterator[Part]:
 def resolutions(name: str, quick: bool = False) -> list[int]:
     """Voxels along the shortest side, coarsest first."""
     published = measured.SOURCES[name].grid
-    shares = SHARES[3:] if quick else (*SHARES, *FINER) if name == measured.BUNNY else SHARES
+    shares = SHARES[3:] if quick else (*SHARES, *(FOREST if "Forest" in name else FINER))
     return [round(share * published) for share in shares]
 
 
