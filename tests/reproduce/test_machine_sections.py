@@ -20,8 +20,9 @@ from reproduction.published.chapter5 import TABLE_5_1
 from reproduction.sections import cache, classic, flow_variants, machines, photon_mapping, speeds, table_5_2, unrolling
 from reproduction.sections.photon_map import DRAWN
 from reproduction.simulators.cost import cost
-from reproduction.simulators.machines import workload
+from reproduction.simulators.machines import simd, workload
 from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.references import Traffic, mimd_references
 from reproduction.simulators.schedule import Runs, Simulation
 from reproduction.simulators.walk import Space, walk
 
@@ -86,9 +87,10 @@ def test_masks_and_counts_give_one_picture(context: Context, monkeypatch) -> Non
 def _row(simd: float, mimd: float, hits: float) -> dict[str, Any]:
     """Of a view whose bytes with the cache are these shares of those without."""
     each = {"structures": [0, 0], "triangle hits": [hits, hits]}
+    alone = {"structures": [0, 0], "state": 0}
     return {
-        "SIMD": {**each, "stream": [100, 100 * simd]},
-        "MIMD": {**each, "stream": [100, 100 * mimd]},
+        "SIMD": {**each, "stream": [100, 100 * simd], "state": 0, "missed": {"stream": [100, 50], **alone}},
+        "MIMD": {**each, "stream": [100, 100 * mimd], "state": 0, "missed": {"stream": [100, 70], **alone}},
         "pixels to a triangle": 2.0,
     }
 
@@ -96,8 +98,46 @@ def _row(simd: float, mimd: float, hits: float) -> dict[str, Any]:
 def test_statements_on_the_cache_pass_where_they_hold() -> None:
     published = {"Forest Inside": _row(1.0, 0.4, 0.98), "Shadow": _row(1.0, 0.65, 0.9), "Reflect": _row(1.0, 1.0, 0.9)}
     assert [check.passed for check in cache.checks(published)] == [True] * 6
+    assert "as misses -50 % / -30 %" in cache.checks(published)[1].why  # the published rule beside ours
+    for change in (1.2, 0.8):  # to cost a fifth is no small gain
+        row = _row(change, 0.4, 0.98)
+        assert cache.checks({"Forest Inside": row, "Shadow": row})[1].passed is False
+        assert cache.checks({"Shadow": row})[1].passed is False
     other = {"Forest Inside": _row(0.8, 0.9, 0.9), "Shadow": _row(0.9, 0.5, 0.9), "Reflect": _row(0.9, 0.8, 0.9)}
     assert [check.passed for check in cache.checks(other)] == [False] * 6
+
+
+def test_states_pass_by_the_cache() -> None:
+    """A hundred bytes of streams, half of them saved, and a hundred of states."""
+    row = _row(0.5, 0.5, 0.9)
+    row["SIMD"]["state"] = 100
+    assert cache.gain(row, "SIMD") == -0.25 and cache.gain(row, "MIMD") == -0.5
+    assert cache.bytes_of(row, "SIMD")["state"] == [100, 100]
+    assert cache.gain(row, "SIMD", "a miss") == -0.5 and cache.gain(row, "MIMD", "a miss") == pytest.approx(-0.3)
+
+
+def test_states_of_a_trace_are_those_of_the_cost_model(room) -> None:
+    rows = TABLE_5_1["SIMD"]
+    made = cache_traces.play(room.space, {m: [room.rays] for m in ("SIMD", "MIMD")}, lambda m: Traffic(TABLE_5_1[m]))
+    work = workload(room.runs, room.shaded, simd(room.runs, room.shaded).total)
+    assert made["SIMD"]["state"] == cost(work, rows).bytes_by_type["state"]
+    assert made["MIMD"]["state"] == 0 and made["SIMD"]["missed"]["state"] == made["SIMD"]["state"]
+
+
+def test_the_rule_beyond_the_voxel_is_one_but_for_shadow_rays(room) -> None:
+    """Rays to their nearest hit go on to its voxel either way; a shadow ray ends with a hit that is kept."""
+    assert cache_traces.rule_is_one(room.space, room.rays)
+    kept, missed = (walk(room.space, room.rays, each)[0] for each in ("kept", "missed"))
+    assert np.array_equal(kept.steps, missed.steps) and np.array_equal(kept.tests, missed.tests)
+    shadow = room.rays.copy()
+    shadow["any_hit"] = 1
+    assert not cache_traces.rule_is_one(room.space, shadow)
+    traffic = Traffic(TABLE_5_1["MIMD"], eye=False, shade=False)
+    fetched = [
+        sum(len(codes) for codes in mimd_references(room.space, shadow, traffic, beyond=each))
+        for each in ("kept", "missed")
+    ]
+    assert fetched[0] < fetched[1]
 
 
 def test_what_was_tried_is_told() -> None:

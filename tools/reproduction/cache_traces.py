@@ -9,19 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.simulators.cache import Cache, play_all
+from reproduction.simulators.cost import EYE, INTERSECT, STEP
+from reproduction.simulators.machines import OTHER_PASSES
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, shadow_rays
 from reproduction.simulators.references import (
     KINDS,
+    LISTS,
     STREAM,
     STRUCTURES,
     TRIANGLES,
+    VOXELS,
     Layout,
     Traffic,
     mimd_references,
     simd_references,
     tiles_of,
 )
-from reproduction.simulators.walk import Space, walk
+from reproduction.simulators.walk import BEYOND, Space, walk
 
 from . import measured
 from .context import Context
@@ -29,8 +33,9 @@ from .published.chapter5 import TABLE_5_1
 
 EDGE = 1024  # of the papers' pictures
 LIGHTS = 3
+SETUP_PASSES = OTHER_PASSES - 2  # less those of eye rays and of shading
 BOUNCES = 2
-MACHINES = {"SIMD": simd_references, "MIMD": mimd_references}
+MACHINES = ("SIMD", "MIMD")
 # Sets of a direct-mapped cache of 48-byte lines, and other shapes of 64 kB.
 SHAPES: dict[str, dict[str, Any]] = {
     "1365 lines": {},
@@ -64,27 +69,77 @@ def spread(context: Context, name: str, rows: int, edge: int = EDGE) -> tuple[Sp
 
 
 def play(space: Space, groups: dict[str, Group], traffic: Callable[[str], Traffic]) -> dict[str, Any]:
-    """By machine: bytes and hits of traces of groups of rays, one after the other; by shape of the cache the ratio.
+    """By machine: bytes and hits of traces of groups of rays, one after the other; by shape of the cache the ratio; and
+    ``missed``, bytes by the published rule, by which a hit beyond the voxel is none.
 
-    The layout is that of the largest group. Triangles alone: a cache that nothing else passes through.
+    The layout is that of the largest group. Triangles alone: a cache that nothing else passes through. States pass by
+    the cache: a byte for each ray in each pass, and a byte for each call that writes one; a machine of one pass has
+    none.
     """
     made: dict[str, Any] = {}
-    for machine, references in MACHINES.items():
+    for machine in MACHINES:
         shapes = {name: Cache(**shape) for name, shape in SHAPES.items()}
         alone, split = Cache(kinds=[TRIANGLES]), Cache(kinds=STRUCTURES)
         layout = Layout.of(space, max(len(rays) for rays in groups[machine]))
+        main, passed = shapes["1365 lines"], 0
         for rays in groups[machine]:
-            play_all([*shapes.values(), alone, split], references(space, rays, traffic(machine), layout=layout))
-        main = shapes["1365 lines"]
+            passed += _trace([*shapes.values(), alone, split], machine, space, rays, traffic(machine), layout)
+        published, others = main, passed
+        if not all(rule_is_one(space, rays) for rays in groups[machine]):
+            published, others = Cache(), 0
+            for rays in groups[machine]:
+                others += _trace([published], machine, space, rays, traffic(machine), layout, "missed")
         made[machine] = {
             "references": main.references(),
             "stream": [main.bytes_without(STREAM), main.bytes_with(STREAM)],
             "structures": [main.bytes_without(STRUCTURES), main.bytes_with(STRUCTURES)],
             "triangle hits": [main.hit_rate([TRIANGLES]), alone.hit_rate()],
+            "state": _states(main, machine, groups[machine], traffic(machine), passed),
+            "missed": {
+                "stream": [published.bytes_without(STREAM), published.bytes_with(STREAM)],
+                "structures": [published.bytes_without(STRUCTURES), published.bytes_with(STRUCTURES)],
+                "state": _states(published, machine, groups[machine], traffic(machine), others),
+            },
             "structures apart": split.bytes_with(),
             "shapes": {name: cache.ratio() for name, cache in shapes.items()},
         }
     return made
+
+
+def rule_is_one(space: Space, rays: NDArray) -> bool:
+    """Whether rays (N,) step and test alike whether a hit beyond the voxel is kept or missed. Rays to their nearest hit
+    do: either way they go on to the voxel of the hit. Shadow rays end with a hit that is kept."""
+    if not rays["any_hit"].any():
+        return True
+    kept, missed = (walk(space, rays, beyond)[0] for beyond in BEYOND)
+    return np.array_equal(kept.start, missed.start) and np.array_equal(kept.length, missed.length)
+
+
+def _trace(
+    caches: Sequence[Cache],
+    machine: str,
+    space: Space,
+    rays: NDArray,
+    traffic: Traffic,
+    layout: Layout,
+    beyond: str = "kept",
+) -> int:
+    """A trace through caches; states that rays had in passes, as a machine of several reads them: rays times passes."""
+    if machine == "MIMD":
+        play_all(caches, mimd_references(space, rays, traffic, layout=layout, beyond=beyond))
+        return 0
+    passes = [0, 0]
+    play_all(caches, simd_references(space, rays, traffic, layout=layout, passes=passes, beyond=beyond))
+    others = SETUP_PASSES + traffic.eye + traffic.shade
+    return len(rays) * (sum(passes) + others)
+
+
+def _states(cache: Cache, machine: str, groups: Group, traffic: Traffic, read: int) -> int:
+    """Bytes of states: read in passes, and written by calls, which the cache has counted by what each fetches first."""
+    rays = sum(map(len, groups))
+    calls = {EYE: rays * traffic.eye, STEP: cache.references([VOXELS]), INTERSECT: cache.references([LISTS])}
+    rows = TABLE_5_1[machine]
+    return read + sum(int(rows[name].state_written) * number for name, number in calls.items())
 
 
 def eye_traces(context: Context, name: str, rows: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from viewer.stream.compile.link import LinkedProgram
 
 from .context import Context
 from .model import Absent, Fault
+from .plain_kernels import plain_counts
 from .published.faults import FAULTS
 
 PROGRAMS = ("cast", "shadow", "whitted", "path")
@@ -56,6 +57,15 @@ def counted(context: Context) -> tuple[dict[str, dict[str, Instructions]], Absen
     return found, None
 
 
+def as_described(context: Context) -> dict[str, Instructions]:
+    """Of the kernels written as the papers describe them, by `plain_counts`; none without a compiler."""
+    try:
+        kept = context.keep(("as described",), lambda: {name: vars(each) for name, each in plain_counts().items()})
+    except NoCompiler:
+        return {}
+    return {name: Instructions(**values) for name, values in kept.items()}
+
+
 def of_kernel(kernel: str, counts: dict[str, dict[str, Instructions]]) -> Instructions | None:
     """Of a kernel of table 5.1: of the states together that do its work, each once."""
     name = program_of(kernel)
@@ -77,4 +87,15 @@ def faults(*places: str) -> Iterable[Fault]:
     return [Fault(*each) for each in FAULTS if any(place in each[0] for place in places)]
 
 
-__all__ = ["MACHINES", "PROGRAMS", "all_words", "counted", "faults", "of_kernel", "program", "program_of", "words_of"]
+__all__ = [
+    "MACHINES",
+    "PROGRAMS",
+    "all_words",
+    "as_described",
+    "counted",
+    "faults",
+    "of_kernel",
+    "program",
+    "program_of",
+    "words_of",
+]

@@ -9,9 +9,13 @@ from .model import CLAIM, NOT_EXAMINED, Cell, Check
 
 # Why cells cannot be compared, said once.
 OTHER_SCENE = "not comparable: a stand-in, as the published scene and camera are not to be had"
+FITTED = "not comparable: fitted to it, as the published scene and camera are not to be had"
+LONGEST = "not comparable: a stand-in, fitted in v, t and s; the longest rays, which set the passes, are its own"
 OTHER_DEVICE = "not comparable: another device"
 OTHER_MACHINE = "not comparable: another set of instructions and other records"
 NOT_HERE = "not comparable: nothing was counted here"
+NOT_RUN = "not comparable: the published device is not to be had, and nothing of ours stands for it"
+NOT_PRINTED = "not comparable: ours alone, no paper prints it"
 
 
 def exact(published: Any, ours: Any, otherwise: str = NOT_EXAMINED) -> Cell:
@@ -37,6 +41,11 @@ def near(
 def beside(published: Any, ours: Any, why: str) -> Cell:
     """A cell that cannot be compared."""
     return Cell(published, ours, None, why)
+
+
+def unprinted(ours: Any) -> Cell:
+    """A cell of a column with published values, for which none is printed."""
+    return Cell(None, ours, None, NOT_PRINTED)
 
 
 def among(what: str, published: str, values: Sequence[float], shown: str, grades: Sequence[bool]) -> Check:

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduction.published.chapter5 import VIEWS as PUBLISHED
 from reproduction.published.chapter5 import KernelRow
 from reproduction.simulators.counts import MACHINES, NoCompiler, instructions, kernel_rows, published_program
 from reproduction.simulators.machines import OTHER_PASSES, TWENTY
@@ -21,9 +22,9 @@ from reproduction.simulators.walk import Space, walk
 from viewer.accel.grid.build import build
 from viewer.scene.camera import Camera
 
-from . import views
+from . import stand_ins, views
 from .context import Context
-from .model import Absent, AbsentError
+from .model import OWN, Absent, AbsentError, Check
 
 FOREST_INSIDE = "Forest Inside"
 BUNNY = "Bunny Ray Cast"
@@ -89,6 +90,16 @@ def eye(context: Context, name: str, edge: int | None = None) -> Measured:
         return Measured(where, rays, runs, state.triangle.copy(), state.distance.copy())
 
     return _once(context, (name, wide, tall), make)
+
+
+def agreement(context: Context, name: str) -> Check:
+    """Whether v, t and s of a view are near to the published ones, a test of ours: its camera was sought for them."""
+    found, published = workload(context, name), PUBLISHED[name]
+    work = [float(found[each]) for each in ("v", "t", "s")]
+    off = stand_ins.error(work, published)
+    what = f"{name}: v, t and s, for which the camera was sought"
+    texts = (" / ".join(f"{each:.4g}" for each in row) for row in ((published.v, published.t, published.s), work))
+    return Check(OWN, what, *texts, off <= stand_ins.AGREES, f"to {stand_ins.AGREES:.0%}; the largest: {off:.1%}")
 
 
 def there(context: Context) -> Generator[Absent, None, list[str]]:

@@ -12,6 +12,7 @@ ARITHMETIC = "arithmetic"  # of a paper: its own numbers against each other
 OWN = "own"  # this project's: the simulators, the pictures, the stand-ins
 KINDS_OF_CHECKS = (CLAIM, ARITHMETIC, OWN)
 NOT_EXAMINED = "why: not examined"
+OURS = ("all columns",)  # of `Table.own`: a table in which no published value stands
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class Table:
 
     heads : of columns of two values what they are called, where these are not ``published`` and ``ours``: what follows
     from printed numbers but is not printed is ``derived``.
+    own : columns of plain values, which no paper prints: what a row is, settings, measurements of this project alone;
+    `OURS` where all are. In every other column each value that is there is a `Cell`, with its grade.
     """
 
     title: str
@@ -103,6 +106,7 @@ class Table:
     note: str = ""
     checks: Sequence[Check] = ()
     heads: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    own: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -110,6 +114,25 @@ class Table:
                 raise ValueError(f"{self.title}: a row of {len(row)} for {len(self.columns)} columns: {row}")
         if not set(self.heads) <= set(self.columns):
             raise ValueError(f"{self.title}: no columns {sorted(set(self.heads) - set(self.columns))}")
+        unknown = set(self.own) - set(self.columns) - set(OURS)
+        if unknown:
+            raise ValueError(f"{self.title}: no columns {sorted(unknown)}")
+
+    @property
+    def alone(self) -> bool:
+        """Whether no published value stands in it."""
+        return tuple(self.own) == OURS
+
+    def ungraded(self) -> list[tuple[Any, str]]:
+        """Rows and columns of values that have no grade though their column is not of this project alone, and of cells
+        in columns that are."""
+        own = set(self.columns) if self.alone else {self.columns[0], *self.own}
+        return [
+            (row[0], name)
+            for row in self.rows
+            for name, value in zip(self.columns, row, strict=True)
+            if value is not None and isinstance(value, Cell) == (name in own)
+        ]
 
 
 @dataclass(frozen=True)

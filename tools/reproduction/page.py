@@ -37,6 +37,8 @@ from .published.glossary import GLOSSARY
 from .registry import PAPERS
 
 LARGEST = 20_000_000  # bytes of the report
+MILLION = 1e6
+WORDS = [name for name in GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts
 SPLIT = 5  # columns with a published value beside, at most, where both have a column of their own
 # Chapters of the dissertation by their subject.
 CHAPTERS = {
@@ -62,6 +64,10 @@ HEADS = {
     OWN: ("Test of ours", "Expected", "Found"),
 }
 VERDICTS = ("holds", "in part", "does not hold here", "not comparable")
+
+
+# How a bound begins, and what else is said of what passes.
+BOUNDS = ("to ", "and ", "in ", "here", "the bound", "the same", "the rest", "better")
 
 
 class Block(list[Any]):
@@ -164,7 +170,19 @@ def number(value: Any) -> str:
             return number(value.ours)
         case list() | tuple():
             return ", ".join(map(number, value))
+    if isinstance(value, float) and abs(value) >= MILLION:
+        return f"{value / MILLION:,.3g} M" if abs(value) < 1000 * MILLION else f"{value / MILLION / 1000:,.3g} G"
     return cell(value)
+
+
+def terms(text: str) -> Any:
+    """A text as HTML, with what its abbreviations stand for."""
+    from markupsafe import Markup, escape
+
+    def explained(found: re.Match[str]) -> str:
+        return f'<abbr title="{escape(GLOSSARY[found[0]])}">{found[0]}</abbr>'
+
+    return Markup(re.sub(rf"\b({'|'.join(WORDS)})\b", explained, str(escape(text))))
 
 
 def columns(table: Table) -> list[tuple[str, bool, bool]]:
@@ -282,8 +300,9 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         "file": figure_file,
     }
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
-    # A test of ours says its bound where it passes; why it might fail only where it does.
-    environment.tests["bound"] = lambda why: why.startswith(("to ", "and ", "the "))
+    # What passes says its bound; why it might have failed stands only where it does.
+    environment.tests["bound"] = lambda why: why.startswith(BOUNDS) or why[:1].isdigit()
+    environment.filters["terms"] = terms
     conclusions = concluded(sections)
     said = {kind: [each.verdict for _, each in conclusions if each.kind == kind] for kind in (CLAIM, ARITHMETIC)}
     differing = [

@@ -110,9 +110,11 @@ class Measurements:
     def write(self, folder: Path) -> None:
         """The file and its pictures. Raises ViewerError."""
         used = {unit["made"] for units in self._units.values() for unit in units.values()}
-        made = {name: each for name, each in self._made.items() if name in used}
-        data = {**self.head, "made": made, "units": {name: self._units[name] for name in sorted(self._units)}}
-        write_beside(folder / FILE, (json.dumps(data, indent=0, sort_keys=True) + "\n").encode())
+        made = {name: each for name, each in sorted(self._made.items()) if name in used}
+        units = {name: dict(sorted(self._units[name].items())) for name in sorted(self._units)}
+        # Values keep the order of their keys, by which sections lay out tables.
+        data = {**self.head, "made": made, "units": units}
+        write_beside(folder / FILE, (json.dumps(data, indent=0) + "\n").encode())
         for name, picture in self._pictures.items():
             write_beside(folder / PICTURES / name, picture)
 

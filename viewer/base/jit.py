@@ -45,14 +45,24 @@ def run(loop: Callable, *arguments: Any, small: bool = False) -> Any:
         with np.errstate(all="ignore"):  # as machine code does
             result = loop(*arguments)
         return tuple(map(_plain, result)) if isinstance(result, tuple) else _plain(result)
+    return _compiled(loop, arguments)(arguments)()
+
+
+def bound(loop: Callable, *arguments: Any) -> Callable[[], Any]:
+    """The compiled loop with these arguments, which are looked at once: for calls by the thousand on the same arrays.
+    Arrays must be C-contiguous; what is called reads and writes them as they then are."""
+    return _compiled(loop, arguments)(arguments)
+
+
+def _compiled(loop: Callable, arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Callable[[], Any]]:
     types = tuple(map(_type, arguments))
-    compiled = _loaded.get((loop, types))
-    if compiled is None:
+    found = _loaded.get((loop, types))
+    if found is None:
         with _lock:
-            compiled = _loaded.get((loop, types))
-            if compiled is None:
-                compiled = _loaded[loop, types] = _load(loop, types)
-    return compiled(arguments)
+            found = _loaded.get((loop, types))
+            if found is None:
+                found = _loaded[loop, types] = _load(loop, types)
+    return found
 
 
 def _plain(result: Any) -> Any:
@@ -86,7 +96,7 @@ def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
 
 
 def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
-    """A function of a loop's arguments that calls its machine code."""
+    """A function of a loop's arguments, which gives one that calls its machine code with them."""
     kinds: list[Any] = []
     for type_ in types:
         number = NUMBERS.get(type_)
@@ -95,7 +105,7 @@ def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
     several = made.results.startswith("(")
     convert = [PYTHON[kind] for kind in made.results.lstrip("(")]
 
-    def call(arguments: tuple[Any, ...], kept: Object = made) -> Any:  # the code lives as long as this function
+    def bind(arguments: tuple[Any, ...], kept: Object = made) -> Callable[[], Any]:  # the code lives as long as this
         flat: list[Any] = []
         for argument, type_ in zip(arguments, types, strict=True):
             if isinstance(argument, np.ndarray):
@@ -103,11 +113,16 @@ def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
             else:
                 flat.append(PYTHON[type_](argument))
         out = (ctypes.c_double * len(convert))()
-        entry(*flat, ctypes.addressof(out))
-        results = tuple(make(value) for make, value in zip(convert, out, strict=True))
-        return results if several else results[0] if results else None
+        flat.append(ctypes.addressof(out))
 
-    return call
+        def call(held: tuple[Any, ...] = arguments, code: Any = (bind, out)) -> Any:  # arrays and results live with it
+            entry(*flat)
+            results = tuple(make(value) for make, value in zip(convert, out, strict=True))
+            return results if several else results[0] if results else None
+
+        return call
+
+    return bind
 
 
 def _content(function: Callable, seen: set[Callable]) -> Iterator[Any]:

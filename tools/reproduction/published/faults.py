@@ -203,7 +203,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     (
         "A, traverseGrid",
         "The loop never calls nextVoxel, and finished() ends before the last voxel is tested.",
-        "The step belongs at the loop's end, the test of its end behind the voxel's triangles.",
+        "The step belongs at the loop's end, the test of its end after the voxel's triangles.",
     ),
     (
         "A, triangle test",

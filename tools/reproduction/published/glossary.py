@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 GLOSSARY: dict[str, str] = {
-    "R, W": "32-bit words that a kernel reads from and writes to streams, between passes",
     "R": "32-bit words that a kernel reads from streams",
     "W": "32-bit words that a kernel writes to streams",
     "M": "32-bit words that a kernel fetches at random from memory: voxels, lists, triangles",
@@ -25,10 +24,16 @@ GLOSSARY: dict[str, str] = {
     "Addr": "instructions that make addresses",
     "Pack": "instructions that pack results into 128 bits",
     "fps": "frames a second",
-    "G, GB": "10^9 instructions, 10^9 bytes",
+    "G, GB, MB": "10^9 instructions, 10^9 bytes, 10^6 bytes",
     "s16e7, s23e8": "floats of a sign, 16 bits of mantissa and 7 of exponent; of 23 and 8",
     "kNN grid": "grid over photons in which the k nearest neighbours of a point are looked for",
     "SAH": "surface area heuristic, by which trees of boxes are built",
+    "GPU": "graphics processing unit",
+    "CPU": "central processing unit",
+    "BSDF": "bidirectional scattering distribution function: how a surface scatters light",
+    "BRDF": "bidirectional reflectance distribution function",
+    "NURBS": "non-uniform rational B-splines: curved surfaces",
+    "RGBA": "red, green, blue and opacity: four numbers of a texel",
     "BVH": "bounding volume hierarchy: a tree of boxes",
     "C_c, C_r": "colours of a surface: its own, and reflected (T)",
     "T_c, T_a, T_e": "texture colour, its opacity, and the texture's environment colour (T)",

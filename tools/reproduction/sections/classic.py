@@ -22,7 +22,7 @@ from viewer.scene.texture import Image, Texture
 
 from ..context import Context
 from ..counted import faults
-from ..model import CLAIM, OWN, Absent, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OURS, OWN, Absent, Check, Conclusion, Figure, Part, Table
 from ..registry import section
 from ..shown import Shot, sheet, webp
 
@@ -128,7 +128,9 @@ def _modes(context: Context) -> Table:
         what = f"{mode.upper()}: the colour of the formula is rendered"
         checks.append(Check(OWN, what, _text(wanted), _text(found[mode]), same, "not the formula's colour"))
     note = f"C_c {_text(COLOR)}, T_c {_text(TEXEL)}, T_a {OPACITY}, T_e {_text(ENVIRONMENT)}."
-    return Table("Table 1: modes of textures", ("mode", "formula", "by the formula", "rendered"), rows, note, checks)
+    return Table(
+        "Table 1: modes of textures", ("mode", "formula", "by the formula", "rendered"), rows, note, checks, own=OURS
+    )
 
 
 def _text(color: Any) -> str:

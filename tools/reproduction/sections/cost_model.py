@@ -10,8 +10,8 @@ from reproduction.simulators.machines import stream_buffer
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import OTHER_SCENE, beside
-from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Check, Conclusion, Figure, Part, Table
+from ..grades import FITTED, LONGEST, beside
+from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
 
@@ -94,7 +94,7 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
     radeon = HARDWARE[RADEON]["instructions"] / HARDWARE[RADEON]["bytes"]
     ratio = simd.instructions_per_byte / radeon
     match = 1 / MATCH <= ratio <= MATCH
-    inside = f"instructions per byte over the Radeon's {radeon:.3f}; {MATCH:g} times either way counts as a match"
+    inside = f"to {MATCH:g} times either way: instructions per byte over the Radeon's {radeon:.3f}"
     if not match:
         share = simd.bytes_by_type["state"] / simd.total_bytes
         inside += f"; {100 * share:.0f} % of the bytes are states, read for all rays in every pass"
@@ -109,7 +109,7 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
             "most of the bytes",
             f"{100 * loop:.0f} % of the kernels' bytes",
             loop > 0.5,
-            "other kernels move more",
+            "the bound is half of the bytes",
         ),
         Check(
             kind,
@@ -126,7 +126,7 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
             f"> {radeon:.3f} (2.5 G / 12 GB)",
             f"{mimd.instructions_per_byte:.2f}",
             limited,
-            NOT_EXAMINED,
+            "the ratio of the two must be above the processor's own",
         ),
         Check(
             kind,
@@ -186,8 +186,8 @@ def _workloads(works: Mapping[str, Workload]) -> Table:
     rows = []
     for name, work in works.items():
         view = VIEWS[name]
-        cells = [beside(getattr(view, key), f"{getattr(work, key):.2f}", OTHER_SCENE) for key in ("v", "t", "s")]
-        rows.append((name, *cells, beside(view.passes, work.passes, OTHER_SCENE)))
+        cells = [beside(getattr(view, key), f"{getattr(work, key):.2f}", FITTED) for key in ("v", "t", "s")]
+        rows.append((name, *cells, beside(view.passes, work.passes, LONGEST)))
     return Table(
         "What a ray does", ("view", "v", "t", "s", "P"), rows, note="v voxels, t tests, s shadings a ray; P passes."
     )
@@ -212,7 +212,7 @@ def _table(title: str, found: Mapping[str, Mapping[str, Cost]], checks: list[Che
     for name, each in found.items():
         values = derived(each)
         rows.append((name, *(f"{values[key]:.3g}" if values[key] < 0.01 else f"{values[key]:.3f}" for key in names)))
-    return Table(title, ("view", *names.values()), rows, note=note, checks=checks)
+    return Table(title, ("view", *names.values()), rows, note=note, checks=checks, own=OURS)
 
 
 def _by_kernel(
@@ -327,4 +327,5 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
         note="Not simulated by the authors: 128 kB hold rays with their records; the longer queue is served, all of "
         "it; each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than "
         "MIMD.",
+        own=OURS,
     )

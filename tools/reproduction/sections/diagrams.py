@@ -9,11 +9,13 @@ from viewer.cli.graph import drawings, graph
 
 from ..context import Context
 from ..counted import faults
+from ..flow_drawings import LOOPS, draw_fragment_processor, draw_loop, draw_pipeline, draw_streams
 from ..memory_drawings import draw_pass, draw_scene_memory
 from ..memory_layout import draw_records, draw_stages
 from ..model import Figure, Listing, Part, Text
 from ..registry import section
 
+NOT_AT_HAND = "The dissertation's own drawings were not at hand: these are ours, after its text."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
 
 
@@ -23,12 +25,31 @@ def _program(name: str, title: str) -> Figure:
     return Figure(title, svg=graph(name), note=note, alt=f"the states of program {name} and the arrows between them")
 
 
-@section("kernel_streams", paper="D 2.3, P2 fig. 1", title="Kernels and streams (figures 2.3 to 2.6)")
+@section("kernel_streams", paper="D 2.3, P2 fig. 1", title="Kernels, streams and the pipeline (figures 2.1 to 2.6)")
 def kernel_streams(context: Context) -> Iterator[Part]:
     """The smallest program: a kernel between streams."""
     yield Text(
         "A kernel takes an element of its input streams and writes one of its output streams; it may read memory, and "
         "returns an exit, which says what its ray needs next. The smallest program has one state."
+    )
+    yield Figure(
+        "Streams between kernels: the ray caster",
+        svg=draw_streams(),
+        note=f"From the linked program. {NOT_AT_HAND}",
+        alt="five kernels in a row, with the streams between them and the memories that they read",
+    )
+    yield Figure(
+        "The graphics pipeline with its two programs",
+        svg=draw_pipeline(),
+        note="Drawn over the screen again and again, with textures for what is kept, it is a stream processor.",
+        alt="six stages in a row, and an arrow from the textures back to the fragment program",
+    )
+    yield Figure(
+        "A fragment processor",
+        svg=draw_fragment_processor(),
+        note="Numbers of the Radeon 9700 Pro, as in --limits 2004: a program reads at any address of its textures and "
+        "writes nowhere but its own pixel.",
+        alt="four kinds of inputs of a fragment program, and its outputs",
     )
     yield _program("photon_emission", "One kernel between streams: photons leave the lights")
     yield Figure(
@@ -100,6 +121,9 @@ def flow_control(context: Context) -> Iterator[Part]:
         "back, tells the host which pass is next. Boxes with a loop on the left are those that unrolling repeats "
         "within a pass."
     )
+    for number, (title, *_) in enumerate(LOOPS):
+        about = f"{title[0].upper()}{title[1:]}"
+        yield Figure(about, svg=draw_loop(number), note=NOT_AT_HAND if not number else "", alt="passes and a way back")
     yield _program("trace", "The loop over traversal and intersection: given rays to their hits")
 
 

@@ -15,7 +15,7 @@ from viewer.renderer.renderer import Renderer
 from .. import timed
 from ..context import Context
 from ..kept import digest
-from ..model import OWN, Check, Conclusion, Part, Table
+from ..model import OURS, OWN, Check, Conclusion, Part, Table
 from ..registry import section
 
 SIZE, QUICK = 256, 32
@@ -62,6 +62,7 @@ def flow_variants(context: Context) -> Iterator[Part]:
         f"once 20 % of the active rays wait; {context.device_name}. waits: of the host for the device. Fragments that "
         "are masked off keep what they had: kernels write in place where the driver has a texture barrier, else copies "
         "are made. P2's own kernels set the stencil themselves; here a pass of its own does.",
+        own=OURS,
         checks=[
             Check(
                 OWN, "all give the same picture, bit for bit", "yes", "yes" if same else "no", same, "pictures differ"

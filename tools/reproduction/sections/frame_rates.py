@@ -81,7 +81,11 @@ def frame_rates(context: Context) -> Iterator[Part]:
     if context.quick:
         note += f" Width and height are {QUICK} times smaller than published."
     yield Table(
-        "Frames a second", ("paper and scene", "published on", "program", "size", "frames a second"), rows, note
+        "Frames a second",
+        ("paper and scene", "published on", "program", "size", "frames a second"),
+        rows,
+        note,
+        own=("published on", "program", "size"),
     )
     yield from absent
 

@@ -14,7 +14,7 @@ from viewer.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
-from ..model import OWN, Check, Conclusion, Part, Table
+from ..model import OURS, OWN, Check, Conclusion, Part, Table
 from ..registry import section
 
 RAYS = 20_000
@@ -43,7 +43,7 @@ def make(context: Context) -> Iterator[Part]:
         "two steps of it in a pass. The host reads the numbers of rows and of entries."
     )
     columns = ("scene", "triangles", "entries", "passes of the sort", *STAGES)
-    yield Table("The grid of a frame, built by fragment programs", columns, rows, note)
+    yield Table("The grid of a frame, built by fragment programs", columns, rows, note, own=OURS)
 
 
 @contextmanager

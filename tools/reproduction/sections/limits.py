@@ -9,15 +9,20 @@ import numpy as np
 
 import viewer
 from reproduction.simulators.counts.programs import RECIPE
+from reproduction.simulators.rays import OFFSET, eye_rays, places, shadow_rays
+from reproduction.simulators.walk import Space, walk
+from viewer.accel.grid.build import build
 from viewer.renderer.device.limits import sizes
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
+from viewer.scene.scene import Scene
 from viewer.stream.declare.limits import LIMITS, rounded
 
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
-from ..model import ARITHMETIC, NOT_EXAMINED, OWN, AbsentError, Check, Conclusion, Figure, Part, Table
-from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, TABLE_5_3, VIEWS
+from ..grades import exact, unprinted
+from ..model import ARITHMETIC, OURS, OWN, AbsentError, Cell, Check, Conclusion, Figure, Part, Table
+from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
 from ..registry import section
 from ..shown import webp
 
@@ -30,6 +35,8 @@ SIZE, QUICK_SIZE = 256, 64
 TRIANGLES = VIEWS["Forest Inside"].triangles
 ROUNDED = 1e-5  # of a channel between 0 and 1, at the median
 PICTURED = ("cast", "shadow")
+LEAVING_EDGE, LEAVING_GRID = 128, 8  # of shadow rays that leave their surface
+BOUNDS = (22, 20, 18, 17, 16)  # they start off it by the coordinates over 2 to this power
 
 
 @section("limits", paper="D 5.4.1, P2 5.1", title="Limits of the day: --limits 2002 and 2004", order=4)
@@ -51,8 +58,8 @@ def limits(context: Context) -> Iterator[Part]:
 
 def _table() -> Table:
     rows: list[tuple[Any, ...]] = []
-    for what in ("about", "floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
-        rows.append((what, *(getattr(LIMITS[year], what) for year in YEARS)))
+    for what in ("floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
+        rows.append((what, *(_limit(year, what) for year in YEARS)))
     most = LIMITS["2004"].integers
     whole = np.arange(4 * most, dtype=np.float32)
     exact = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
@@ -74,7 +81,7 @@ def _table() -> Table:
             f"{LARGEST_INTEGERS:,}",
             f"{texels:,}",
             texels == most,
-            NOT_EXAMINED,
+            "a texture of as many texels as there are addresses",
         ),
         Check(
             ARITHMETIC,
@@ -82,7 +89,7 @@ def _table() -> Table:
             f"> {most:,}",
             f"{BUNNY_VOXELS:,}",
             most < BUNNY_VOXELS,
-            NOT_EXAMINED,
+            "fewer would fit",
         ),
         Check(
             ARITHMETIC,
@@ -90,16 +97,22 @@ def _table() -> Table:
             f"<= {LIMITS['2004'].instructions}",
             longest,
             longest <= LIMITS["2004"].instructions,
-            NOT_EXAMINED,
+            "a longer one would not have run",
         ),
     )
     note = (
-        "integers: records that an address reaches; outputs: RGBA textures of a pass, one with more is drawn several "
-        "times, all from what was there before; texture: edge; instructions: arithmetic; fetches: levels of dependent "
-        "ones. Arithmetic is of 32 bits; streams and memories are rounded when they are written. Instructions and "
-        "fetches beyond the limits are told, here and by the command, and run all the same."
+        f"2002: {LIMITS['2002'].about}; 2004: {LIMITS['2004'].about}. integers: records that an address reaches; "
+        "outputs: RGBA textures of a pass, one with more is drawn several times, all from what was there before; "
+        "texture: edge; instructions: arithmetic; fetches: levels of dependent ones. Arithmetic is of 32 bits; streams "
+        "and memories are rounded when they are written. Instructions and fetches beyond the limits are told, here and "
+        "by the command, and run all the same."
     )
     return Table("What they are", ("", *YEARS), rows, note, checks)
+
+
+def _limit(year: str, what: str) -> Cell:
+    ours = getattr(LIMITS[year], what)
+    return exact(LIMITS_PRINTED[year][what], ours) if what in LIMITS_PRINTED[year] else unprinted(ours)
 
 
 def _scenes(context: Context) -> Iterator[Part]:
@@ -119,7 +132,7 @@ def _scenes(context: Context) -> Iterator[Part]:
         rows.append((name, found["grid"], *columns, *fits))
     heads = ("scene", "grid", "triangles", "vertices", "voxels", "list entries", *(f"too many for {y}" for y in YEARS))
     note = "Vertices and triangles are tables of their own here; the published list of a voxel names its triangles."
-    yield Table("Scenes", heads, rows, note)
+    yield Table("Scenes", heads, rows, note, own=OURS)
     yield from absent
 
 
@@ -161,7 +174,36 @@ def _kernels(context: Context) -> Table:
         f"Of 2004 {LIMITS['2004'].instructions} arithmetic instructions and {LIMITS['2004'].fetches} levels of fetches "
         f"are allowed: {over} kernels are too long for one pass of then. A card of 1,024 instructions takes all."
     )
-    return Table("Kernels", heads, rows, note)
+    return Table("Kernels", heads, rows, note, own=OURS)
+
+
+def _leaving(context: Context) -> str:
+    """Rays that a rounded origin darkens, by how far they start off their surface."""
+    found = context.keep(("leaving", LEAVING_EDGE), lambda: darkened(viewer.load("cornell"), LEAVING_EDGE))
+    shares = ", ".join(f"{share:.1%} for 2^-{power}" for power, share in found.items())
+    return f"simulated, rays that start off it by a share of the coordinates lose the light by 24 bits in {shares}"
+
+
+def darkened(scene: Scene, edge: int) -> dict[str, float]:
+    """Of shadow rays that reach a point below the Cornell box's light, the share that does no longer once origins and
+    directions are rounded to s16e7; by how far off their surface they start, of `BOUNDS`."""
+    corners = scene.flatten().corners()
+    space = Space.of(build(corners, LEAVING_GRID), corners)
+    eye = eye_rays(scene.camera(), (edge, edge))
+    state = walk(space, eye)[1]
+    hit = state.triangle >= 0
+    at, normal = places(eye[hit], state.distance[hit], state.triangle[hit], corners)
+    low, high = corners.reshape(-1, 3).min(axis=0), corners.reshape(-1, 3).max(axis=0)
+    light = np.array([(low[0] + high[0]) / 2, low[1] + 0.95 * (high[1] - low[1]), (low[2] + high[2]) / 2], np.float64)
+    clear = walk(space, shadow_rays(at, light)[0])[1].triangle < 0
+    off = normal * np.maximum(np.abs(at).max(axis=1, keepdims=True), 1.0)
+    found = {}
+    for power in BOUNDS:
+        rays = shadow_rays(at + (2.0**-power - OFFSET) * off, light)[0]
+        for each in ("origin", "direction"):
+            rays[each] = rounded(rays[each])
+        found[str(power)] = float((walk(space, rays)[1].triangle[clear] >= 0).mean())
+    return found
 
 
 def _pictures(context: Context, name: str) -> Iterator[Part]:
@@ -206,11 +248,11 @@ def _pictures(context: Context, name: str) -> Iterator[Part]:
             "no paper says",
             f"{dark:.1%}",
             None,
-            "the bounds by which shadow rays leave their surface are those of 32 bits: not examined otherwise",
+            f"shadow rays leave their surface by a bound of 32 bits: {_leaving(context)}",
         ),
     )
     rows = [(year, f"{made['means'][year]:.6f}") for year in ("none", *YEARS)]
-    yield Table(f"Cornell box, {name}, {edge} x {edge}", ("--limits", "mean radiance"), rows, "", checks)
+    yield Table(f"Cornell box, {name}, {edge} x {edge}", ("--limits", "mean radiance"), rows, "", checks, own=OURS)
     yield Figure(
         f"Cornell box, {name}: as it is, and with 24 bits",
         png=made["picture"],

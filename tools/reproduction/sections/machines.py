@@ -20,7 +20,7 @@ from viewer.renderer.renderer import Renderer
 
 from .. import measured
 from ..context import Context
-from ..grades import OTHER_SCENE, beside
+from ..grades import LONGEST, beside, unprinted
 from ..model import OWN, Check, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1, VIEWS
 from ..registry import section
@@ -54,6 +54,7 @@ def make(context: Context) -> Iterator[Part]:
         "launches on a queue. States are a byte a ray and pass. With cache: bytes of streams and structures through "
         "the cache of figure 5.6, over those without. The published P is of 1024 x 1024 rays.",
         checks=checks,
+        own=("machine", "v", "t", "s", "stream B", "structures B", "state B", "with cache"),
     )
     yield from figures
 
@@ -140,7 +141,7 @@ def _on_device(context: Context, name: str, rays: NDArray) -> NDArray[np.int32]:
 
 def _row(name: str, machine: str, found: dict[str, Any]) -> tuple[Any, ...]:
     work = [f"{each:.2f}" for each in found["work"]]
-    passes = beside(VIEWS[name].passes, found["passes"], OTHER_SCENE) if machine == "SIMD" else found["passes"]
+    passes = beside(VIEWS[name].passes, found["passes"], LONGEST) if machine == "SIMD" else unprinted(found["passes"])
     moved = (f"{found[kind]:.0f}" for kind in ("stream", "structures", "state"))
     return *work, passes, *moved, f"{100 * found['cached']:.0f} %"
 

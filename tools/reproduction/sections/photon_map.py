@@ -13,14 +13,18 @@ from viewer.photons.sort import list_size
 
 from .. import photon_cases, plots, timed
 from ..context import Context
+from ..grades import beside, exact, unprinted
 from ..memory_drawings import draw_photon_memory
-from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Listing, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Listing, Part, Table, Text
 from ..published.chapter6 import READ_BACK_SHARE, SORT_PASSES, STENCIL_EDGES
 from ..registry import section
 
+BUS = "not comparable: another bus, and without a GPU no bus at all"
 SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of their lists
 # By cell: two in the point's own, one beyond the maximum radius, one that widens the radius, one beyond it, one within.
 DRAWN = np.array([[1.8, 1.5], [1.5, 1.1], [0.2, 0.4], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]])
+MIXED_UP = "m and its square were mixed up: 65,536 cells need m = 4"
+FULL = 255  # of a stencil of eight bits
 POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
 
 
@@ -76,9 +80,10 @@ def bitonic(context: Context) -> Iterator[Part]:
     yield Table(
         "The sort on this device",
         ("photons", "passes", "sort, ms", "binary search, ms"),
-        [(f"{row['photons']:,}", row["passes"], row["ms"], row["search_ms"]) for row in rows],
+        [(f"{row['photons']:,}", _sorted(row), row["ms"], row["search_ms"]) for row in rows],
         "Random cells of 65,536. The search finds the first photon of every cell in a single pass.",
         checks,
+        own=("sort, ms", "binary search, ms"),
     )
     sorted_ = [check for check in checks if check.kind == CLAIM]
     if sorted_:
@@ -88,6 +93,11 @@ def bitonic(context: Context) -> Iterator[Part]:
             [check.passed for check in sorted_],
             f"{sorted_[0].ours} on this device, sorted",
         )
+
+
+def _sorted(row: dict[str, Any]) -> Cell:
+    printed = SORT_PASSES.get(row["photons"])
+    return unprinted(row["passes"]) if printed is None else exact(printed, row["passes"])
 
 
 def _sort_times(context: Context, counts: tuple[int, ...]) -> dict[str, timed.Timed]:
@@ -159,7 +169,7 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     """Photons drawn over a cell's texels, of which the stencil lets one pass."""
     note = (
         "Left: without a stencil each covers all texels, and the last is left. Right: the stencil before each, "
-        "and the photons behind the last one; where it is 3 the photon passes, and all texels are incremented."
+        "and the photons after the last one; where it is 3 the photon passes, and all texels are incremented."
     )
     alt = "grids of two by two texels with their stencil values and the photons that are in them"
     yield Figure("Figure 6.5: three photons of one cell of 2 x 2 texels", svg=_routing(), note=note, alt=alt)
@@ -168,7 +178,11 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         texels = edge * edge
         kept = len(set(route(texels, edge, wraps).tolist()) - {-1})
         name = "increment and wrap" if wraps else "increment"
-        rows.append((f"m = {edge}, {name}", texels, kept, (1024 // edge) ** 2))
+        cells = (1024 // edge) ** 2
+        printed = exact(STENCIL_EDGES[1], cells, MIXED_UP) if edge == STENCIL_EDGES[0] else unprinted(cells)
+        held = f"{name}: a texel that has come to {FULL} stays there and takes every later photon"
+        left = exact(texels, kept, held) if edge in (2, STENCIL_EDGES[0]) else unprinted(kept)
+        rows.append((f"m = {edge}, {name}", texels, left, printed))
         if edge < 16:
             what = f"m = {edge}: of m^2 = {texels} photons of a cell as many texels are filled"
             checks.append(Check(CLAIM, what, texels, kept, kept == texels, "fewer are filled"))
@@ -182,8 +196,9 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         "Photons that are left of m^2 in a cell, and cells of a buffer of 1024 x 1024",
         ("routing", "photons", "left", "cells"),
         rows,
-        "65,536 cells, as printed, need m = 4.",
+        "Printed are m = 2 (figure 6.5) and m = 16, and that a cell keeps m^2 photons.",
         checks,
+        own=("photons",),
     )
     yield Conclusion(
         "D 6.2.2, P3 2.2.2",
@@ -193,7 +208,7 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     )
     cells = (1024 // STENCIL_EDGES[0]) ** 2
     what = f"cells of a buffer of 1024 x 1024 with m = {STENCIL_EDGES[0]}"
-    same, why = cells == STENCIL_EDGES[1], "m and its square were mixed up: 65,536 cells need m = 4"
+    same, why = cells == STENCIL_EDGES[1], MIXED_UP
     yield Check(ARITHMETIC, what, f"{STENCIL_EDGES[1]:,}", f"{cells:,}", same, why)
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
     found = _read_backs(context, counts)
@@ -206,9 +221,9 @@ def stencil_routing(context: Context) -> Iterator[Part]:
                 row["stored"],
                 row["fetch"],
                 row["back"],
-                f"{row['reading'] / row['read-back']:.0%}",
+                beside(share, f"{row['reading'] / row['read-back']:.0%}", BUS),
             )
-            for row in found
+            for row, share in zip(found, _shares(len(found)), strict=True)
         ],
         "The vertex program fetches the photons itself, as the authors wished; a read-back is there to be compared.",
         [
@@ -218,10 +233,11 @@ def stencil_routing(context: Context) -> Iterator[Part]:
                 f"published: {READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many",
                 f"{row['reading'] / row['read-back']:.0%}",
                 None,
-                "another bus, and without a GPU no bus at all",
+                BUS,
             )
             for row in found
         ],
+        own=("stored", "build by fetch, ms", "with read-back, ms"),
     )
     shares = [row["reading"] / row["read-back"] for row in found]
     if len(shares) > 1:
@@ -231,6 +247,11 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             [None],
             f"here {', '.join(f'{each:.0%}' for each in shares)}, without a GPU's bus",
         )
+
+
+def _shares(runs: int) -> list[str | None]:
+    """The read-back's published share of few photons, and of many; none of numbers between."""
+    return [READ_BACK_SHARE[0], *[None] * (runs - 2), READ_BACK_SHARE[1]][:runs]
 
 
 def _read_backs(context: Context, counts: tuple[int, ...]) -> list[dict[str, Any]]:
@@ -251,7 +272,7 @@ def _routing() -> str:
     frames: list[tuple[str, Any, Any]] = [("no stencil", None, route(3, 2, stencil=False))]
     for photon in range(3):
         frames.append((f"before photon {photon + 1}", values + photon, route(photon, 2)))
-    frames.append(("behind the last", values + 3, route(3, 2)))
+    frames.append(("after the last", values + 3, route(3, 2)))
     frames.insert(1, ("", None, None))
     for axis, (title, stencil, held) in zip(axes, frames, strict=True):
         axis.axis("off")
@@ -290,7 +311,7 @@ def knn_grid(context: Context) -> Iterator[Part]:
         f"Figure 6.6, drawn for k = {WANTED}",
         svg=_search(steps),
         note="Filled: added; hollow: rejected, by the maximum radius (dashed) and as k have been counted. The "
-        "full circle is the radius behind the step.",
+        "full circle is the radius after the step.",
         alt="the point among nine cells with photons, step by step",
     )
     counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)

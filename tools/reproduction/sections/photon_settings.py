@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
+from viewer.renderer.device.tile_job import PICTURE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.caustics import PUBLISHED
 
@@ -17,8 +19,9 @@ from .. import timed
 from ..context import Context
 from ..counted import faults
 from ..grades import OTHER_DEVICE, beside, exact, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
 from ..photon_cases import renderer_of
+from ..photon_stages import STAGES
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
 
@@ -26,7 +29,10 @@ from ..registry import section
 STORED = 0.05
 SENT = f"to {100 * STORED:.0f} %: as many photons are sent as store about the number printed in thousands"
 ALL = 0.99  # of the pixels
-MOVED = 0.02  # of the lamp, scene units
+MAP = STAGES[:2]  # tracing photons, building their map
+MOVED = 0.02  # of what moves, scene units
+MOVES = {"light": "the lamp", "geometry": "the ball", "camera": "the eye: photons and map are kept"}
+NAMES = {"light": "lamp", "geometry": "ball"}  # of instances
 FOOTPRINT = 4  # m of stencil routing here
 OPEN = (
     (
@@ -40,7 +46,7 @@ OPEN = (
     (
         "End of the search",
         "k counted, or the maximum radius; not whether nearer photons are still looked for",
-        "--estimate published, our reading: behind the shell of the k-th; --estimate nearest looks on",
+        "--estimate published, our reading: after the shell of the k-th; --estimate nearest looks on",
     ),
     ("Normalisation", "not given", "Jensen's: BSDF times power over pi r^2, r of the farthest photon counted"),
     ("Photons straight from a light", "not said", "not stored, since shadow rays bring that light"),
@@ -82,7 +88,7 @@ def photon_settings(context: Context) -> Iterator[Part]:
     heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
     note = "" if not context.quick else "Photons are counted without --quick."
     yield Table("Settings, of the preset 2003", heads, rows, note, checks)
-    yield Table("What the papers leave open", ("what", "papers", "here"), OPEN)
+    yield Table("What the papers leave open", ("what", "papers", "here"), OPEN, own=OURS)
     yield from faults("D 6.3.1")
 
 
@@ -111,7 +117,7 @@ def search_end(context: Context) -> Iterator[Part]:
     found = context.keep(("search end", name, scale), lambda: _ends(context, name, scale))
     yield Text(
         "The text has the search go on until k photons are counted or the maximum radius is reached, and says that it "
-        "finds all photons in a sphere. Read to the word, it ends behind the shell in which the k-th photon was "
+        "finds all photons in a sphere. Read to the word, it ends after the shell in which the k-th photon was "
         "counted "
         "(our reading, --estimate published). The other reading goes on until the next shell lies beyond the radius "
         "(--estimate nearest). The papers do not say which was run."
@@ -122,7 +128,7 @@ def search_end(context: Context) -> Iterator[Part]:
         "all: every photon in a sphere around the query",
         f"{found['same']:.1%}",
         found["same"] > ALL,
-        "it ends behind the shell in which k are counted: nearer photons lie in cells not yet visited",
+        "it ends after the shell in which k are counted: nearer photons lie in cells not yet visited",
     )
     yield Check(
         CLAIM,
@@ -166,7 +172,7 @@ def _ends(context: Context, name: str, scale: int) -> dict[str, float]:
     }
 
 
-@section("interactive", paper="D 6.3.4, P3 3.4", title="Moving lights and geometry", order=5, timed=True)
+@section("interactive", paper="D 6.3.4, P3 3.4", title="Moving lights, geometry and camera", order=5, timed=True)
 def interactive(context: Context) -> Iterator[Part]:
     """Photons, map and picture anew, in windows of both sizes."""
     rows, made = [], []
@@ -183,12 +189,58 @@ def interactive(context: Context) -> Iterator[Part]:
         "pixel. The size is 160 x 160 in P3 and 256 x 256 in D, with the same time."
         + (" A quarter of that, with few photons." if context.quick else ""),
     )
+    yield from _moves(context)
     yield Conclusion(
         "D 6.3.4, P3 3.4",
         "Light and geometry can be moved live: rebuilt and converged in one or two seconds.",
         [None],
         f"here {', '.join(f'{each:.3g} s' for each in made)} on {context.device_name}, of today",
     )
+
+
+def _moves(context: Context) -> Iterator[Part]:
+    """What is made anew after each kind of move, in the larger window."""
+    edge = WINDOWS["D"] // 4 if context.quick else WINDOWS["D"]
+    found = timed.keep(context, ("moved", edge), lambda: _after(context, edge))
+    rows, checks = [], []
+    for what, named in MOVES.items():
+        stages = found[what].parts
+        seconds = (stages[stage].text() if stage in stages else "0" for stage in (*MAP, PICTURE))
+        rows.append((f"{what}: {named}", *seconds, found[what].wall.text()))
+        traced, expected = MAP[0] in stages, what != "camera"
+        words = {True: "traced again", False: "kept"}
+        why = "photons depend on lights and geometry alone"
+        checks.append(Check(OWN, f"{what} moved: photons", words[expected], words[traced], traced == expected, why))
+    yield Table(
+        f"GLASS BALL, {edge} x {edge}: seconds of the next picture, by what moved",
+        ("moved", "photons", "map", "picture", "whole"),
+        rows,
+        note="Whole: by the clock, with what the host does between; programs are compiled before.",
+        checks=checks,
+        own=OURS,
+    )
+
+
+@contextmanager
+def _after(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """Pictures after a move to and fro, by what moves, with the seconds of their stages."""
+    renderer, _ = renderer_of("GLASS BALL", context.device, context.quick)
+    executor, sides = renderer.sampler.scene.executor, cycle((1.0, -1.0))
+
+    def case(what: str) -> dict[str, float]:
+        way = MOVED * next(sides)
+        if what == "camera":
+            x, y, z = renderer.camera.origin
+            renderer.update(camera=replace(renderer.camera, origin=(x + way, y, z)))
+        else:
+            _move(renderer, way, NAMES[what])
+        executor.times = {}
+        renderer.render((edge, edge), spp=1)
+        stages, executor.times = dict(executor.times), None
+        return stages
+
+    yield {what: partial(case, what) for what in MOVES}
+    renderer.release()
 
 
 @contextmanager
@@ -205,10 +257,10 @@ def _anew(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
     renderer.release()
 
 
-def _move(renderer: Renderer, way: float) -> None:
-    """The lamp a little to the side."""
+def _move(renderer: Renderer, way: float, name: str = "lamp") -> None:
+    """An instance a little to the side."""
     scene = renderer.scene
-    place = next(k for k, each in enumerate(scene.instances) if each.name == "lamp")
+    place = next(k for k, each in enumerate(scene.instances) if each.name == name)
     turned = np.array(scene.instances[place].transform, float)
     turned[0, 3] += way
     instances = [replace(each, transform=turned) if k == place else each for k, each in enumerate(scene.instances)]

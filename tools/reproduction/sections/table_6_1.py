@@ -9,7 +9,7 @@ from typing import Any
 from .. import photon_cases, timed
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
-from ..model import ARITHMETIC, CLAIM, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, CLAIM, OURS, Check, Conclusion, Part, Table
 from ..photon_cases import FAST, MAPS, PASSES, WAYS
 from ..photon_counts import VISITS, calls
 from ..photon_stages import STAGES
@@ -73,6 +73,7 @@ def table_6_1(context: Context) -> Iterator[Part]:
         [(name, *(found[way].parts["build grid"].text() for way in BUILDS)) for name, found in built.items()],
         "The stage build grid by itself. Published routing reads the photons back and draws them as points; here the "
         "vertex program fetches them.",
+        own=OURS,
     )
     for claim, words in SENTENCES.items():
         of = [check for check in checks if words in check.what]

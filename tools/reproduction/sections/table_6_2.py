@@ -11,7 +11,7 @@ from viewer.stream.analysis.instructions import Instructions
 
 from ..context import Context
 from ..counted import faults
-from ..grades import NOT_HERE, beside
+from ..grades import NOT_HERE, beside, unprinted
 from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Conclusion, Part, Table
 from ..published.chapter6_instructions import HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
 from ..registry import section
@@ -34,7 +34,7 @@ def table_6_2(context: Context) -> Iterator[Part]:
     for name, theirs in TABLE_6_2.items():
         mine = ours.get(name, {})
         rows.append((name, *(_cell(part, old, mine.get(part, "-")) for part, old in theirs._asdict().items())))
-    rows += [(f"of it {name}", *mine.values()) for name, mine in ours.items() if name not in TABLE_6_2]
+    rows += [(f"of it {name}", *map(unprinted, mine.values())) for name, mine in ours.items() if name not in TABLE_6_2]
     note = (
         "Inst: all; TEX: texture fetches; Addr: for addresses; Pack: for packing. Ours by the rules in "
         "viewer/stream/analysis/instructions.py. Nothing is packed here: several "

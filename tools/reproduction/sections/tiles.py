@@ -12,7 +12,7 @@ from viewer.renderer.photon_map.photon_map import NEAREST_SHARE
 
 from .. import photon_cases, plots, timed
 from ..context import Context
-from ..grades import beside
+from ..grades import beside, unprinted
 from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Part, Table
 from ..photon_cases import TILES, renderer_of
 from ..photon_counts import calls, gains
@@ -55,6 +55,7 @@ def tiles(context: Context) -> Iterator[Part]:
         "pixel takes as many passes as its rays look into cells and at photons. The mask of single pixels is the "
         "computation mask that section 6.4.3 wishes for.",
         checks,
+        own=("tiles", "passes", "tiles drawn", "fragments, millions"),
     )
     swept = timed.keep(context, ("sweep", TIMED_EDGES), lambda: _sweep(context), SWEPT, warm_up=False)
     yield Figure(
@@ -120,7 +121,7 @@ def _rows(name: str, found: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     for way, edge in ((IN_TILES, str(TILE)), ("mask of single pixels", "1")):
         passes, draws, fragments = found["tiles"][edge]
         ours = f"{found['gains'][edge]:.3g}"
-        gain = _graded(published, found) if edge == str(TILE) else ours
+        gain = _graded(published, found) if edge == str(TILE) else unprinted(ours)
         number = -(-found["pixels"] // int(edge) ** 2) if edge != "1" else None
         drawn = draws if edge != "1" else None
         yield f"{name}, {way}", gain, number, passes, drawn, f"{fragments / 1e6:,.0f}"
@@ -173,7 +174,7 @@ def _seconds(context: Context) -> Iterator[Part]:
     rows: list[tuple[Any, ...]] = []
     for way in TILES:
         seconds, quad = found[way].parts["seconds"], found[QUAD].parts["seconds"]
-        shown = seconds.text() if way not in old else beside(old[way], seconds.text(), GPU_2003)
+        shown = unprinted(seconds.text()) if way not in old else beside(old[way], seconds.text(), GPU_2003)
         gain = f"{quad.median / seconds.median:.3g}"
         passes, drawn = (int(found[way].parts[part].median) for part in ("passes", "tiles"))
         rows.append((f"{name}, {way}", shown, gain, passes, drawn or None))
@@ -184,6 +185,7 @@ def _seconds(context: Context) -> Iterator[Part]:
         "The published size, nothing fused; a pass makes as many calls of a loop as its rays need, and the search "
         "alternates between cells and photons. One quad and its finished pixels: here a fragment whose pixel is done "
         "looks at its state and ends, which the hardware of 2003 could not, so that by the clock a quad loses less.",
+        own=("gain", "passes", "tiles drawn"),
     )
 
 

@@ -12,7 +12,7 @@ from reproduction.simulators.machines import unrolled, workload
 
 from .. import measured, plots
 from ..context import Context
-from ..model import CLAIM, NOT_EXAMINED, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
 from ..registry import section
 
@@ -20,11 +20,10 @@ TIMES = (1, 2, 4, 8, 16)
 PUBLISHED = int(UNROLL["steps"]), int(UNROLL["tests"])
 ROUND = 0.05  # of "half" and "60 %"
 SENTENCES = {
-    "4 steps or 2 tests in a pass cut the bandwidth of every scene by half or more.": "in a pass: bytes",
-    "With references suppressed it is 60 % or more.": "suppressed: bytes",
+    "4 steps or 2 tests in a pass cut the bandwidth of every scene by half.": "in a pass: bytes",
+    "With references suppressed it is 60 %.": "suppressed: bytes",
     "Instructions change little: they grow by less than 10 %.": "in a pass: instructions",
 }
-LEAST = {"in a pass: bytes": -45.0, "suppressed: bytes": -55.0}  # %, as `ROUND`: more is no less true
 CURVES = {"both kernels": lambda n: (n, n), "traversal": lambda n: (n, 1), "intersection": lambda n: (1, n)}
 
 
@@ -119,9 +118,7 @@ def _conclusions(found: dict[str, dict[str, list[float]]], further: list[Check])
     for claim, ending in SENTENCES.items():
         of = [check for check in all_ if check.what.endswith(ending)]
         figure = ", ".join(str(check.ours) for check in of)
-        done = [float(str(check.ours).split()[0]) <= LEAST[ending] for check in of] if ending in LEAST else None
-        grades = done if done is not None else [check.passed for check in of]
-        yield Conclusion("D 5.2.2, P2 4.2", claim, grades, f"here {figure}")
+        yield Conclusion("D 5.2.2, P2 4.2", claim, [check.passed for check in of], f"here {figure}")
     yield Conclusion(
         "D 5.2.2, P2 4.2",
         "Unrolled further, instructions of scenes differ by a factor of two or more.",
@@ -150,6 +147,7 @@ def _table(found: dict[str, dict[str, list[float]]]) -> Table:
         "more fetch nothing; all loads: every call loads and stores its streams. An unrolled kernel is the MIMD "
         "machine's so many times, and once what SIMD's takes more.",
         checks=[check for name, each in found.items() for check in checks(name, each)],
+        own=OURS,
     )
 
 
@@ -159,7 +157,10 @@ def _aggressive(found: dict[str, dict[str, list[float]]]) -> Iterator[Check]:
     more = {name: each[most][1] / each["1 1"][1] for name, each in found.items()}
     apart = max(more.values()) / min(more.values())
     what = f"{TIMES[-1]} calls in a pass: instructions of the scene that takes most more, over the one that takes least"
-    yield Check(CLAIM, what, "a factor of two or more", f"{apart:.2f}", apart >= 2, NOT_EXAMINED)
+    ends = (max(more, key=more.__getitem__), min(more, key=more.__getitem__))
+    runs = {name: "{:.1f} steps and {:.1f} tests".format(*found[name]["runs"]) for name in ends}
+    why = "; ".join(f"{name} {more[name]:.2f} times, by runs of {runs[name]} on average" for name in ends)
+    yield Check(CLAIM, what, "a factor of two or more", f"{apart:.2f}", apart >= 2, f"{why}: short runs end in vain")
     for name, each in found.items():
         instructions, least = each["MIMD"]
         rates = {n: each[f"{n} {n}"][1] / each[f"{n} {n}"][3] for n in TIMES}

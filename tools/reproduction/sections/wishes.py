@@ -14,7 +14,8 @@ from ..registry import section
 def wishes(context: Context) -> Iterator[Part]:
     """Each wish of each paper."""
     yield Text(
-        "What the papers wish for in hardware and name as future work, what the field made of it, and what is here."
+        "What the papers wish for in hardware and name as future work, what the field made of it, and what is here. "
+        "Authors, titles, years and venues of the papers that are named were checked against public bibliographies."
     )
     for each in WISHES:
         yield Wish(*each)

@@ -57,13 +57,16 @@ def reflected_rays(rays: NDArray, at: NDArray, normal: NDArray) -> NDArray:
     return _rays(at, direction - 2 * (direction * normal).sum(axis=1, keepdims=True) * normal)
 
 
-def scattered_rays(at: NDArray, normal: NDArray, samples: int, rng: np.random.Generator) -> NDArray:
-    """(N, samples) RAY in directions distributed by the cosine to the normals (N, 3)."""
+def scattered_rays(at: NDArray, normal: NDArray, samples: int, rng: np.random.Generator, even: bool = False) -> NDArray:
+    """(N, samples) RAY in directions distributed by the cosine to the normals (N, 3), or evenly over the hemisphere."""
     count = len(at)
     direction = rng.normal(size=(count, samples, 3))
     direction /= np.linalg.norm(direction, axis=2, keepdims=True)
     # A point on the unit sphere around the normal's tip (Lambert's law as a projection).
-    direction = direction + (1 + 1e-6) * normal[:, None]
+    if even:
+        direction = np.where((direction * normal[:, None]).sum(axis=2, keepdims=True) < 0, -direction, direction)
+    else:
+        direction = direction + (1 + 1e-6) * normal[:, None]
     origin = np.broadcast_to(at[:, None], direction.shape)
     return _rays(origin.reshape(-1, 3), direction.reshape(-1, 3)).reshape(count, samples)
 

@@ -22,6 +22,7 @@ from reproduction.published.chapter5 import KernelRow
 from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP
 from reproduction.simulators.machines import TWENTY
 from reproduction.simulators.walk import (
+    BEYOND,
     DONE,
     LIST,
     TRAVERSE,
@@ -89,19 +90,24 @@ class Traffic:
 
 
 def mimd_references(
-    space: Space, rays: NDArray, traffic: Traffic, layout: Layout | None = None, state: State | None = None
+    space: Space,
+    rays: NDArray,
+    traffic: Traffic,
+    layout: Layout | None = None,
+    state: State | None = None,
+    beyond: str = "kept",
 ) -> Iterator[NDArray[np.int64]]:
     """Of the MIMD machine, each ray (N,) of record RAY from its beginning to its end, one after the other.
 
-    state : of the rays, else set up here; left as the machine leaves it.
+    state : of the rays, else set up here; left as the machine leaves it. beyond : hits beyond the voxel, of `BEYOND`.
     """
-    state = State.setup(space, rays) if state is None else state
+    state, missed = State.setup(space, rays) if state is None else state, BEYOND.index(beyond) == 1
     at = (layout or Layout.of(space, len(rays))).at
     eye, setup = traffic.words(EYE)[1] * traffic.eye, traffic.words(SETUP)[0]
     color = traffic.words(COLOR)[1] if traffic.shade else -1
     codes, first, begun = np.empty(CHUNK, np.int64), 0, False
     while first < len(rays):
-        arguments = (*space.arrays, *state.arrays, at, eye, setup, color, first, begun, codes)
+        arguments = (*space.arrays, *state.arrays, at, eye, setup, color, first, begun, codes, missed)
         first, begun, used = jit.run(_mimd, *arguments)
         yield codes[:used]
 
@@ -115,14 +121,15 @@ def simd_references(
     tiles: Sequence[NDArray[np.integer]] | None = None,
     passes: list[int] | None = None,
     state: State | None = None,
+    beyond: str = "kept",
 ) -> Iterator[NDArray[np.int64]]:
     """Of the SIMD machine: every pass over all rays (N,) that it serves, in their order.
 
     tiles : numbers of the rays of each part that is rendered to completion before the next begins, in streams that all
     tiles share, as large as the largest; one of all rays without. passes : is given [traversal, intersection] passes,
-    added up over the tiles. state : as of `mimd_references`.
+    added up over the tiles. state, beyond : as of `mimd_references`.
     """
-    state = State.setup(space, rays) if state is None else state
+    state, missed = State.setup(space, rays) if state is None else state, BEYOND.index(beyond) == 1
     packed, parts = tiles is not None, [np.arange(len(rays))] if tiles is None else tiles
     at = (layout or Layout.of(space, max(map(len, parts)))).at
     codes, used = np.empty(CHUNK, np.int64), 0
@@ -155,7 +162,7 @@ def simd_references(
                 counted[kernel] += bool(waiting[kernel])
                 first = 0
                 while True:
-                    where = (numbers, packed, first, kernel, *kernels[kernel], at, codes, used, waiting)
+                    where = (numbers, packed, first, kernel, *kernels[kernel], at, codes, used, waiting, missed)
                     first, used = jit.run(_pass, *space.arrays, *state.arrays, *where)
                     if first == len(numbers):
                         break
@@ -216,20 +223,22 @@ def put_shading(codes, used, at, triangle):
 
 
 @jit.helper
-def call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used):
-    """A kernel's call for a ray, with what it fetches of the structures: the kernel that the ray waits for next. Hits
-    beyond the voxel are kept."""
+def call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used, missed):
+    """A kernel's call for a ray, with what it fetches of the structures: the kernel that the ray waits for next.
+
+    missed : hits beyond the voxel are none.
+    """
     if kernel == TRAVERSE:
         used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
-        return step(box, resolution, pointers, floats, ints, ray, False), used
+        return step(box, resolution, pointers, floats, ints, ray, missed), used
     used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
     used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
-    return test(resolution, lists, corners, floats, ints, ray, False), used
+    return test(resolution, lists, corners, floats, ints, ray, missed), used
 
 
 def _mimd(
     box, resolution, pointers, lists, corners, following, floats, ints,
-    at, eye, setup, color, first, begun, codes,
+    at, eye, setup, color, first, begun, codes, missed,
 ):  # fmt: skip
     capacity, used, rays = len(codes), 0, len(following)
     for ray in range(first, rays):
@@ -244,7 +253,7 @@ def _mimd(
             if used + CALL > capacity:
                 following[ray] = now
                 return ray, True, used
-            now, used = call(now, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used)
+            now, used = call(now, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used, missed)
         following[ray] = DONE
         if used + CALL > capacity:
             return ray, True, used
@@ -272,7 +281,7 @@ def _every(numbers, packed, ints, first, read, write, texel, hits, at, codes, us
 
 def _pass(
     box, resolution, pointers, lists, corners, following, floats, ints,
-    numbers, packed, first, kernel, read, write, at, codes, used, waiting,
+    numbers, packed, first, kernel, read, write, at, codes, used, waiting, missed,
 ):  # fmt: skip
     """A pass of a kernel; a ray that it has served waits for the next pass, whatever it waits for."""
     capacity = len(codes)
@@ -284,7 +293,7 @@ def _pass(
             return k, used
         place = k if packed else ray
         used = put_stream(codes, used, at, place, 0, read, READS)
-        now, used = call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used)
+        now, used = call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used, missed)
         used = put_stream(codes, used, at, place, STATE_TEXEL, write, WRITES)
         if now != kernel:
             following[ray] = now

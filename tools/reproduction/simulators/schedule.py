@@ -123,12 +123,15 @@ class Simulation:
         jit.run(_begin, runs.start, runs.length, self._next, self._at, heads, waiting)
         clock = np.zeros(2, np.int64)  # passes of each kernel so far, modulo the ring
         passes, served = [0, 0], [0, 0]
+        serve = [
+            jit.bound(_serve, k, runs.start, runs.length, self._next, self._at, heads, waiting, clock) for k in (0, 1)
+        ]
         while waiting.any():
             for k in policy.choose(waiting.tolist(), runs.rays):
                 if waiting[k]:  # the machine's pass on no ray is not counted
                     passes[k] += 1
                     served[k] += int(waiting[k])
-                jit.run(_serve, k, runs.start, runs.length, self._next, self._at, heads, waiting, clock)
+                serve[k]()
         return Schedule(sum(passes), (passes[0], passes[1]), (served[0], served[1]))
 
 

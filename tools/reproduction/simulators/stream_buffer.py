@@ -89,7 +89,9 @@ def _serve(
         slot = queues[held[KERNEL], held[SIDE], held[PLACE]]
         held[PLACE] += 1
         ray = slots[slot]
-        now, used = call(held[KERNEL], box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used)
+        now, used = call(
+            held[KERNEL], box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used, False
+        )
         following[ray] = now
         if now == DONE:
             if color >= 0 and ints[ray, TRIANGLE] >= 0:

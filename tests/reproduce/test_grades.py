@@ -1,0 +1,67 @@
+"""Every published value in a table of the report has its grade and its reason, and tables of ours alone say so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jinja2", reason="jinja2 is not installed")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+from reproduction import page, run
+from reproduction.context import Context
+from reproduction.grades import beside, exact, unprinted
+from reproduction.model import OURS, Cell, Section, Table
+from reproduction.registry import Registered
+from reproduction.stored import Measurements
+
+COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"
+FACTS = {**dict.fromkeys(("raystream", "renderer", "date", "commit"), "x"), "quick": False}
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Context:
+    return Context(tmp_path_factory.mktemp("report"), stored=Measurements.read(COMMITTED))
+
+
+@pytest.mark.parametrize("registered", run.chosen(), ids=lambda each: each.identifier)
+def test_no_value_of_a_table_is_ungraded(registered: Registered, stored: Context) -> None:
+    """By the measurements that are stored: a column is of this project alone, or each of its values is a cell."""
+    section = run.make(stored, registered)
+    for table in (part for part in section.parts if isinstance(part, Table)):
+        assert not table.ungraded(), table.title
+
+
+@pytest.mark.parametrize("registered", run.chosen(), ids=lambda each: each.identifier)
+def test_no_value_differs_for_a_reason_that_was_not_examined(registered: Registered, stored: Context) -> None:
+    for cell in run.make(stored, registered).cells():
+        assert cell.agrees is not False or "not examined" not in cell.reason, cell
+
+
+def table(rows: list[tuple[object, ...]], own: tuple[str, ...] = ()) -> Table:
+    return Table("t", ("row", "a", "b"), rows, own=own)
+
+
+def test_a_plain_value_beside_published_ones_is_found() -> None:
+    graded = [("x", exact(1, 1), beside(2, None, "not comparable")), ("y", unprinted(3), None)]
+    assert not table(graded).ungraded()
+    assert table([("x", exact(1, 1), 2)]).ungraded() == [("x", "b")]
+    assert not table([("x", exact(1, 1), 2)], own=("b",)).ungraded()
+    assert table([("x", exact(1, 1), 2)], own=OURS).ungraded() == [("x", "a")]
+    assert not table([("x", 1, 2)], own=OURS).ungraded()
+    with pytest.raises(ValueError, match="no columns"):
+        table([("x", 1, 2)], own=("c",))
+
+
+def test_tables_and_columns_of_ours_alone_say_so() -> None:
+    words = "ours alone: no paper prints these values"
+    alone, both = table([("x", 1, 2)], own=OURS), table([("x", exact(1, 1), 2)], own=("b",))
+    text = [page.page([Section("toy", "Toy", "D 5.2.1", [each])], FACTS, "x") for each in (alone, both)]
+    assert [words in each for each in text] == [True, False]
+    assert '<th class="n">published</th><th class="n">ours</th><th class="n">ours</th>' in text[1]
+
+
+def test_a_cell_without_a_published_value_says_that_none_is_printed() -> None:
+    cell = unprinted(5)
+    assert isinstance(cell, Cell) and cell.agrees is None and "no paper prints it" in cell.reason

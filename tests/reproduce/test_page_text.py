@@ -1,0 +1,83 @@
+"""What a reader meets on the page: papers and abbreviations explained, bounds of what passes alone, numbers in words'
+reach, and values in the order in which sections laid them out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("jinja2", reason="jinja2 is not installed")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+from reproduction import page
+from reproduction.model import ARITHMETIC, CLAIM, NOT_EXAMINED, Check, Conclusion, Section, Text
+from reproduction.published.wishes import WISHES
+from reproduction.registry import PAPERS
+from reproduction.sections import table_5_2
+from reproduction.stored import Measurements
+
+FACTS = {**dict.fromkeys(("raystream", "renderer", "date", "commit"), "x"), "quick": False}
+
+
+def page_of(*parts: Any) -> str:
+    return page.page([Section("toy", "Toy", "D 5.2.1", parts)], FACTS, "x")
+
+
+def test_stored_values_keep_the_order_of_their_keys(tmp_path: Path) -> None:
+    value = {"naive": 3, "Delany": 1, "20 %": {"b": 1, "a": 2}}
+    made = Measurements({"quick": False})
+    made.put("toy", "unit", value, {"date": "2026-11-27"})
+    made.write(tmp_path)
+    found, _ = Measurements.read(tmp_path).get("toy", "unit")
+    assert list(found) == list(value) and list(found["20 %"]) == ["b", "a"]
+
+
+def test_oracles_stand_under_their_names_in_whatever_order_they_are_stored() -> None:
+    names = list(table_5_2.ORACLES)
+    row = {"max_steps": 60, "max_tests": 40, "over bound": 1.0, "efficiency": 0.1}
+    rows = {name: {**row, "total": table_5_2.OTHER_PASSES + 100 * (k + 1)} for k, name in enumerate(names)}
+    shares = {str(share): 100 for share in sorted(table_5_2.SHARES, key=str)}
+    kept = {"rows": dict(sorted(rows.items())), "shares": shares, "best": 100, "naive of most": None}
+    table = table_5_2._oracles({"Forest Inside": kept})
+    assert dict(zip(table.columns, table.rows[0], strict=True)) == {
+        **{"view": "Forest Inside", "bound": 100, "best found": "1.00"},
+        **{name: f"{k + 1}.00" for k, name in enumerate(names)},
+    }
+
+
+def test_papers_and_abbreviations_are_explained_before_the_conclusions() -> None:
+    text = page_of(Text("A MIMD machine & a <b>"), Conclusion("D 1", "SIMD does.", [True], "5"))
+    before = text[: text.index("<caption>Tested on our results")]
+    for name, paper in PAPERS.items():
+        assert name == "all" or f"<dt>{name}</dt><dd>{paper.full.partition(': ')[2]}</dd>" in before
+    assert "SIMD is the machine of the papers" in before and "MIMD the one that branches" in before
+    assert '<abbr title="multiple instruction' in text and ">MIMD</abbr> machine &amp; a &lt;b&gt;" in text
+
+
+def test_what_passes_says_its_bound_and_not_why_it_might_have_failed() -> None:
+    checks = [
+        Check(CLAIM, "one", 1, 1, True, "to 5 points"),
+        Check(CLAIM, "two", 1, 1, True, NOT_EXAMINED),
+        Check(ARITHMETIC, "three", 1, 1, True, "other kernels move more"),
+        Check(ARITHMETIC, "four", 1, 2, False, "other kernels move less"),
+    ]
+    text = page_of(*checks)
+    section = text[text.index('<section id="toy"') :]
+    assert "to 5 points" in section and "other kernels move less" in section
+    assert NOT_EXAMINED not in section and "other kernels move more" not in section
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(5.6e7, "56 M"), (2.22e8, "222 M"), (2.5e9, "2.5 G"), (0.5, "0.5"), (1_048_576, "1,048,576")]
+)
+def test_large_numbers_are_in_millions(value: float, shown: str) -> None:
+    assert page.number(value) == shown
+
+
+def test_every_wish_has_a_source_with_a_year_and_what_is_here() -> None:
+    for where, wish, field, here in WISHES:
+        assert where.partition(" ")[0].rstrip(",") in PAPERS and wish.endswith(".") and here.endswith(".")
+        assert any(f"{year}" in field for year in range(1980, 2027)) or "EXT_" in field, wish
+        assert "  " not in field

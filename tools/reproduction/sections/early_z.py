@@ -1,0 +1,86 @@
+"""Early depth tests by blocks of pixels: how much of a pass runs in vain (D 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from reproduction.simulators.early_z import EDGES, blocks
+from reproduction.simulators.machines import TWENTY
+from reproduction.simulators.schedule import Simulation
+
+from .. import measured, plots
+from ..context import Context
+from ..model import OURS, OWN, Check, Figure, Part, Table, Text
+from ..registry import section
+
+EDGE, QUICK_EDGE = 512, 96  # pixels along a picture
+PUBLISHED = 4  # pixels along the smallest block of the boards of the day
+
+
+@section("early_z", paper="D 5.3, D 4.1.2", title="Early depth tests by blocks of 4 x 4 pixels", order=7)
+def make(context: Context) -> Iterator[Part]:
+    """The share of the fragments that a pass runs, by the size of the blocks that the test leaves out."""
+    edge = QUICK_EDGE if context.quick else EDGE
+    found: dict[str, dict[str, Any]] = {}
+    for name in (yield from measured.there(context)):
+        found[name] = context.keep(("early z", name, edge), lambda name=name: counted(context, name, edge))
+    if not found:
+        return
+    yield Text(
+        "A pass serves rays of one state, and the depth test is to keep all others from running. The boards of the day "
+        f"test blocks of {PUBLISHED} x {PUBLISHED} pixels and larger (D 5.3): a block in which a single ray is in the "
+        "state runs as a whole. The paper gives no number for what that costs; here every pass is played ray by ray, "
+        "and blocks with at least one such ray are counted."
+    )
+    yield _table(found, edge)
+    yield _figure(found)
+
+
+def counted(context: Context, name: str, edge: int) -> dict[str, Any]:
+    """Of a view: passes, those of the other simulation, and shares of the fragments by edge of a block."""
+    runs = measured.eye(context, name, edge).runs
+    each = blocks(runs, edge)
+    other = Simulation(runs).play(TWENTY)
+    return {
+        "passes": each.passes,
+        "run": {str(size): share for size, share in each.run.items()},
+        "expected": [other.passes, other.active_share(runs.rays)],
+    }
+
+
+def _table(found: dict[str, dict[str, Any]], edge: int) -> Table:
+    rows, checks = [], []
+    for name, each in found.items():
+        run = {int(size): share for size, share in each["run"].items()}
+        rows.append((name, *(f"{100 * run[size]:.1f} %" for size in EDGES), f"{run[PUBLISHED] / run[1]:.1f}"))
+        passes, active = each["expected"]
+        same = passes == each["passes"] and abs(active - run[1]) < 1e-9
+        what = f"{name}: passes and active rays, by two simulations"
+        ours, why = f"{each['passes']} passes, {100 * run[1]:.2f} %", "one of the simulations is wrong"
+        checks.append(Check(OWN, what, f"{passes} passes, {100 * active:.2f} %", ours, same, why))
+    blocks_ = tuple("rays in the state" if size == 1 else f"{size} x {size}" for size in EDGES)
+    return Table(
+        "Fragments that a pass of the loop runs, of all",
+        ("view", *blocks_, f"{PUBLISHED} x {PUBLISHED} over rays"),
+        rows,
+        note=f"{edge} x {edge} eye rays, intersection once 20 % of the active rays wait; passes of traversal and "
+        "intersection, on average. The last column: fragments that run for each ray that has to.",
+        checks=checks,
+        own=OURS,
+    )
+
+
+def _figure(found: dict[str, dict[str, Any]]) -> Figure:
+    figure, axes = plots.figure(6.6, 3.2)
+    for name, each in found.items():
+        axes.plot(EDGES, [100 * each["run"][str(size)] for size in EDGES], marker=".", label=name)
+    axes.axvline(PUBLISHED, color="0.6", linestyle="--", linewidth=0.8)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(EDGES, labels=[f"{size} x {size}" for size in EDGES])
+    axes.set_xlabel("pixels of a block")
+    axes.set_ylabel("fragments that run, % of all")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    note = "1 x 1 is the test of single pixels, the rays in the state alone. Dashed: the blocks of the day."
+    return Figure("Fragments that run, by the size of a block", svg=plots.svg(figure), note=note, alt="rising curves")

@@ -1,0 +1,101 @@
+"""D 6.4.4: a hash table of cells in place of the dense grid, and what it does to the redistribution of power."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from reproduction.simulators.hashing import buckets, route
+from viewer.photons.grid import PhotonGrid
+
+from ..context import Context
+from ..model import CLAIM, OURS, Check, Conclusion, Part, Table, Text
+from ..photon_cases import renderer_of
+from ..published.chapter6 import SETTINGS
+from ..registry import section
+
+ROOM = 16  # photons of a cell, m = 4
+PLACES = (65_536, 16_384, 4_096)  # of the hash table
+EXACT = 1e-9  # of all power
+CONSERVED = 0.02  # of the total power: photons are not all alike
+
+
+@section("photon_hashing", paper="D 6.4.4", title="A hash table of cells, and the redistribution of power", order=6)
+def make(context: Context) -> Iterator[Part]:
+    """Photons of the three scenes routed into the dense grid and into hash tables."""
+    names = tuple(SETTINGS)[:1] if context.quick else tuple(SETTINGS)
+    found = {name: context.keep(("hashing", name), lambda name=name: tables(context, name)) for name in names}
+    yield Text(
+        "Stencil routing keeps m^2 photons of a cell, and scales their power by what came over what is kept. In the "
+        "dense grid a place of the table is a cell. The authors wish for a hash table, in which the cells that hold "
+        "photons alone take room, and say that redistribution is no longer trivial there: cells that share a place "
+        "share its room, and what came to the place says nothing of each of them. Here the photons of the three scenes "
+        f"are routed both ways, the newest {ROOM} of a place kept."
+    )
+    rows, checks = [], []
+    for name, each in found.items():
+        for table, numbers in each["tables"]:
+            percent = [f"{100 * numbers[key]:.1f} %" for key in ("shared", "lost", "empty", "total", "apart", "own")]
+            rows.append((name, table, f"{numbers['cells']:,}", *percent))
+        dense, *hashed = (numbers for _, numbers in each["tables"])
+        what = f"{name}: with a hash, power of cells by what came to their place is off by more than in the dense grid"
+        ours = f"{100 * dense['apart']:.1f} % to {100 * hashed[-1]['apart']:.1f} %, {PLACES[-1]:,} places"
+        why = f"to {EXACT:g}; cells that share a place take each other's room"
+        checks.append(Check(CLAIM, what, "not trivial", ours, hashed[-1]["apart"] > dense["apart"] + EXACT, why))
+        off = abs(dense["total"] - 1)
+        what = f"{name}, dense grid: scaled by what came over what is kept, the total power stays (D 6.2.2)"
+        why = f"to {CONSERVED:.0%}: photons are taken to have the same power, and theirs are {each['spread']:.0%} of "
+        why += "the mean apart (standard deviation); the newest of a place are not its average"
+        checks.append(Check(CLAIM, what, "off by 0 %", f"off by {100 * off:.1f} %", off <= CONSERVED, why))
+    yield Table(
+        "Photons routed into the dense grid and into hash tables",
+        (
+            *("scene", "table", "cells with photons", "cells that share", "photons left out", "cells left empty"),
+            *("total power", "power of cells off, by place", "by cell"),
+        ),
+        rows,
+        note="Power of cells off: the sum of the differences of each cell's power before and after, of all power; by "
+        "place: scaled by what came to the place, as published; by cell: by what came of the cell itself, which a "
+        "count for each cell would have to tell. Cells of the hash are cubes of the dense grid's shortest edge.",
+        checks=checks,
+        own=OURS,
+    )
+    yield Conclusion(
+        "D 6.4.4",
+        "With a hash table of cells the redistribution of power is no longer trivial.",
+        [check.passed for check in checks[::2]],
+        "power of cells off, dense grid to hash: "
+        + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[::2], strict=True)),
+    )
+    yield Conclusion(
+        "D 6.2.2",
+        "Scaled by what came over what is kept, photons of a full cell keep their power.",
+        [check.passed for check in checks[1::2]],
+        "total power, dense grid: "
+        + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[1::2], strict=True)),
+    )
+
+
+def tables(context: Context, name: str) -> dict[str, Any]:
+    """Of a scene: ``tables``, what became of its photons, by table, the dense grid first; ``spread``, the standard
+    deviation of their powers over the mean."""
+    renderer, size = renderer_of(name, context.device, False)
+    renderer.render((size[0] // 8, size[1] // 8), spp=1)
+    with renderer.device.current():
+        photons = renderer.photon_map.streams["photons"].read().ravel()
+    low, high = np.asarray(renderer.scene.bounds(ground=False), float)
+    renderer.release()
+    photons = photons[photons["stored"] > 0]
+    at, power = photons["position"], photons["power"].astype(float).sum(axis=1)
+    dense = PhotonGrid.over(low, high, SETTINGS[name].grid)
+    numbers = dense.numbers(at)
+    text = " x ".join(map(str, SETTINGS[name].grid))
+    found = [[f"dense grid, {text}", asdict(route(numbers, numbers, power, ROOM))]]
+    for places in PLACES:
+        cells = PhotonGrid.hashed(low, min(dense.cell[0], dense.cell[2]), places).cells_of(at)
+        _, own = np.unique(cells, axis=0, return_inverse=True)
+        found.append([f"hash, {places:,} places", asdict(route(own.ravel(), buckets(cells, places), power, ROOM))])
+    return {"tables": found, "spread": float(power.std() / power.mean())}

@@ -1,0 +1,73 @@
+"""The stand-ins of D fig. 5.2: what was sought, and the search again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .. import measured
+from ..context import Context
+from ..grades import FITTED, beside
+from ..model import OURS, OWN, Check, Part, Table
+from ..published.chapter5 import VIEWS
+from ..registry import section
+from ..stand_ins import AGREES, CLOSE, EDGE, FIRST, ROUNDS, error, search
+
+
+@section("stand_ins", paper="D 5.2.1, P2 4.1", title="Stand-ins: how their cameras were found", quick=False, order=-1)
+def make(context: Context) -> Iterator[Part]:
+    """Each search once more, beside the camera that the views state."""
+    rows: list[tuple[Any, ...]] = []
+    checks, sought = [], []
+    for name in (yield from measured.there(context)):
+        published, view = VIEWS[name], measured.SOURCES[name]
+        kept = measured.workload(context, name)
+        checks.append(measured.agreement(context, name))
+        cells = [beside(f"{getattr(published, each):g}", f"{kept[each]:.2f}", FITTED) for each in ("v", "t", "s")]
+        rows.append((name, *cells, view.stand_in))
+        found = context.keep(("search", name, view.seed), lambda name=name: again(context, name))
+        apart = "the same" if found["same"] else "another"
+        work = ", ".join(f"{each:.2f}" for each in found["work"])
+        checks.append(
+            Check(
+                OWN,
+                f"{name}: the search again, {found['tried']} cameras: v, t, s",
+                f"to {AGREES:.0%}",
+                f"{apart} camera: {work}",
+                error(found["work"], published) <= AGREES,
+                "the search depends on the order of the machine's sums",
+            )
+        )
+        for number, (low, high), value in zip(view.numbers, view.ranges, view.values, strict=True):
+            sought.append((name, number, f"{low:g} to {high:g}", value))
+    if not rows:
+        return
+    wide, tall = measured.size(context)
+    yield Table(
+        "Eye rays of the stand-ins",
+        ("view", "v", "t", "s", "stand-in"),
+        rows,
+        note=f"v voxels, t tests, s shadings of a ray, {wide} x {tall} pixels. Grids have the published resolution.",
+        checks=checks,
+        own=("stand-in",),
+    )
+    yield Table(
+        "Cameras",
+        ("view", "number", "searched", "found"),
+        sought,
+        note=f"At most {FIRST} cameras at random over the ranges, then {ROUNDS} steps from the best one, "
+        f"{EDGE} x {EDGE} pixels each, until the largest error of v, t and s is {CLOSE:.0%}. Degrees, "
+        "metres; the bunny in its own units.",
+        own=OURS,
+    )
+
+
+def again(context: Context, name: str) -> dict[str, Any]:
+    """What the search of a view finds here."""
+    view, scene = measured.SOURCES[name], measured.SOURCES[name].load(context)
+    context.progress(f"search: {name}")
+    found = search(
+        measured.space(context, name), VIEWS[name], lambda values: view.look(scene, values), view.ranges, view.seed
+    )
+    same = [f"{value:.3f}" for value in found.values] == [f"{value:.3f}" for value in view.values]
+    return {"work": found.work.tolist(), "tried": found.tried, "same": same}
