@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def test_shadows_by_24_bits_go_by_the_bound() -> None:
     found = limits.darkened(cornell(), 32)
     shares = list(found.values())
     assert list(found) == ["22", "20", "18", "17", "16"] and shares[0] > 0.2 and shares[-1] == 0
-    assert all(a >= b for a, b in zip(shares, shares[1:], strict=False))
+    assert all(a >= b for a, b in pairwise(shares))
 
 
 def _passes(shares: dict[int, int], others: int) -> dict:

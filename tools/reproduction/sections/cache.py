@@ -29,7 +29,7 @@ from ..cache_traces import (
     try_reasons,
 )
 from ..context import Context
-from ..model import CLAIM, NOT_EXAMINED, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 
@@ -86,7 +86,7 @@ def make(context: Context) -> Iterator[Part]:
 def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
     """What was tried, in a sentence."""
     if not reasons:
-        return f"{NOT_EXAMINED}; the published forest, its lights and normals are not to be had"
+        return "tried with both views of the forest alone; the published one, its lights and normals are not to be had"
     changed = {key: f"{100 * value:+.0f} %" for key, value in reasons.items()}
     if kind == "Shadow":
         own, (one, more) = f"Shadow, {HEIGHT:g}", WAYS
