@@ -34,6 +34,7 @@ from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
+SECONDARY_ROWS = 128  # of shadow and reflected rays, over the picture
 # "Little" and "much" of the text, which gives no numbers: shares of the bytes.
 LITTLE, MUCH = 0.10, 0.25
 RULES = ("kept", "a miss")  # hits beyond the voxel: ours, and the published rule
@@ -59,7 +60,8 @@ def make(context: Context) -> Iterator[Part]:
         found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
     if measured.FOREST_INSIDE in found:
         for kind, rays in (("Shadow", shadow), ("Reflect", reflect)):
-            found[kind] = context.keep((kind, EDGE, rows), lambda rays=rays: secondary(context, rays, rows))
+            some = min(rows, SECONDARY_ROWS)
+            found[kind] = context.keep((kind, EDGE, some), lambda rays=rays, some=some: secondary(context, rays, some))
     if not found:
         return
     reasons: dict[str, float] = {}
@@ -215,7 +217,8 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
         "Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to their "
         "nearest hit step and test alike by both rules, shadow rays do not. "
         "Shadow: three lights; Reflect: two bounces off face normals; both forest inside, "
-        "secondary rays alone."
+        "secondary rays alone, of "
+        f"{min(rows, SECONDARY_ROWS)} rows over the picture."
     )
     return Table("64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons))
 
