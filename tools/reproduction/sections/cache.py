@@ -97,7 +97,8 @@ def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
         why += f"by {more} ways in place of {changed[f'{own}, {one}']}; with the lights at other heights, "
         why += f"{HEIGHTS[0]:g} to {HEIGHTS[-1]:g} of the forest's, a cache of one way gains "
         why += f"{100 * max(others):+.0f} to {100 * min(others):+.0f} %"
-        why += f"; all rays to one light after those to another, not a pixel's three in turn, {changed['Shadow, in turn']}"
+        why += "; all rays to one light after those to another, not a pixel's three in turn, "
+        why += changed["Shadow, in turn"]
     else:
         why = "it goes by how closely reflected rays run: with normals turned at random by "
         why += " and ".join(f"{off:g}" for off in OFF) + " the first bounce has "
