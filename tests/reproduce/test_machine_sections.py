@@ -150,7 +150,7 @@ def test_what_was_tried_is_told() -> None:
     reasons |= {f"first bounce, {off:g}": off for off in (0.0, *cache_traces.OFF)}
     why = cache.why_secondary("Shadow", reasons)
     assert "gain -30 % by 4 ways in place of -8 %" in why and "0.5 to 8 of the forest's" in why
-    assert "gains -2 to -40 %" in why
+    assert "gains -2 to -40 %" in why and "not a pixel's three in turn, -29 %" in why
     assert "by 0.03 and 0.1 the first bounce has +3 % and +10 %, not +0 %" in cache.why_secondary("Reflect", reasons)
     assert "not to be had" in cache.why_secondary("Reflect", {})
 

@@ -29,11 +29,12 @@ from ..cache_traces import (
     try_reasons,
 )
 from ..context import Context
-from ..model import CLAIM, NOT_EXAMINED, OURS, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
+SECONDARY_ROWS = 128  # of shadow and reflected rays, over the picture
 # "Little" and "much" of the text, which gives no numbers: shares of the bytes.
 LITTLE, MUCH = 0.10, 0.25
 RULES = ("kept", "a miss")  # hits beyond the voxel: ours, and the published rule
@@ -59,7 +60,8 @@ def make(context: Context) -> Iterator[Part]:
         found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
     if measured.FOREST_INSIDE in found:
         for kind, rays in (("Shadow", shadow), ("Reflect", reflect)):
-            found[kind] = context.keep((kind, EDGE, rows), lambda rays=rays: secondary(context, rays, rows))
+            some = min(rows, SECONDARY_ROWS)
+            found[kind] = context.keep((kind, EDGE, some), lambda rays=rays, some=some: secondary(context, rays, some))
     if not found:
         return
     reasons: dict[str, float] = {}
@@ -86,7 +88,7 @@ def make(context: Context) -> Iterator[Part]:
 def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
     """What was tried, in a sentence."""
     if not reasons:
-        return f"{NOT_EXAMINED}; the published forest, its lights and normals are not to be had"
+        return "tried with both views of the forest alone; the published one, its lights and normals are not to be had"
     changed = {key: f"{100 * value:+.0f} %" for key, value in reasons.items()}
     if kind == "Shadow":
         own, (one, more) = f"Shadow, {HEIGHT:g}", WAYS
@@ -95,6 +97,8 @@ def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
         why += f"by {more} ways in place of {changed[f'{own}, {one}']}; with the lights at other heights, "
         why += f"{HEIGHTS[0]:g} to {HEIGHTS[-1]:g} of the forest's, a cache of one way gains "
         why += f"{100 * max(others):+.0f} to {100 * min(others):+.0f} %"
+        why += "; all rays to one light after those to another, not a pixel's three in turn, "
+        why += changed["Shadow, in turn"]
     else:
         why = "it goes by how closely reflected rays run: with normals turned at random by "
         why += " and ".join(f"{off:g}" for off in OFF) + " the first bounce has "
@@ -215,7 +219,8 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
         "Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to their "
         "nearest hit step and test alike by both rules, shadow rays do not. "
         "Shadow: three lights; Reflect: two bounces off face normals; both forest inside, "
-        "secondary rays alone."
+        "secondary rays alone, of "
+        f"{min(rows, SECONDARY_ROWS)} rows over the picture."
     )
     return Table(
         "64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons), own=OURS

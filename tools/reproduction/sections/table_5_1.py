@@ -77,7 +77,7 @@ def table_5_1(context: Context) -> Iterator[Part]:
     counts, absent = counted(context)
     if absent is not None:
         yield absent
-    plain = as_described(context)
+    plain = as_described(context) if counts else {}
     for machine in MACHINES:
         yield _published(machine, counts, plain)
     if plain:

@@ -32,7 +32,7 @@ def table_5_3(context: Context) -> Iterator[Part]:
     counts, absent = counted(context)
     if absent is not None:
         yield absent
-    plain = as_described(context)
+    plain = as_described(context) if counts else {}
     rows: list[tuple[Any, ...]] = []
     checks, most, grades = [], LIMITS["2004"].outputs, {}
     for kernel, theirs in TABLE_5_3.items():
