@@ -44,5 +44,7 @@ def test_no_direction_has_an_order_of_its_own(moves: bool) -> None:
     assert (links[leaf, 0] == after[leaf]).all()
     second = nodes["first"][:used][~leaf]
     assert (links[~leaf, 0] == links[second, 0]).all()
+    by_area = over_instances(scene, Recipe("two-level-bvh", traversal="escape")).built.top.nodes.data
+    assert moves or (by_area["low"][:used] != nodes["low"][:used]).any()  # split by the middle, as the objects are
     by_octants = over_instances(scene, Recipe("two-level-bvh")).built.top.nodes.data
     assert (by_octants["missed_up"][:used] != by_octants["missed_up"][:used, :1]).any()

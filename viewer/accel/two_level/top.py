@@ -63,6 +63,9 @@ class Rule:
         return bvh_build.escape_links(built) if self.escape else bvh_build.octant_links(built, often)
 
 
+BY_AREA = Rule()
+
+
 class Top(Protocol):
     """A structure over boxes, rebuilt whenever they change.
 
@@ -133,7 +136,7 @@ class Made:
 class TopBvh(Made):
     """The bounding volume hierarchy over up to ``count`` boxes, one instance per leaf."""
 
-    def __init__(self, count: int, rule: Rule = Rule()) -> None:
+    def __init__(self, count: int, rule: Rule = BY_AREA) -> None:
         self.rule = rule
         self.room = max(1, 2 * count - 1)
         self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype))
@@ -163,7 +166,7 @@ class TopGrid(Made):
     """The uniform grid over up to ``count`` boxes: addresses of the voxels' lists, and from ``top_lists`` on the lists,
     in a single table, as textures are few."""
 
-    def __init__(self, count: int, rule: Rule = Rule()) -> None:
+    def __init__(self, count: int, rule: Rule = BY_AREA) -> None:
         self.room = min(LIMIT // 2, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
         self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.room, grid.ENTRY.dtype))
         nothing = (0.0, 0.0, 0.0)
