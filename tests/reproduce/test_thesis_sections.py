@@ -5,14 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
+from reproduction import adinetz_drawings
 from reproduction import thesis_back_ends as ends
+from reproduction import thesis_drawings as drawings
 from reproduction.context import Context
+from reproduction.plane_tests import CONDITION, FILE, conditional
 from reproduction.published.thesis import RATES, SECONDS
-from reproduction.sections import thesis
+from reproduction.sections import adinetz, thesis
+from reproduction.simulators import packets
+from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.whitted.model import hierarchy
 from reproduction.simulators.whitted.opencl import NoOpenClError
 from reproduction.simulators.whitted.opencl import device as opencl_device
 
+import viewer
+from viewer.accel.structures import Recipe, Structure
+from viewer.accel.two_level.build import over_instances
 from viewer.scene import builtin
+from viewer.scene.scene import Scene
 
 
 def test_the_camera_goes_on() -> None:
@@ -51,3 +62,83 @@ def test_no_cell_is_left_unexamined() -> None:
     off = thesis._printed(9.5, 0.2)
     assert off.agrees is False and "not examined" not in off.reason
     assert thesis._cell(0.33, None).agrees is None and "OpenCL" in thesis._cell(0.33, None).reason
+
+
+# -- drawings ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_ray_leaves_out_what_is_below_a_missed_box() -> None:
+    own = drawings.small()
+    ray = np.float32([3.4, 0.3, -5.0, 0.0, 0.0, 1.0])
+    top, below = drawings.visited(own, ray)
+    assert top == sorted(top) and list(below) == [1]  # instance 1 stands at x = 3
+    (seen,) = below.values()
+    held = [int(own.numbers[own.links[node, 1]]) for node in seen if own.links[node, 2]]
+    assert 0 in held and 3 not in held and len(seen) < len(own.links) == 7
+    beside, none = drawings.visited(own, np.float32([30.0, 0.3, -5.0, 0.0, 0.0, 1.0]))
+    assert beside == [0] and not none
+
+
+def test_drawn_rays_are_those_of_the_formulas() -> None:
+    (start, reflected), (_, refracted) = drawings.directions(50.0)
+    assert np.allclose(reflected[:2], [np.sin(np.radians(50)), np.cos(np.radians(50))], atol=1e-6)
+    assert np.isclose(drawings.INDEX * refracted[0], np.sin(np.radians(50)), atol=1e-6) and refracted[1] < 0
+    assert np.abs(start).max() < 1e-3
+    _, (behind, onward) = drawings.directions(50.0, thickness=0.5)
+    assert np.allclose(behind, 0.5 * refracted, atol=1e-3) and np.allclose(onward[:2], [0.76604, -0.64279], atol=1e-4)
+    assert len(drawings.directions(41.0, inside=True)) == 2 and len(drawings.directions(42.0, inside=True)) == 1
+    assert drawings.kernels() == ["primary_rays", "intersector", "cube_map", "renderer"]
+
+
+def test_tiles_of_drawn_grids_are_in_no_other_s_place() -> None:
+    resolutions, blocks = adinetz_drawings.placed()
+    first = blocks.headers["table"]
+    assert np.array_equal(np.diff(first), [adinetz_drawings.tiles(each) for each in resolutions[:-1]])
+    for draw in (adinetz_drawings.draw_texture, adinetz_drawings.draw_loops, drawings.draw_structure):
+        assert draw().startswith("<svg") and "nan" not in draw()
+
+
+# -- Adinetz and Berezin -----------------------------------------------------------------------------------------------
+
+
+def test_packets_hit_what_single_rays_hit() -> None:
+    scene = builtin.build("chair")
+    structure = hierarchy(scene, scene.flatten())
+    eye = packets.blocks(eye_rays(scene.camera(), (32, 32)), 32, 32)
+    rays = adinetz._rows(eye)
+    rays[5, 6] = -1.0  # takes no part
+    one, four = (packets.traffic(structure, rays, size) for size in (1, 4))
+    assert np.array_equal(one.face, four.face) and np.array_equal(one.distance, four.distance)
+    assert one.face[5] == -1 and (one.face >= 0).mean() > 0.3 and one.rays == four.rays == 1023
+    # No packet fetches less than its ray that fetches most, nor more than all of its rays.
+    assert one.boxes / 4 < four.boxes < one.boxes and one.triangles / 4 < four.triangles <= one.triangles
+    same = packets.traffic(structure, np.repeat(rays[:1], 4, axis=0), 4)
+    assert same.boxes == packets.traffic(structure, rays[:1], 1).boxes
+
+
+def test_blocks_of_pixels() -> None:
+    assert packets.blocks(np.arange(16), 4, 4).tolist() == [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]
+
+
+def test_the_condition_changes_no_picture(device: object, tmp_path: Path) -> None:
+    found = adinetz.tested(Context(tmp_path), "Knife", 32)
+    assert found["differ"]["planes"] == found["differ"][CONDITION] > found["differ"]["planes, weights to 1"]
+    assert found["differ"]["watertight"] == 0.0 and all(len(each) == adinetz.RUNS for each in found["seconds"].values())
+    with conditional():
+        held = [each.source for each in structure_of(builtin.build("knife")).modules()]
+    assert str(FILE) in held and "accel/triangle_planes.glsl" not in held
+
+
+def structure_of(scene: Scene) -> Structure:
+    return over_instances(scene, Recipe("two-level-grid", intersection="planes"))
+
+
+def test_what_moves_is_moved_in_every_frame(device: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[list[int]] = []
+    move = viewer.Renderer.move
+    monkeypatch.setattr(viewer.Renderer, "move", lambda self, each: moved.append(sorted(each)) or move(self, each))
+    scene = builtin.build("balls")
+    assert adinetz.rate(Context(tmp_path), scene, 16, moves=True) > 0
+    assert moved == [[0, 1]] * (adinetz.RUNS + 1)
+    assert adinetz.rate(Context(tmp_path), scene, 16) > 0 and len(moved) == adinetz.RUNS + 1
+    assert adinetz.SETTINGS["intersection"] == "planes" and adinetz.SETTINGS["plane_slack"] == 1.004

@@ -177,7 +177,7 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "I. Wald et al., Interactive Rendering with Coherent Ray Tracing, 2001; on graphics processors the warp does "
         "it "
         "(T. Aila, S. Laine, Understanding the Efficiency of Ray Traversal on GPUs, 2009).",
-        "Not done.",
+        "Simulated: what packets of four fetch and test (section Classical ray tracing of six scenes).",
     ),
     (
         "A, D 5.3",

@@ -84,9 +84,16 @@ def build(scene: Scene, settings: dict[str, Any] | None = None) -> Model:
 
     Raises ViewerError for materials that are not classic, or are lit, and for quadrics.
     """
-    structure = over_instances(scene, Recipe(**(SETTINGS if settings is None else settings)))
     flat = scene.flatten()
-    return Model(*_structure(structure, flat.instances[:-1]), *_surface(scene, flat))
+    return Model(*hierarchy(scene, flat, settings), *_surface(scene, flat))
+
+
+def hierarchy(scene: Scene, flat: Triangles, settings: dict[str, Any] | None = None) -> tuple[NDArray, ...]:
+    """`Model.structure` of a scene of any materials. Raises ViewerError for quadrics."""
+    if flat.quadrics:
+        raise ViewerError(scene.name, "holds quadrics", "give it to the machines")
+    made = over_instances(scene, Recipe(**(SETTINGS if settings is None else settings)))
+    return _structure(made, flat.instances[:-1])
 
 
 def _structure(made: Structure, first_faces: NDArray[np.int32]) -> tuple[NDArray, ...]:
