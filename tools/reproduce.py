@@ -1,10 +1,11 @@
-"""The papers, reproduced: ``python tools/reproduce.py [--quick] [-o FOLDER] [--from FOLDER] [--only SECTION ...]``.
+"""The papers, reproduced: ``python tools/reproduce.py [--quick] [-o FOLDER] [--from | --update FOLDER] [--only ...]``.
 
 Renders, counts and simulates what the papers publish, and writes FOLDER/report.html, one file that needs no network,
 with every figure beside it in FOLDER/figures, the numbers in FOLDER/report.json, and all that was measured in
 FOLDER/measurements.json and FOLDER/pictures. From these ``--from FOLDER`` makes the page again, texts and grades of
-today, and measures nothing. Results are kept in FOLDER/kept while they are made: an interrupted run goes on where it
-was. Wants ``pip install raystream[reproduce]``; instructions
+today, and measures nothing; ``--update FOLDER --only SECTION ...`` measures these sections again and makes the page of
+all, ``--update FOLDER --timed`` does so with what is of a clock, and nothing else. Results are kept in the folder while
+they are made: an interrupted run goes on where it was. Wants ``pip install raystream[reproduce]``; instructions
 are counted where ``glslangValidator`` and ``spirv-dis`` are installed, scenes are read from the folder that
 RAYSTREAM_SHARED names.
 """
@@ -18,7 +19,10 @@ import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from reproduction.context import Context
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
@@ -41,6 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="small sizes: all in two minutes")
     parser.add_argument("-o", "--output", type=Path, default=Path(FOLDER), metavar="FOLDER", help=f"else {FOLDER}")
     parser.add_argument("--from", dest="stored", type=Path, metavar="FOLDER", help="its measurements: none are made")
+    parser.add_argument("--update", type=Path, metavar="FOLDER", help="its sections measured again, the page of all")
+    parser.add_argument("--timed", action="store_true", help="what is of a clock; with --update nothing else")
     parser.add_argument("--only", nargs="+", default=[], metavar="SECTION", help="these sections alone; see --list")
     parser.add_argument("--list", action="store_true", help="the sections, and the places in the papers")
     parser.add_argument("--device", type=int, help="the GPU by its number in 'raystream devices'")
@@ -72,12 +78,16 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
     from reproduction.page import TALLIES, tallies
     from reproduction.stored import Measurements
 
-    wanted = run.chosen(arguments.only)
+    wanted = run.chosen(arguments.only, arguments.timed)
     if arguments.list:
-        width = max(len(each.identifier) for each in wanted)
+        width = max((len(each.identifier) for each in wanted), default=0)
         for each in wanted:
             print(f"{each.identifier:{width}}  {each.paper}: {each.title}{'' if each.quick else ' (not with --quick)'}")
         return 0
+    if not wanted:
+        raise ViewerError("--timed", "none of these sections times", "--list --timed names those that do")
+    if arguments.update is not None and arguments.stored is not None:
+        raise ViewerError("--update", "goes not with --from", "one measures, the other does not")
     for module in ("jinja2", "matplotlib"):
         if find_spec(module) is None:
             raise ViewerError(module, "is not installed", "pip install raystream[reproduce]")
@@ -89,16 +99,30 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
     command = " ".join(["python tools/reproduce.py", *_without_output(given)])
     with Progress() as progress:
         lines = _Lines(progress)
-        stored = Measurements.read(arguments.stored) if arguments.stored is not None else None
+        source = arguments.stored or arguments.update
+        option = "--from" if arguments.update is None else "--update"
+        stored = Measurements.read(source, option) if source is not None else None
         quick = arguments.quick if stored is None else bool(stored.head.get("quick"))
-        context = Context(arguments.output, quick, arguments.device, stored=stored)
-        path, made = run.report(context, wanted, command, lines, bool(arguments.only))
+        folder, units = arguments.output, "none measured"
+        if arguments.update is not None:
+            folder = arguments.update
+            before = stored if arguments.timed else None
+            again = Context(folder, quick, arguments.device, before=before, kept="updating")
+            run.update(again, wanted, stored, lines)
+            wanted, units = run.chosen(), _made(again)
+        context = Context(folder, quick, arguments.device, stored=stored)
+        forced = arguments.update is None and bool(arguments.only or arguments.timed)
+        path, made = run.report(context, wanted, command, lines, forced)
     for kind, count in tallies(made).items():
         print(f"{TALLIES[kind]}: {count.passed} agree, {count.failed} differ, {count.beside} not comparable")
-    units = "none measured" if stored is not None else f"{context.made} results made, {context.found} kept from before"
+    units = _made(context) if stored is None else units
     took = duration(time.perf_counter() - began)
     print(f"{units}, in {took}; wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
     return 0
+
+
+def _made(context: Context) -> str:
+    return f"{context.made} results made, {context.found} kept from before"
 
 
 def _without_output(given: list[str]) -> list[str]:

@@ -11,11 +11,12 @@ from reproduction import thesis_back_ends as ends
 from reproduction import thesis_drawings as drawings
 from reproduction.context import Context
 from reproduction.plane_tests import CONDITION, FILE, conditional
+from reproduction.published import frame_rates
 from reproduction.published.thesis import RATES, SECONDS
 from reproduction.sections import adinetz, thesis
 from reproduction.simulators import packets
 from reproduction.simulators.rays import eye_rays
-from reproduction.simulators.whitted.model import hierarchy
+from reproduction.simulators.whitted.model import SETTINGS, hierarchy
 from reproduction.simulators.whitted.opencl import NoOpenClError
 from reproduction.simulators.whitted.opencl import device as opencl_device
 
@@ -30,30 +31,30 @@ def test_the_camera_goes_on() -> None:
     """Each back end from where it was, about the scene's middle, at one distance."""
     scene = builtin.build("sphere")
     seen: dict[str, list] = {"one": [], "other": []}
-
-    def case(name: str):  # type: ignore[no-untyped-def]
-        return lambda camera: seen[name].append(camera.origin)
-
-    seconds = ends.in_turns({name: case(name) for name in seen}, scene.camera(), scene, 1e-9)
-    assert {len(each) for each in seconds.values()} == {ends.RUNS}
-    assert len(seen["one"]) == len(seen["other"]) == ends.RUNS and seen["one"] == seen["other"]
-    flat = np.array(seen["one"])[:, [0, 2]] - scene.bounds().mean(axis=0)[[0, 2]]
+    draws = {name: lambda camera, size, name=name: seen[name].append(camera.origin) for name in seen}
+    cases = ends.going_around(draws, scene, scene.camera(), (8, 8), 1e-9)  # type: ignore[arg-type]
+    for _ in range(5):
+        for case in cases.values():
+            assert (case() or {})[ends.FRAME] > 0
+    assert len(seen["one"]) == len(seen["other"]) == 6 and seen["one"] == seen["other"]
+    flat = np.array(seen["one"][1:])[:, [0, 2]] - scene.bounds().mean(axis=0)[[0, 2]]
     angle = np.unwrap(np.arctan2(flat[:, 0], flat[:, 1]))
     assert np.allclose(np.diff(angle), ends.TURN) and np.ptp(np.linalg.norm(flat, axis=1)) < 1e-6
 
 
 def test_all_back_ends_of_the_protocol(device: object, tmp_path: Path) -> None:
-    scene = ends.prepared(builtin.build("sphere"))
-    found = ends.protocol(Context(tmp_path), scene, scene.camera(), 4000, 0.05)
+    context, scene = Context(tmp_path), ends.prepared(builtin.build("sphere"))
+    found = ends.compared(context, scene, scene.camera(), 4000)
     wanted = set(ends.OURS)
     try:
         opencl_device()
     except NoOpenClError:
         wanted -= {"OpenCL"}
         assert "pip install" in found["absent"]
-    assert set(found["seconds"]) == set(found["differs"]) == wanted
-    assert all(len(each) == ends.RUNS and min(each) > 0 for each in found["seconds"].values())
+    assert set(found["differs"]) == wanted
     assert max(found["differs"].values()) < 0.01 and abs(sum(found["rays"]) / 4000 - 1) < 0.1
+    with ends.frames(context, scene, scene.camera(), 8, 1e-9) as cases:
+        assert set(cases) == wanted and all((case() or {})[ends.FRAME] > 0 for case in cases.values())
 
 
 def test_no_cell_is_left_unexamined() -> None:
@@ -62,6 +63,12 @@ def test_no_cell_is_left_unexamined() -> None:
     off = thesis._printed(9.5, 0.2)
     assert off.agrees is False and "not examined" not in off.reason
     assert thesis._cell(0.33, None).agrees is None and "OpenCL" in thesis._cell(0.33, None).reason
+
+
+def test_rates_are_of_the_papers_own_structures() -> None:
+    settings = {each.paper: each.settings for each in frame_rates.RATES}
+    assert settings["T"] == {"program": "whitted", **SETTINGS}
+    assert settings["A"].items() <= adinetz.SETTINGS.items() and len(settings["A"]) == 4
 
 
 # -- drawings ----------------------------------------------------------------------------------------------------------
@@ -121,9 +128,10 @@ def test_blocks_of_pixels() -> None:
 
 
 def test_the_condition_changes_no_picture(device: object, tmp_path: Path) -> None:
-    found = adinetz.tested(Context(tmp_path), "Knife", 32)
-    assert found["differ"]["planes"] == found["differ"][CONDITION] > found["differ"]["planes, weights to 1"]
-    assert found["differ"]["watertight"] == 0.0 and all(len(each) == adinetz.RUNS for each in found["seconds"].values())
+    found = adinetz.differ_by_test(Context(tmp_path), "Knife", 32)
+    assert found["planes"] == found[CONDITION] > found["planes, weights to 1"] and found["watertight"] == 0.0
+    with adinetz.tested(Context(tmp_path), "Knife", 8) as cases:
+        assert set(cases) == set(adinetz.TESTS)
     with conditional():
         held = [each.source for each in structure_of(builtin.build("knife")).modules()]
     assert str(FILE) in held and "accel/triangle_planes.glsl" not in held
@@ -137,8 +145,10 @@ def test_what_moves_is_moved_in_every_frame(device: object, tmp_path: Path, monk
     moved: list[list[int]] = []
     move = viewer.Renderer.move
     monkeypatch.setattr(viewer.Renderer, "move", lambda self, each: moved.append(sorted(each)) or move(self, each))
-    scene = builtin.build("balls")
-    assert adinetz.rate(Context(tmp_path), scene, 16, moves=True) > 0
-    assert moved == [[0, 1]] * (adinetz.RUNS + 1)
-    assert adinetz.rate(Context(tmp_path), scene, 16) > 0 and len(moved) == adinetz.RUNS + 1
+    with adinetz.pictures(Context(tmp_path), 16, (adinetz.MOVING, adinetz.MOVES)) as cases:
+        for _ in range(3):
+            cases[adinetz.MOVES]()
+            assert moved[-1] == [0, 1]
+        cases[adinetz.MOVING]()
+    assert len(moved) == 3
     assert adinetz.SETTINGS["intersection"] == "planes" and adinetz.SETTINGS["plane_slack"] == 1.004

@@ -7,7 +7,9 @@ grid's. CPU time is of all threads.
 from __future__ import annotations
 
 import statistics
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ import viewer
 from viewer.accel import triangles
 from viewer.accel.grid.build import build
 from viewer.accel.grid.grid import mark_last
-from viewer.accel.grid.on_device import plan
+from viewer.accel.grid.on_device import DeviceGrid, plan
 from viewer.renderer.device.grid_build import GridBuild
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
@@ -56,8 +58,18 @@ def run(options: Options) -> Result:
     return Result(data, _tables(data))
 
 
-def build_times(device: Device, corners: NDArray[np.float32], runs: int) -> dict[str, Any]:
-    """Times and counts of the grid over triangles (T, 3, 3), device and host in turn, and of the stages."""
+class Builds(NamedTuple):
+    """The grid over triangles, built again by each call. grid : its plan, and its statistics once it is built;
+    on_device : with a dictionary, the end of each of `STAGES` is waited for and its seconds are entered."""
+
+    grid: DeviceGrid
+    on_device: Callable[..., None]
+    on_host: Callable[[], None]
+
+
+@contextmanager
+def builds(device: Device, corners: NDArray[np.float32]) -> Iterator[Builds]:
+    """Over triangles (T, 3, 3), by fragment programs and by the host."""
     grid = plan(corners)
     with device.current():
         resources = Resources(device)
@@ -77,16 +89,22 @@ def build_times(device: Device, corners: NDArray[np.float32], runs: int) -> dict
         made = build(corners, grid.resolution)
         mark_last(made.pointers, made.lists)
 
-    timings: dict[str, Timing] = interleave({"device": on_device, "host": on_host}, runs)
-    stages: dict[str, list[float]] = {stage: [] for stage in STAGES}
-    for _ in range(runs):  # by themselves: the end of each stage is waited for
-        times: dict[str, float] = {}
-        on_device(times)
-        for stage in STAGES:
-            stages[stage].append(1e3 * times[stage])
+    yield Builds(grid, on_device, on_host)
     with device.current():
         builder.release()
         resources.release()
+
+
+def build_times(device: Device, corners: NDArray[np.float32], runs: int) -> dict[str, Any]:
+    """Times and counts of the grid over triangles (T, 3, 3), device and host in turn, and of the stages."""
+    with builds(device, corners) as (grid, on_device, on_host):
+        timings: dict[str, Timing] = interleave({"device": on_device, "host": on_host}, runs)
+        stages: dict[str, list[float]] = {stage: [] for stage in STAGES}
+        for _ in range(runs):  # by themselves: the end of each stage is waited for
+            times: dict[str, float] = {}
+            on_device(times)
+            for stage in STAGES:
+                stages[stage].append(1e3 * times[stage])
     return {
         **grid.statistics,
         "resolution": list(grid.resolution),

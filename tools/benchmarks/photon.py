@@ -9,26 +9,18 @@ the sort of 2^20 photons (section 6.2.2); and the share of photon read-back (sec
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
-import numpy as np
-from reproduction.photon_stages import STAGES, stage_seconds
+from reproduction import photon_cases, timed
+from reproduction.photon_cases import MAPS, TILES
+from reproduction.photon_stages import STAGES
 from reproduction.published.chapter6 import TABLE_6_1
 from reproduction.published.chapter6_instructions import TABLE_6_2, Row
 from reproduction.simulators.counts import NoCompiler
 from reproduction.simulators.counts.photons import photon_instructions
+from reproduction.timed import Cases
 
-import viewer
-from viewer.kernels.photons import ENTRY, FIRST
-from viewer.photons.routing import VERTEX, read_vertices
-from viewer.photons.sort import PhotonSort, cell_size, list_size
-from viewer.renderer.device.tile_job import PICTURE
-from viewer.renderer.renderer import Renderer
-from viewer.scene.builtin.caustics import PUBLISHED
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
 
 from .common import Options, Result, Table, facts, say
 
@@ -36,12 +28,7 @@ ABOUT = "photon mapping by stages, beside the papers' tables 6.1 and 6.2 and the
 QUARTER = 0.25  # of the published time: the goal for a picture
 RUNS = 3
 
-
-MAPS = ("sort", "stencil")
-TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth", "stencil mask": "stencil"}
-TILED_PART = 8  # of the published width and height: an unmasked quad takes five minutes at a half, on a CPU
-ESTIMATE_LOOPS, MANY = ("cell", "photon"), 65536  # states, and kernel calls per pass of the others
-TINY = 1e-6  # scene units
+TILED_PART = 4  # of the published width and height
 SORTED = (1 << 20, 1 << 13, 1 << 14, 1 << 16)  # photons: the paper's, and those of its three scenes
 READ_BACK = (5_000, 65_000, 1_000_000)  # photons emitted
 
@@ -57,149 +44,65 @@ def run(options: Options) -> Result:
     names = ("GLASS BALL",) if options.quick else tuple(TABLE_6_1)
     data["stages"] = {name: stage_times(name, device, options.quick, data["runs"]) for name in names}
     data["tiles"] = {
-        name: tile_gains(name, device, options.quick) for name in names if TABLE_6_1[name].quad is not None
+        name: tile_gains(name, device, options.quick, data["runs"])
+        for name in names
+        if TABLE_6_1[name].quad is not None
     }
     return Result(data, _tables(data))
 
 
-# -- table 6.1 -----------------------------------------------------------------------------------------------------
+# -- measured ------------------------------------------------------------------------------------------------------
 
 
-def renderer_of(name: str, device: Device, quick: bool, **more: Any) -> tuple[Renderer, tuple[int, int]]:
-    """The renderer of a published scene with its settings, and the size of its pictures."""
-    settings = dict(PUBLISHED[TABLE_6_1[name].scene])
-    width, height = settings.pop("size")
-    size = (width // 8, height // 8) if quick else (width, height)
-    if quick:
-        settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
-    choices = {"program": "photon", "estimate": "published", "machine": "multipass", **settings, **more}
-    return Renderer(viewer.load(TABLE_6_1[name].scene), device=device, **choices), size
-
-
-def stored(renderer: Renderer) -> int:
-    """Photons in the map of the last picture."""
-    with renderer.device.current():
-        return int((renderer.photon_map.streams["photons"].fields(["stored"])["stored"] > 0).sum())
+def _timed(cases: Cases, runs: int) -> dict[str, dict[str, float]]:
+    """The medians of what each case gives."""
+    with cases as named:
+        found = timed.measured(named, runs)["cases"]
+    return {
+        name: {part: statistics.median(values) for part, values in each["parts"].items()}
+        for name, each in found.items()
+    }
 
 
 def stage_times(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    renderer, size = renderer_of(name, device, quick)
-    for kind in MAPS:
-        say(f"{name}, {kind}: stages")
-        renderer.update(photon_map=kind)
-        several = [stage_seconds(renderer, size) for _ in range(runs)]
-        found[kind] = {stage: statistics.median(each[stage] for each in several) for stage in STAGES}
-    found |= {"stored": stored(renderer), "size": size, "machine": renderer.settings.facts()}
+    """By map the seconds of each stage; and the photons stored, and the size."""
+    say(f"{name}: stages")
+    found: dict[str, Any] = _timed(photon_cases.stages(name, device, quick, photon_cases.FAST), runs)
+    renderer, size = photon_cases.renderer_of(name, device, quick)
+    found |= {"size": size, "machine": renderer.settings.facts(), "stored": int(found["sort"]["stored"])}
     renderer.release()
     return found
 
 
-# -- section 6.3.3 -------------------------------------------------------------------------------------------------
-
-
-def tile_gains(name: str, device: Device, quick: bool) -> dict[str, dict[str, float]]:
-    """Seconds of the picture after the map, by mask: estimates with one kernel call per pass, as published, other rays
-    without a limit."""
-    found = {}
-    for way, mask in TILES.items():
-        say(f"{name}: {way}")
-        renderer, whole = renderer_of(name, device, quick, fuse="none", mask=mask)
-        size = whole[0] // TILED_PART, whole[1] // TILED_PART
-        program = renderer.bind(renderer.program(), True).program
-        calls = 64 if quick else 1
-        unroll = [str(calls if state in ESTIMATE_LOOPS else MANY) for state in program.looping()]
-        renderer.update(unroll=",".join(unroll), photon_radius=TINY)
-        renderer.render(size, spp=1)  # compiles, and finds nothing
-        renderer.update(photon_radius=0)
-        with renderer.sampler.timed() as times:
-            stats = renderer.render(size, spp=1).stats
-        found[way] = {"seconds": times[PICTURE], "passes": stats.kernel_passes, "tiles": stats.tiles}
-        renderer.release()
-    return found
-
-
-# -- section 6.2.2: the sort ---------------------------------------------------------------------------------------
+def tile_gains(name: str, device: Device, quick: bool, runs: int) -> dict[str, dict[str, float]]:
+    """Seconds, passes and tiles of the picture after the map, by mask, nothing fused."""
+    say(f"{name}: masks")
+    ways = {way: {"mask": mask} for way, mask in TILES.items()}
+    return _timed(photon_cases.masks(name, device, quick, TILED_PART, ways), runs)
 
 
 def sorts(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
+    """Milliseconds of sorts and searches."""
+    say("sorts")
     rows = []
-    with device.current():
-        for photons in counts:
-            say(f"{photons:,} photons sorted")
-            size = list_size(photons)
-            sort, cells = PhotonSort(device, size), 1 << 16
-            first = Stream(device, FIRST, cell_size(cells))
-            entries = np.zeros(size[0] * size[1], ENTRY.dtype)
-            entries["cell"] = cells  # beyond all others, in the padding of the list
-            entries["cell"][:photons] = np.random.default_rng(1).integers(0, cells, photons)
-            entries["photon"] = np.arange(len(entries))
-            seconds, searches = [], []
-            for number in range(1 + runs):
-                sort.list.write(entries.reshape(size[::-1]))
-                device.context.finish()
-                times = [_drawn(device, sort.sort), _drawn(device, lambda sort=sort, first=first: sort.search(first))]
-                if number:  # the first one compiles
-                    seconds.append(times[0])
-                    searches.append(times[1])
-            right = bool((np.diff(sort.list.read().ravel()["cell"]) >= 0).all())
-            row = {"photons": photons, "passes": sort.passes, "sorted": right}
-            rows.append({**row, "ms": 1e3 * statistics.median(seconds), "search_ms": 1e3 * statistics.median(searches)})
-            sort.release()
-            first.release()
+    found = _timed(photon_cases.sorts(device, counts), runs)
+    for photons in counts:
+        each = found[str(photons)]
+        row = {"photons": photons, "passes": int(each["passes"]), "sorted": bool(each["sorted"])}
+        rows.append({**row, "ms": 1e3 * each["sort"], "search_ms": 1e3 * each["search"]})
     return rows
-
-
-def _drawn(device: Device, job: Callable[[], Any]) -> float:
-    """Seconds of a job of draws."""
-    began = perf_counter()
-    for step in job():
-        step.draw()
-    device.context.finish()
-    return perf_counter() - began
-
-
-# -- section 6.4.2: reading photons back ---------------------------------------------------------------------------
 
 
 def read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
     """For a map by stencil routing: seconds to build it with and without read-back, and of the read-back itself."""
+    say("photons read back")
+    found = _timed(photon_cases.read_backs(device, counts), runs)
     rows = []
     for photons in counts:
-        say(f"{photons:,} photons read back")
-        row: dict[str, Any] = {"emitted": photons}
-        for way in ("fetch", "read-back"):
-            renderer = Renderer(
-                viewer.load("glass_ball"),
-                **{"device": device, "program": "photon", "estimate": "published", "photon_grid": "250x1x250"},
-                **{"photon_map": "stencil", "photon_points": way, "photons": photons, "caustic_photons": 0},
-            )
-            renderer.render((8, 8), spp=1)
-            several = []
-            for _ in range(runs):
-                with renderer.sampler.timed() as times:
-                    renderer.render((8, 8), spp=1)
-                several.append(times)
-            row[way] = statistics.median(times["build grid"] for times in several)
-            row["trace"] = statistics.median(times["trace photons"] for times in several)
-            row["stored"] = stored(renderer)
-            if way == "read-back":
-                row["reading"] = statistics.median(_reading(renderer) for _ in range(runs))
-            renderer.release()
-        rows.append(row)
+        fetch, back = (found[f"{photons} {way}"] for way in ("fetch", "read-back"))
+        row = {"emitted": photons, "fetch": fetch["build"], "read-back": back["build"], "reading": back["reading"]}
+        rows.append({**row, "trace": back["trace"], "stored": int(back["stored"])})
     return rows
-
-
-def _reading(renderer: Renderer) -> float:
-    """Seconds to read the photons back and upload them as vertices, as in `StencilRouting`."""
-    photons = renderer.photon_map.streams["photons"]
-    with renderer.device.current():
-        context = renderer.device.context
-        context.finish()
-        began = perf_counter()
-        context.buffer(read_vertices(photons).tobytes() or bytes(VERTEX.itemsize)).release()
-        context.finish()
-        return perf_counter() - began
 
 
 # -- table 6.2 -----------------------------------------------------------------------------------------------------
@@ -227,7 +130,7 @@ def _table_61(data: dict[str, Any]) -> Table:
     for name, found in data["stages"].items():
         for kind in MAPS:
             published, ours = getattr(TABLE_6_1[name], kind), found[kind]
-            total, theirs = sum(ours.values()), sum(published)
+            total, theirs = sum(ours[stage] for stage in STAGES), sum(published)
             each = [f"{ours[stage]:.3g} / {old:g}" for stage, old in zip(STAGES, published, strict=True)]
             size = "{} x {}".format(*found["size"])
             rows.append((f"{name} by {kind}", size, *each, f"{total:.3g} / {theirs:g}", total / (QUARTER * theirs)))
@@ -249,7 +152,7 @@ def _table_tiles(data: dict[str, Any]) -> Table:
             theirs = TABLE_6_1[name].quad / old[way] if way in old else None
             rows.append((f"{name}, {way}", row["seconds"], old.get(way), ratio, theirs, row["passes"], row["tiles"]))
     note = (
-        "Map by sort, nothing fused, one call of an estimate's kernel in a pass; seconds, passes and tiles drawn are "
+        "Map by sort, nothing fused; seconds, passes and tiles drawn are "
         f"of the picture, rays included, of 1 / {TILED_PART} of the published width and height. Gain: the quad's time "
         "by this one's."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from viewer.stream.gl.device import Device, shared_device
 from . import kept
 from .model import AbsentError
 from .stored import Measurements, commit_of, made_now
+from .timed import Quiet, load_average
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -36,6 +38,8 @@ class Context:
     device   : the OpenGL device by its number; None for the first.
     progress : called with a line about what is being made.
     stored   : measurements of before: nothing is measured, and neither a device nor scene data is needed.
+    before   : measurements of before, from which all but the timings are taken, where they are there.
+    kept     : the folder in ``folder`` for results until the report is whole.
     """
 
     def __init__(
@@ -45,6 +49,8 @@ class Context:
         device: int | None = None,
         progress: Callable[[str], None] = lambda text: None,
         stored: Measurements | None = None,
+        before: Measurements | None = None,
+        kept: str = "kept",
     ) -> None:
         self.folder, self.quick, self._device = Path(folder), quick, device
         self.tell = progress
@@ -52,13 +58,22 @@ class Context:
         self._code: dict[str, str] = {}
         self._scenes: dict[str, Scene] = {}
         self.made = self.found = 0  # units computed, and units that were kept
-        self.stored, self.measured = stored, Measurements({"quick": quick})
+        self.stored, self.before, self.measured = stored, before, Measurements({"quick": quick})
+        self.kept = self.folder / kept
+        self.load_at_start = load_average()
+        self.quiet: list[Quiet] = []  # of the section's timings
+        self.all_quiet: list[Quiet] = []  # of all sections'
         self._origins: dict[str, dict[str, Any]] = {}  # of the section's units
 
     def enter(self, identifier: str, make: Callable[..., Any]) -> None:
         """The section whose units are kept from now on, by its name, and the function that makes it."""
         self._identifier, self._source = identifier, inspect.getsourcefile(make) or ""
-        self._origins = {}
+        self._origins, self.quiet = {}, []
+
+    def leave(self) -> list[Quiet]:
+        """How quiet the machine was for the timings of the section that ends."""
+        self.all_quiet += self.quiet
+        return self.quiet
 
     @property
     def origins(self) -> list[dict[str, Any]]:
@@ -105,26 +120,32 @@ class Context:
         why = f"{name} not found in the folder of the scene data, which RAYSTREAM_SHARED names"
         raise AbsentError(name, why)
 
-    def keep(self, key: Any, function: Callable[[], T]) -> T:
+    def keep(self, key: Any, function: Callable[[], T], timing: bool = False) -> T:
         """``function()``, or what it gave in an earlier run: of the same section, key, size (``quick``), device and
         sources.
 
         key : JSON values, tuples; all inputs of the function that are not in the sources. The value is what
-        `kept.save` can write; its tuples come back as lists.
+        `kept.save` can write; its tuples come back as lists. timing : it is of a clock, see `timed.keep`.
         Raises ViewerError where a kept file is damaged.
         """
         assert self._identifier, "no section was entered"
         if self.stored is not None:
             value, made = self.stored.get(self._identifier, key)
         else:
-            value, made = self._made(key, function)
+            value, made = self._measured(key, function, timing)
             self.measured.put(self._identifier, key, value, made)
         self._origins[kept.digest({**made, "date": str(made["date"])[:10], "load_average": None})] = made
         return value  # type: ignore[no-any-return]
 
+    def _measured(self, key: Any, function: Callable[[], T], timing: bool) -> tuple[T, dict[str, Any]]:
+        if self.before is not None and not timing:
+            with suppress(AbsentError):
+                return self.before.get(self._identifier, key)
+        return self._made(key, function)
+
     def _made(self, key: Any, function: Callable[[], T]) -> tuple[T, dict[str, Any]]:
         inputs = self._identifier, key, self.quick, self.device.driver, self.code()
-        path = self.folder / "kept" / self._identifier / f"{kept.digest(*inputs)}.npz"
+        path = self.kept / self._identifier / f"{kept.digest(*inputs)}.npz"
         if path.is_file():
             self.found += 1
         else:

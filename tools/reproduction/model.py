@@ -181,7 +181,7 @@ class Section:
     """A section of the report.
 
     source : the places in the papers, ``D 5.2.1, P2 3.2``; a stretch of the first paper. made : of its results, when,
-    where and from which sources.
+    where and from which sources. timing : how its seconds were measured, and how quiet the machine was; empty without.
     """
 
     identifier: str
@@ -189,6 +189,7 @@ class Section:
     source: str
     parts: Sequence[Part]
     made: Sequence[str] = ()
+    timing: str = ""
 
     def checks(self) -> list[Check]:
         """All checks, those of tables included."""

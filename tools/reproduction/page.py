@@ -332,6 +332,7 @@ def _plain(value: Any) -> Any:
             "title": value.title,
             "source": value.source,
             "made": list(value.made),
+            "timing": value.timing,
             "parts": parts,
         }
     if isinstance(value, (*KINDS, Cell)):

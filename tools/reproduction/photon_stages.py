@@ -8,29 +8,29 @@ from viewer.renderer.device.tile_job import PICTURE
 from viewer.renderer.renderer import Renderer
 
 STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
+NOTHING = 1e-6  # scene units: a search radius within which no photon lies
 
 
 def stage_seconds(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
-    """Seconds of each of `STAGES`, of a picture of ``size`` with one sample, photons and map included.
+    """Seconds of each of `STAGES` by the clock, of a picture of ``size`` with one sample, photons and map included.
 
-    The picture is rendered three times: once that all be compiled; once with counters, which tell the shares of rays
-    and of estimates, passes of one program; and once by the clock, where only between stages the device is waited for.
-    Raises ViewerError for another program than photon, and for a machine that has both in one pass.
+    The picture is rendered twice: whole, and with a search radius that holds no photon, which is the time of the rays;
+    the estimate's is the rest. What is not yet compiled counts, so that a first call is for that. Raises ViewerError
+    for another program than photon.
     """
     program = renderer.program()
     if "photons" not in program.inputs:
         raise ViewerError("stages", f"program {program.name} has no photon map", "take the program photon")
-    estimates = {state.name for state in program.states if "estimate" in (*state.reads(), *state.writes())}
-    renderer.render(size, spp=1)
-    steps = renderer.render(size, spp=1, stats=True).stats.per_step()
-    shares = {"trace rays": 0.0, "radiance estimate": 0.0}
-    for name, row in steps.items():
-        states = set(name.split("+"))
-        if (states & estimates and states - estimates) or name == program.name:
-            hint = "take the machine multipass, where they are passes of their own"
-            raise ViewerError("stages", f"pass {name} has rays and estimates together", hint)
-        shares["radiance estimate" if states & estimates else "trace rays"] += row["seconds"]
+    radius = renderer.settings.photon_radius
+    times = _times(renderer, size)
+    renderer.update(photon_radius=NOTHING)
+    rays = _times(renderer, size)[PICTURE]
+    renderer.update(photon_radius=radius)
+    picture = times.pop(PICTURE)
+    return {**times, "trace rays": rays, "radiance estimate": max(picture - rays, 0.0)}
+
+
+def _times(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
     with renderer.sampler.timed() as times:
         renderer.render(size, spp=1)
-    picture, whole = times.pop(PICTURE), max(sum(shares.values()), 1e-9)
-    return {**times, **{name: picture * share / whole for name, share in shares.items()}}
+    return times

@@ -49,7 +49,8 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Registered:
-    """A section that can be made. quick: whether ``--quick`` makes it too; order: among those of the same place."""
+    """A section that can be made. quick: whether ``--quick`` makes it too; order: among those of the same place; timed:
+    whether ``--timed`` chooses it."""
 
     identifier: str
     title: str
@@ -57,6 +58,7 @@ class Registered:
     quick: bool
     order: int
     make: Make
+    timed: bool = False
 
     def place(self) -> tuple[int, tuple[int, ...], int, str]:
         """Sorts by paper, chapter and section: of ``D 5.2.1, P2 3.2`` by D 5.2.1."""
@@ -69,7 +71,7 @@ SECTIONS: dict[str, Registered] = {}
 
 
 def section(
-    identifier: str, *, paper: str, title: str = "", quick: bool = True, order: int = 0
+    identifier: str, *, paper: str, title: str = "", quick: bool = True, order: int = 0, timed: bool = False
 ) -> Callable[[Make], Make]:
     """Register ``make(context)``, which yields the section's parts.
 
@@ -80,6 +82,7 @@ def section(
                  place begins with a name of `PAPERS`.
     title      : of the section; without one the first line of the function's docstring, less its full stop.
     quick      : whether ``--quick`` makes it; ``context.quick`` then asks for small sizes.
+    timed      : whether seconds of a clock are among its results (`timed.keep`).
     """
 
     def register(make: Make) -> Make:
@@ -88,7 +91,7 @@ def section(
         if paper.split(" ")[0] not in PAPERS:
             raise ValueError(f"section {identifier!r}: {paper!r} names none of {', '.join(PAPERS)}")
         line = title or (make.__doc__ or "").strip().splitlines()[0].rstrip(".")
-        SECTIONS[identifier] = Registered(identifier, line, paper, quick, order, make)
+        SECTIONS[identifier] = Registered(identifier, line, paper, quick, order, make, timed)
         return make
 
     return register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,17 @@ from .context import Context
 from .kept import writable
 from .model import Absent, AbsentError, Part, Section
 from .registry import SECTIONS, Registered
-from .stored import made_now
+from .stored import Measurements, made_now
+from .timed import said
 
 Tell = Callable[[float, str], None]
 
 
-def chosen(only: Iterable[str] = ()) -> list[Registered]:
-    """The sections of those names, all without any, in the report's order. Raises ViewerError for an unknown one."""
+def chosen(only: Iterable[str] = (), timed: bool = False) -> list[Registered]:
+    """The sections of those names, all without any, in the report's order. timed : of them those that time.
+
+    Raises ViewerError for an unknown name.
+    """
     sections.load()
     wanted = list(only)
     for name in wanted:
@@ -33,7 +38,7 @@ def chosen(only: Iterable[str] = ()) -> list[Registered]:
             close = suggestion(name, tuple(SECTIONS))
             raise ViewerError(f"--only {name}", "no such section", f"{close} --list names them all".strip())
     found = sorted(SECTIONS.values(), key=Registered.place)
-    return [each for each in found if not wanted or each.identifier in wanted]
+    return [each for each in found if (not wanted or each.identifier in wanted) and (each.timed or not timed)]
 
 
 def make(context: Context, registered: Registered, forced: bool = False) -> Section:
@@ -56,25 +61,44 @@ def make(context: Context, registered: Registered, forced: bool = False) -> Sect
         parts.append(Absent("the rest of this section", why))
     finally:
         shown.release(context)
-    return Section(registered.identifier, registered.title, registered.paper, parts, origins(context))
+    timing = said(context.leave())
+    return Section(registered.identifier, registered.title, registered.paper, parts, origins(context), timing)
 
 
 def report(
     context: Context, wanted: Sequence[Registered], command: str, tell: Tell, forced: bool = False
 ) -> tuple[Path, list[Section]]:
     """Make the sections and write the report; its path. Raises ViewerError."""
-    made = []
     writable(context.folder, figures=context.stored is None)  # said now rather than after an hour
-    for number, registered in enumerate(wanted):
-        share = number / len(wanted)
-        tell(share, registered.identifier)
-        context.tell = lambda text, share=share: tell(share, text)
-        made.append(make(context, registered, forced))
+    made = _all(context, wanted, tell, forced)
     tell(1.0, "report")
     if context.stored is None and not forced:
         context.measured.write(context.folder)
     facts = described(context)
     return page.write(context.folder, made, facts, command, figures=context.stored is None), made
+
+
+def _all(context: Context, wanted: Sequence[Registered], tell: Tell, forced: bool) -> list[Section]:
+    made = []
+    for number, registered in enumerate(wanted):
+        share = number / len(wanted)
+        tell(share, registered.identifier)
+        context.tell = lambda text, share=share: tell(share, text)
+        made.append(make(context, registered, forced))
+    return made
+
+
+def update(context: Context, wanted: Sequence[Registered], found: Measurements, tell: Tell) -> None:
+    """Measure the sections again, and write ``found``, the measurements of the context's folder, with theirs.
+
+    Units that a section has no more go, unless something was not there to measure. Raises ViewerError.
+    """
+    writable(context.folder, figures=False)
+    for section in _all(context, wanted, tell, True):
+        whole = not any(isinstance(part, Absent) for part in section.parts)
+        found.replace(section.identifier, context.measured, whole)
+    found.write(context.folder)
+    shutil.rmtree(context.kept, ignore_errors=True)  # the next update measures again
 
 
 def origins(context: Context) -> list[str]:
@@ -91,7 +115,8 @@ def origins(context: Context) -> list[str]:
 
 def described(context: Context) -> dict[str, Any]:
     """The facts at the report's head: of this run, which measures or takes what is stored."""
+    facts = {"quick": context.quick, "timing": said(context.all_quiet)}
     if context.stored is None:
-        return {**made_now(context.device, context.commit), "quick": context.quick}
+        return {**made_now(context.device, context.commit), **facts}
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes")
-    return {"raystream": __version__, "date": now, "commit": context.commit, "quick": context.quick}
+    return {"raystream": __version__, "date": now, "commit": context.commit, **facts}

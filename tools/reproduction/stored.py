@@ -97,16 +97,29 @@ class Measurements:
                 arrays[name] = np.array(coded["values"], np.dtype(coded["type"])).reshape(coded["shape"])
         return decode(unit["value"], arrays), self._made[unit["made"]]
 
+    def replace(self, section: str, newer: Measurements, whole: bool) -> None:
+        """The units of a section become those of another measurement. whole : those that it does not have go."""
+        if whole:
+            self._units[section] = {}
+        units = self._units.setdefault(section, {})
+        for text, unit in newer._units.get(section, {}).items():
+            files = [coded["file"] for coded in unit.values() if isinstance(coded, dict) and "file" in coded]
+            self._pictures.update({file: newer._pictures[file] for file in files})
+            units[text] = {**unit, "made": self._origin(newer._made[unit["made"]])}
+
     def write(self, folder: Path) -> None:
         """The file and its pictures. Raises ViewerError."""
-        data = {**self.head, "made": self._made, "units": {name: self._units[name] for name in sorted(self._units)}}
+        used = {unit["made"] for units in self._units.values() for unit in units.values()}
+        made = {name: each for name, each in self._made.items() if name in used}
+        data = {**self.head, "made": made, "units": {name: self._units[name] for name in sorted(self._units)}}
         write_beside(folder / FILE, (json.dumps(data, indent=0, sort_keys=True) + "\n").encode())
         for name, picture in self._pictures.items():
             write_beside(folder / PICTURES / name, picture)
 
     @classmethod
-    def read(cls, folder: Path) -> Measurements:
-        """Of a folder. Raises ViewerError where the file or a picture of it is not there, or damaged."""
+    def read(cls, folder: Path, option: str = "--from") -> Measurements:
+        """Of a folder, which ``option`` names. Raises ViewerError where the file or a picture of it is not there, or
+        damaged."""
         path = folder / FILE
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -118,7 +131,7 @@ class Measurements:
                         if isinstance(coded, dict) and "file" in coded:
                             made._pictures[coded["file"]] = (folder / PICTURES / coded["file"]).read_bytes()
         except FileNotFoundError as error:
-            raise ViewerError(f"--from {folder}", f"holds no {Path(error.filename).name}", _HINT) from None
+            raise ViewerError(f"{option} {folder}", f"holds no {Path(error.filename).name}", _HINT) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ViewerError(str(path), f"is damaged: {str(error) or type(error).__name__}", _HINT) from None
         return made

@@ -9,10 +9,11 @@ many passes and in one. All read one structure, the thesis's own.
 from __future__ import annotations
 
 import math
-import os
-import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from time import perf_counter
 from typing import Any
 
@@ -20,22 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 import viewer
-from reproduction.simulators.emulation import Emulation, Frame
+from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.whitted.model import SETTINGS, build
-from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl
+from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl, device, named
 from reproduction.simulators.whitted.processor import Processor
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
 from .context import Context
+from .timed import Case
 
 SKY = (0.55, 0.70, 0.95)
 DEPTH = 4
-RUNS = 5
+FRAME = "a frame"
 TURN = math.radians(2.0)  # of the camera about the scene, a frame
 SAME = 0.02  # of a channel: pictures of back ends are the same where they differ by less
 OURS = ("CPU", "emulation", "OpenCL", "singlepass", "multipass")
-Draw = Callable[[Camera], NDArray[np.float32]]
+Draw = Callable[[Camera, tuple[int, int]], NDArray[np.float32]]
 
 
 def prepared(scene: Scene) -> Scene:
@@ -43,43 +45,50 @@ def prepared(scene: Scene) -> Scene:
     return replace(scene, textures=[replace(each, minification="linear") for each in scene.textures])
 
 
-def protocol(context: Context, scene: Scene, camera: Camera, most: int, long: float) -> dict[str, Any]:
-    """A scene of about ``most`` intersections a frame, ``long`` seconds a back end, in turns.
-
-    seconds: of a frame, the mean of each turn, by back end; rays, by level, and size of the first frame; differs: the
-    share of pixels in which a back end's first picture is another than that of the CPU; load average before and after;
-    device of OpenCL; absent: why there is none.
-    """
+@contextmanager
+def back_ends(context: Context, scene: Scene) -> Iterator[dict[str, Draw]]:
+    """What draws the scene by each back end, seen by a camera in a size; without OpenCL those that are left."""
     model = build(scene)
-    emulation = Emulation(scene, SKY, DEPTH, model)
-    edge = 32
-    for _ in range(3):  # zoomed until a frame has about as many rays
+    recursion, emulation = Processor(scene, SKY, DEPTH, model), Emulation(scene, SKY, DEPTH, model)
+    draws: dict[str, Draw] = {"CPU": lambda *view: recursion.render(*view).pixels}
+    draws["emulation"] = lambda *view: emulation.render(*view).pixels
+    with suppress(NoOpenClError):
+        opencl = OpenCl(scene, SKY, DEPTH, model)
+        draws["OpenCL"] = lambda *view: opencl.render(*view).pixels
+    renderers = {machine: fragments(context, scene, machine=machine, **SETTINGS) for machine in OURS[3:]}
+    yield draws | {machine: partial(drawn, renderer) for machine, renderer in renderers.items()}
+    for renderer in renderers.values():
+        renderer.release()
+
+
+def compared(context: Context, scene: Scene, camera: Camera, most: int) -> dict[str, Any]:
+    """A scene zoomed until a frame has about ``most`` intersections.
+
+    rays, by level, and size of the frame; differs: the share of pixels in which a back end's picture is another than
+    that of the CPU; opencl: its device; absent: why there is none.
+    """
+    emulation, edge = Emulation(scene, SKY, DEPTH), 32
+    for _ in range(3):
         edge = max(8, round(edge * math.sqrt(most / emulation.render(camera, (edge, edge)).intersections)))
     size = (edge, edge)
-    recursion = Processor(scene, SKY, DEPTH, model)
-    cases: dict[str, Draw] = {"CPU": lambda each: recursion.render(each, size).pixels}
-    cases["emulation"] = lambda each: emulation.render(each, size).pixels
     found: dict[str, Any] = {"opencl": "", "absent": ""}
     try:
-        opencl = OpenCl(scene, SKY, DEPTH, model)
-        found["opencl"] = opencl.name
-        cases["OpenCL"] = lambda each: opencl.render(each, size).pixels
+        found["opencl"] = named(device())
     except NoOpenClError as error:
         found["absent"] = str(error)
-    renderers = []
-    for machine in OURS[3:]:
-        renderers.append(fragments(context, scene, machine=machine, **SETTINGS))
-        cases[machine] = lambda each, renderer=renderers[-1]: drawn(renderer, each, size)
-    pictures = {name: draw(camera) for name, draw in cases.items()}
-    frame: Frame = emulation.render(camera, size)
-    load = _load()
-    seconds = in_turns(cases, camera, scene, long)
-    for renderer in renderers:
-        renderer.release()
+    with back_ends(context, scene) as draws:
+        pictures = {name: draw(camera, size) for name, draw in draws.items()}
     differs = {
         name: float((np.abs(picture - pictures["CPU"]).max(axis=2) > SAME).mean()) for name, picture in pictures.items()
     }
-    return {**found, "seconds": seconds, "rays": frame.rays, "size": edge, "differs": differs, "load": [load, _load()]}
+    return {**found, "rays": emulation.render(camera, size).rays, "size": edge, "differs": differs}
+
+
+@contextmanager
+def frames(context: Context, scene: Scene, camera: Camera, edge: int, long: float) -> Iterator[dict[str, Case]]:
+    """Every back end while the camera goes around the scene, see `going_around`."""
+    with back_ends(context, scene) as draws:
+        yield going_around(draws, scene, camera, (edge, edge), long)
 
 
 def fragments(context: Context, scene: Scene, **settings: Any) -> viewer.Renderer:
@@ -94,20 +103,23 @@ def drawn(renderer: viewer.Renderer, camera: Camera, size: tuple[int, int]) -> N
     return np.array(renderer.render(size, spp=1).linear)
 
 
-def in_turns(cases: Mapping[str, Draw], camera: Camera, scene: Scene, long: float) -> dict[str, list[float]]:
-    """Mean seconds of a frame in each of `RUNS` turns, together ``long`` seconds a case, the camera going on."""
-    frames, seconds = dict.fromkeys(cases, 0), {name: [] for name in cases}
-    for _ in range(RUNS):
-        for name, draw in cases.items():
-            times: list[float] = []
-            while sum(times) < long / RUNS:
-                moved = around(camera, scene, TURN * frames[name])
-                began = perf_counter()
-                draw(moved)
-                times.append(perf_counter() - began)
-                frames[name] += 1
-            seconds[name].append(statistics.mean(times))
-    return seconds
+def going_around(
+    draws: Mapping[str, Draw], scene: Scene, camera: Camera, size: tuple[int, int], long: float
+) -> dict[str, Case]:
+    """Cases that draw for ``long`` seconds, the camera going on from frame to frame: `FRAME` is the mean of a frame.
+    Each has drawn one before, which does not count."""
+    numbers = {name: count() for name in draws}
+
+    def case(name: str) -> dict[str, float]:
+        began, drawn_frames = perf_counter(), 0
+        while not drawn_frames or perf_counter() - began < long:
+            draws[name](around(camera, scene, TURN * next(numbers[name])), size)
+            drawn_frames += 1
+        return {FRAME: (perf_counter() - began) / drawn_frames}
+
+    for draw in draws.values():
+        draw(camera, size)
+    return {name: partial(case, name) for name in draws}
 
 
 def around(camera: Camera, scene: Scene, angle: float) -> Camera:
@@ -117,13 +129,3 @@ def around(camera: Camera, scene: Scene, angle: float) -> Camera:
     c, s = math.cos(angle), math.sin(angle)
     x, y, z = middle + [c * offset[0] + s * offset[2], offset[1], c * offset[2] - s * offset[0]]
     return Camera((float(x), float(y), float(z)), camera.target, camera.up, camera.fov, name="moving")
-
-
-def spread(seconds: list[float], of: Callable[[float], float] = lambda each: each) -> str:
-    """Median, least and greatest of runs: ``0.12 (0.11 to 0.13)``."""
-    values = sorted(of(each) for each in seconds)
-    return f"{statistics.median(values):.3g} ({values[0]:.3g} to {values[-1]:.3g})"
-
-
-def _load() -> float:
-    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0

@@ -1,19 +1,179 @@
-"""Seconds of what a section times."""
+"""Seconds of what a section times: cases in turns, each several times, by the clock and by the CPUs.
+
+Every timed number of the report comes from `keep`. One round first that does not count, as it compiles and builds;
+then rounds of all cases, so that a drift of the machine comes to all alike. Shown are the median, the least and the
+greatest.
+"""
 
 from __future__ import annotations
 
+import os
 import statistics
-from collections.abc import Callable
-from time import perf_counter
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .model import OWN, Check
+
+if TYPE_CHECKING:
+    from .context import Context
+
+RUNS = 5
+QUIET = 1.5  # load average at the start of a process up to which a machine is called quiet
+ALIKE = 0.15  # of the median of the same work, timed twice in turns
+Case = Callable[[], Mapping[str, float] | None]
+Cases = AbstractContextManager[Mapping[str, Case]]
 
 
-def median_seconds(run: Callable[[], Any], runs: int) -> float:
-    """The median of these runs, by the wall clock, after one that does not count: it compiles."""
-    run()
-    seconds = []
+@dataclass(frozen=True)
+class Spread:
+    """A figure of several runs."""
+
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """Of the runs."""
+        return statistics.median(self.values)
+
+    def of(self, function: Callable[[float], float]) -> Spread:
+        """Another figure, a function of this one in every run."""
+        return Spread(tuple(function(each) for each in self.values))
+
+    def text(self, digits: int = 3) -> str:
+        """Median, and in brackets the least and the greatest: ``1.97 (1.95 to 2.1)``."""
+        median, least, most = (_short(each, digits) for each in (self.median, min(self.values), max(self.values)))
+        return median if least == most else f"{median} ({least} to {most})"
+
+
+def _short(value: float, digits: int) -> str:
+    text = f"{value:.{digits}g}"
+    return f"{value:,.0f}" if "e" in text and abs(value) >= 1 else text
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A case: seconds of its runs by the clock, and of all threads of the process by the CPUs; ``parts`` are the
+    figures that it gave itself."""
+
+    wall: Spread
+    cpu: Spread
+    parts: Mapping[str, Spread]
+
+    @property
+    def median(self) -> float:
+        """Seconds by the clock."""
+        return self.wall.median
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """How quiet the machine was. runs : of each case; start : load average as the process began, before any work of its
+    own; load : the same of the last minute before and after the runs; others : share of the machine's CPUs that other
+    processes had meanwhile, None where the system does not tell."""
+
+    runs: int
+    start: float
+    load: tuple[float, float]
+    others: float | None
+
+
+def keep(
+    context: Context, key: Sequence[Any], cases: Callable[[], Cases], runs: int = RUNS, warm_up: bool = True
+) -> dict[str, Timed]:
+    """Each case of a context manager timed by ``runs`` rounds, one with ``--quick``; kept under the key and the runs.
+
+    A case gives figures of its own, seconds of its stages or counts, or nothing. warm_up : a round before that does not
+    count.
+    """
+    runs = 1 if context.quick else runs
+
+    def make() -> dict[str, Any]:
+        with cases() as named:
+            return measured(named, runs, warm_up, context.load_at_start)
+
+    found = context.keep(("timed", *key, runs), make, timing=True)
+    quiet = Quiet(runs, found["start"], tuple(found["load"]), found["others"])
+    context.quiet.append(quiet)
+    return {
+        name: Timed(
+            Spread(tuple(each["wall"])),
+            Spread(tuple(each["cpu"])),
+            {part: Spread(tuple(values)) for part, values in each["parts"].items()},
+        )
+        for name, each in found["cases"].items()
+    }
+
+
+def measured(cases: Mapping[str, Case], runs: int, warm_up: bool = True, start: float = 0.0) -> dict[str, Any]:
+    """``cases``: by name seconds by the clock, by the CPUs, and figures by name, of every run; and `Quiet`'s fields."""
+    found: dict[str, dict[str, Any]] = {name: {"wall": [], "cpu": [], "parts": {}} for name in cases}
+    if warm_up:
+        for case in cases.values():
+            case()
+    load, busy, own, clock = load_average(), _busy(), time.process_time(), time.perf_counter()
     for _ in range(runs):
-        began = perf_counter()
-        run()
-        seconds.append(perf_counter() - began)
-    return statistics.median(seconds)
+        for name, case in cases.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            parts = case()
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            each = found[name]
+            each["wall"].append(_rounded(wall))
+            each["cpu"].append(_rounded(cpu))
+            for part, value in (parts or {}).items():
+                each["parts"].setdefault(part, []).append(_rounded(value))
+    after, others = _busy(), None
+    if busy is not None and after is not None:
+        whole = (time.perf_counter() - clock) * (os.cpu_count() or 1)
+        others = round(min(1.0, max(0.0, after - busy - (time.process_time() - own)) / max(whole, 1e-9)), 2)
+    return {"cases": found, "start": start, "load": [load, load_average()], "others": others}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def load_average() -> float:
+    """Of the last minute; 0 where the system does not tell."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
+
+
+def _busy() -> float | None:
+    """Seconds that all CPUs of the machine have worked, for this process and others."""
+    try:
+        numbers = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        ticks = os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
+    return (sum(numbers) - sum(numbers[3:5])) / ticks  # less idle, and waiting for a disk
+
+
+def alike(what: str, one: Spread, two: Spread) -> Check:
+    """Whether the same work, timed twice in turns, took the same time; of a single run nobody can tell."""
+    medians = sorted((one.median, two.median))
+    ratio = medians[1] / max(medians[0], 1e-9)
+    if len(one.values) < 2:
+        return Check(OWN, what, "1", f"{ratio:.2f} apart", None, "not comparable: of a single run")
+    why = f"to {ALIKE:.0%} of the medians; beyond it the machine was disturbed, and the seconds beside say little"
+    return Check(OWN, what, "1", f"{ratio:.2f} apart", ratio <= 1 + ALIKE, why)
+
+
+def said(quiet: Iterable[Quiet]) -> str:
+    """How the timed numbers of a section, or of the report, were made; empty without any."""
+    each = list(quiet)
+    if not each:
+        return ""
+    few, many = min(one.runs for one in each), max(one.runs for one in each)
+    runs = ("one run" if many == 1 else f"{many} runs") if few == many else f"{few} to {many} runs"
+    start, end = max(one.start for one in each), max(max(one.load) for one in each)
+    others = [one.others for one in each if one.others is not None]
+    text = f"{runs} in turns behind one that does not count: median (least to greatest); load average {start:g} at the"
+    text += f" start, {end:g} at most with the runs themselves"
+    if others:
+        text += f"; other processes had {max(others):.0%} of the CPUs at most"
+    if start > QUIET:
+        text += f". The machine was not quiet: a load average over {QUIET:g} at the start"
+    return text

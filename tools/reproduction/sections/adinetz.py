@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from reproduction.simulators.whitted.model import hierarchy
 from viewer.accel.triangles import PUBLISHED_SLACK
 from viewer.scene.scene import Scene
 
+from .. import timed
 from ..adinetz_drawings import draw_loops, draw_texture
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
@@ -23,8 +26,7 @@ from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, SIZE, TABLE
 from ..registry import section
 from ..shown import Shot, sheet
-from ..thesis_back_ends import spread
-from ..timed import median_seconds
+from ..timed import Case
 
 # Two levels of grids in one pass, shadows and reflections, triangles by four planes, as published.
 SETTINGS: dict[str, Any] = {
@@ -36,9 +38,9 @@ SETTINGS: dict[str, Any] = {
     "plane_slack": PUBLISHED_SLACK,
 }
 SHOWN = {**SETTINGS, "environment": "sky"}
-RUNS = 5
 FRAME = 0.04  # seconds between two frames of what moves
 MOVING = "Balls-1"
+MOVES = f"{MOVING}, as it moves"
 WHY = f"{OTHER_DEVICE} than the published {DEVICE}; a stand-in of the same counts"
 TESTS = {
     "planes": SETTINGS,
@@ -52,11 +54,12 @@ SHARE = 0.005  # of the pixels that the planes may show another way: along edges
 PACKET = 4
 
 
-@section("adinetz", paper="A 5", title="Classical ray tracing of six scenes (table, figures 1, 4, 5 and 6)")
+@section("adinetz", paper="A 5", title="Classical ray tracing of six scenes (table, figures 1, 4, 5 and 6)", timed=True)
 def make(context: Context) -> Iterator[Part]:
     """Stand-ins of the same counts, in two levels."""
     edge = SIZE // 8 if context.quick else SIZE
-    rows, checks = [], []
+    rows, checks, rates = [], [], []
+    made = timed.keep(context, ("fps", edge), lambda: pictures(context, edge))
     for name, entry in TABLE.items():
         shot = Shot(lambda entry=entry: (context.scene(entry.scene), None), (edge, edge), 1, SHOWN)
         figure = f"Figure {FIGURES[name]}: {name}" if name in FIGURES else name
@@ -67,30 +70,26 @@ def make(context: Context) -> Iterator[Part]:
             what = f"{name}: triangles, instances, lights"
             same = counts == theirs
             checks.append(Check(OWN, what, _listed(theirs), _listed(counts), same, "our stand-in has other counts"))
-        fps = context.keep(("fps", name, edge), lambda entry=entry: rate(context, context.scene(entry.scene), edge))
+        fps = {each: made[each].wall.of(lambda seconds: 1 / seconds) for each in made if each.startswith(name)}
+        rates += [each.median for each in fps.values()]
         if name == MOVING:
-            moving = context.keep(
-                ("moving", name, edge), lambda entry=entry: rate(context, context.scene(entry.scene), edge, moves=True)
-            )
-            note = "as it moves"
-            rows.append((f"{name}, {note}", *_shown(counts), beside(entry.fps, round(moving, 2), WHY)))
-            rows.append((f"{name}, at rest", *_shown(counts), round(fps, 2)))
+            rows.append((MOVES, *_shown(counts), beside(entry.fps, fps[MOVES].text(), WHY)))
+            rows.append((f"{name}, at rest", *_shown(counts), fps[name].text()))
         else:
-            rows.append((name, *_shown(counts), beside(entry.fps, round(fps, 2), WHY)))
+            rows.append((name, *_shown(counts), beside(entry.fps, fps[name].text(), WHY)))
     note = (
-        f"{edge} x {edge} on {context.device_name}, median of {RUNS}; published 512 x 512 on an {DEVICE}. Both by a "
+        f"{edge} x {edge} on {context.device_name}; published 512 x 512 on an {DEVICE}. Both by a "
         "grid of instances over grids of triangles in one pass, with shadows and reflections, triangles by four planes "
         f"with weights to {PUBLISHED_SLACK:g}. What moves has {FRAME:g} s between two frames, and its grid of "
         "instances built anew for each. Hind24 has no published counts."
     )
     columns = ("scene", "triangles", "instances", "lights", "frames a second")
     yield Table("Frames a second", columns, rows, note, checks)
-    rates = [row[-1].ours if hasattr(row[-1], "ours") else row[-1] for row in rows]
     yield Conclusion(
         "A 5",
         "Scenes of 1,676 to 33,404 triangles are ray traced at 6 to 16 frames a second, 512 x 512.",
         [None],
-        f"here {min(rates)} to {max(rates)} on {context.device_name}: a processor, no graphics card",
+        f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}: a processor, no graphics card",
     )
     yield from _diagrams()
     yield from _tests(context, edge)
@@ -110,23 +109,28 @@ def _listed(counts: tuple[int | None, ...]) -> str:
     return ", ".join(f"{each:,}" for each in counts if each is not None)
 
 
-def rate(context: Context, scene: Scene, edge: int, moves: bool = False) -> float:
-    """Frames a second. moves : each frame shows the scene `FRAME` later, what moves in it moved."""
-    renderer = viewer.Renderer(scene, device=context.device, **SETTINGS)
-    times = [0]
+@contextmanager
+def pictures(context: Context, edge: int, names: Iterable[str] = (*TABLE, MOVES)) -> Iterator[dict[str, Case]]:
+    """Scenes ready to be rendered again; and the one that moves, each time `FRAME` later."""
+    made, renderers = {}, []
+    for name in names:
+        scene = context.scene(TABLE[MOVING if name == MOVES else name].scene)
+        renderers.append(viewer.Renderer(scene, device=context.device, **SETTINGS))
+        times = count(1) if name == MOVES else None
+        made[name] = partial(_picture, renderers[-1], scene, edge, times)
+    yield made
+    for renderer in renderers:
+        renderer.release()
 
-    def frame() -> None:
-        if moves:
-            times[0] += 1
-            posed = scene.posed(FRAME * times[0])
-            pairs = enumerate(zip(scene.instances, posed.instances, strict=True))
-            moved = [number for number, (one, now) in pairs if (one.transform != now.transform).any()]
-            renderer.move({number: posed.instances[number].transform for number in moved})
-        renderer.render((edge, edge), spp=1)
 
-    seconds = median_seconds(frame, 1 if context.quick else RUNS)
-    renderer.release()
-    return 1 / seconds
+def _picture(renderer: viewer.Renderer, scene: Scene, edge: int, times: Iterator[int] | None) -> None:
+    """times : of the frames of what moves, in `FRAME`."""
+    if times is not None:
+        posed = scene.posed(FRAME * next(times))
+        pairs = enumerate(zip(scene.instances, posed.instances, strict=True))
+        moved = [number for number, (one, now) in pairs if (one.transform != now.transform).any()]
+        renderer.move({number: posed.instances[number].transform for number in moved})
+    renderer.render((edge, edge), spp=1)
 
 
 def _diagrams() -> Iterator[Part]:
@@ -157,14 +161,14 @@ def _tests(context: Context, edge: int) -> Iterator[Part]:
     names = ("Knife",) if context.quick else ("Knife", MOVING, "Palace")
     rows, gains, apart = [], [], {}
     for name in names:
-        found = context.keep(("tests", name, edge, RUNS), lambda name=name: tested(context, name, edge))
-        seconds, differ = found["seconds"], found["differ"]
+        differ = context.keep(("differ", name, edge), lambda name=name: differ_by_test(context, name, edge))
+        made = timed.keep(context, ("tests", name, edge), lambda name=name: tested(context, name, edge))
         for each in TESTS:
-            rows.append((f"{name}, {each}", spread(seconds[each]), f"{100 * differ[each]:.3f} %"))
-        gains.append(statistics.median(seconds["planes"]) / statistics.median(seconds[CONDITION]) - 1)
+            rows.append((f"{name}, {each}", made[each].wall.text(), f"{100 * differ[each]:.3f} %"))
+        gains.append(made["planes"].median / made[CONDITION].median - 1)
         apart[name] = differ["planes, weights to 1"]
     note = (
-        f"{edge} x {edge}, {RUNS} turns, median (least to greatest). Differs: pixels that are another by more than "
+        f"{edge} x {edge}. Differs: pixels that are another by more than "
         f"0.02 than by the watertight test. A sum of weights to {PUBLISHED_SLACK:g} closes cracks and widens "
         "silhouettes."
     )
@@ -190,17 +194,19 @@ def _tests(context: Context, edge: int) -> Iterator[Part]:
     )
 
 
-def tested(context: Context, name: str, edge: int) -> dict[str, Any]:
-    """Seconds of turns by each of `TESTS`, and the share of pixels in which it differs from the watertight one."""
-    seconds: dict[str, list[float]] = {each: [] for each in TESTS}
-    scene, size = context.scene(TABLE[name].scene), (edge, edge)
-    with by_test(context, scene, size, TESTS) as renderers:
-        pictures = {each: np.array(renderers[each].render(size, spp=1).linear) for each in TESTS}
-        for _ in range(RUNS):
-            for each, renderer in renderers.items():
-                seconds[each].append(median_seconds(lambda r=renderer: r.render(size, spp=1), 1))
-    differ = {each: differing(picture, pictures["watertight"]) for each, picture in pictures.items()}
-    return {"seconds": seconds, "differ": differ}
+@contextmanager
+def tested(context: Context, name: str, edge: int) -> Iterator[dict[str, Case]]:
+    """The scene by each of `TESTS`, ready to be rendered again."""
+    with by_test(context, context.scene(TABLE[name].scene), (edge, edge), TESTS) as renderers:
+        yield {each: partial(_picture, r, r.scene, edge, None) for each, r in renderers.items()}
+
+
+def differ_by_test(context: Context, name: str, edge: int) -> dict[str, float]:
+    """The share of pixels in which each of `TESTS` shows another picture than the watertight one."""
+    size = (edge, edge)
+    with by_test(context, context.scene(TABLE[name].scene), size, TESTS) as renderers:
+        found = {each: np.array(renderer.render(size, spp=1).linear) for each, renderer in renderers.items()}
+    return {each: differing(picture, found["watertight"]) for each, picture in found.items()}
 
 
 def _packets(context: Context) -> Iterator[Part]:
@@ -215,7 +221,7 @@ def _packets(context: Context) -> Iterator[Part]:
             saved.setdefault(kind, []).append(fetched)
     note = (
         f"{edge} x {edge}, packets of 2 x 2 pixels through the hierarchy by escape indices; to single rays, which "
-        "fetch a box for each test. With less than a quarter nothing would be tested in vain. Triangles of a leaf likewise."
+        "fetch a box for each test. At a quarter nothing would be tested in vain."
     )
     columns = ("scene, rays", "rays", "boxes fetched", "triangles fetched", "boxes tested")
     yield Table("Packets of four rays, relative to single ones (simulated)", columns, rows, note)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.scenes import facing
@@ -10,6 +11,7 @@ from benchmarks.scenes import facing
 import viewer
 from viewer.scene.builtin import SCENES
 
+from .. import timed
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
 from ..model import Absent, AbsentError, Part, Table
@@ -17,7 +19,7 @@ from ..published.chapter5 import TABLE_5_4
 from ..published.chapter6 import TABLE_6_1, TOTALS
 from ..published.frame_rates import RATES, Rate
 from ..registry import section
-from ..timed import median_seconds
+from .thesis import model
 
 EDGE = 512  # pixels, where a paper gives no size
 GPU_2004 = "Radeon 9700 Pro"
@@ -31,7 +33,6 @@ CHAPTER_5 = {
     "Quake3": ("chapel.bsp", _SHADOW),
 }
 QUICK = 8  # times smaller
-RUNS = 3
 
 
 def rates() -> list[Rate]:
@@ -48,7 +49,7 @@ def rates() -> list[Rate]:
     return [*found, *RATES]
 
 
-@section("frame_rates", paper="all", title="Frame rates of all papers beside this device's", order=1)
+@section("frame_rates", paper="all", title="Frame rates of all papers beside this device's", order=1, timed=True)
 def frame_rates(context: Context) -> Iterator[Part]:
     """A picture of one sample each, the median of several."""
     rows, absent = [], []
@@ -66,16 +67,16 @@ def frame_rates(context: Context) -> Iterator[Part]:
             if "." in rate.scene and context.stored is None:
                 context.file(rate.scene)
             key = ("rate", rate.paper, rate.name, rate.scene, width, height, rate.settings)
-            fps = context.keep(key, lambda rate=rate, size=(width, height): _measured(context, rate, size))
+            found = timed.keep(context, key, lambda rate=rate, size=(width, height): _picture(context, rate, size))
         except AbsentError as error:
             absent.append(Absent(f"{rate.paper} {rate.name}", error.part.why))
             continue
         kind = rate.settings["program"]
-        both = beside(rate.fps, fps, f"{OTHER_DEVICE} than the {rate.device}")
+        fps = found["picture"].wall.of(lambda seconds: 1 / seconds)
+        both = beside(rate.fps, fps.text(), f"{OTHER_DEVICE} than the {rate.device}")
         rows.append((f"{rate.paper}, {rate.name}", rate.device, kind, f"{width} x {height}", both))
     machine = context.device_name
-    runs = 1 if context.quick else RUNS
-    note = f"Ours on {machine}: pictures of one sample a second, structures ready, median of {runs}, machine by the "
+    note = f"Ours on {machine}: pictures of one sample a second, structures ready, machine by the "
     note += "program's own choice. Scenes are stand-ins where the papers' are not to be had; T gives no size, here "
     note += f"{EDGE} x {EDGE}; of table 6.1 photons and map are kept between pictures while nothing moves."
     if context.quick:
@@ -94,8 +95,9 @@ def _size(rate: Rate) -> tuple[int, int]:
     return rate.size or (EDGE, EDGE)
 
 
-def _measured(context: Context, rate: Rate, size: tuple[int, int]) -> float:
-    """Pictures a second."""
+@contextmanager
+def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> Iterator[dict[str, timed.Case]]:
+    """A picture, ready to be rendered again."""
     from viewer.scene.builtin.caustics import PUBLISHED
 
     settings: dict[str, Any] = dict(rate.settings)
@@ -103,10 +105,13 @@ def _measured(context: Context, rate: Rate, size: tuple[int, int]) -> float:
         settings |= {name: value for name, value in PUBLISHED[rate.scene].items() if name not in ("size", "exposure")}
         if context.quick:
             settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
-    scene = context.scene(rate.scene)
+    scene, camera = model(context, rate.scene) if rate.paper == "T" else (context.scene(rate.scene), None)
     renderer = viewer.Renderer(scene, device=context.device, **settings)
-    if not scene.cameras:
-        renderer.update(camera=facing(scene))
-    seconds = median_seconds(lambda: renderer.render(size, spp=1), 1 if context.quick else RUNS)
+    if camera is not None or not scene.cameras:
+        renderer.update(camera=camera or facing(scene))
+
+    def case() -> None:
+        renderer.render(size, spp=1)
+
+    yield {"picture": case}
     renderer.release()
-    return 1 / seconds

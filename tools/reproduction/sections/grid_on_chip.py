@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from benchmarks.grid_build import RUNS, STAGES, build_times
+from benchmarks.grid_build import STAGES, builds
 
 import viewer
 from viewer.scene.scene import Scene
 
+from .. import timed
 from ..context import Context
 from ..model import OWN, Check, Conclusion, Part, Table
 from ..registry import section
 
 RAYS = 20_000
+COUNTS = ("triangles", "list_entries", "sort_passes")
 
 
-@section("grid_on_chip", paper="P2 5.1", title="A grid built on the chip", order=5)
+@section("grid_on_chip", paper="P2 5.1", title="A grid built on the chip", order=5, timed=True)
 def make(context: Context) -> Iterator[Part]:
     """Stages of the build, and the hits over both grids."""
     rows, checks = [], []
@@ -31,10 +34,9 @@ def make(context: Context) -> Iterator[Part]:
     claim = "A grid could be built on the chip, for scenes in motion."
     yield Conclusion("P2 5.1", claim, [check.passed for check in checks], "the same hits to the bit as the host's grid")
     for name in names:
-        runs = 2 if context.quick else RUNS
-        found = context.keep(("build", name), lambda name=name, runs=runs: _built(context, name, runs))
-        stages = [found["stages"][stage]["ms"] for stage in STAGES]
-        rows.append((name, *(found[each] for each in ("triangles", "list_entries", "sort_passes")), *stages))
+        parts = timed.keep(context, ("build", name), lambda name=name: _builds(context, name))["device"].parts
+        stages = [parts[stage].of(lambda seconds: 1e3 * seconds).text() for stage in STAGES]
+        rows.append((name, *(int(parts[each].median) for each in COUNTS), *stages))
     note = (
         "Milliseconds. The paper wants geometry scan-converted into a grid on the chip, for scenes in motion, and has "
         "no scattered writes for it. Here gathers do: prefix sums, binary searches, and a sort by voxel and triangle, "
@@ -44,8 +46,17 @@ def make(context: Context) -> Iterator[Part]:
     yield Table("The grid of a frame, built by fragment programs", columns, rows, note)
 
 
-def _built(context: Context, name: str, runs: int) -> Any:
-    return build_times(context.device, context.scene(name).flatten().corners(), runs)
+@contextmanager
+def _builds(context: Context, name: str) -> Iterator[dict[str, timed.Case]]:
+    """Of a scene's triangles: seconds by stage, and counts."""
+    with builds(context.device, context.scene(name).flatten().corners()) as found:
+
+        def case() -> dict[str, float]:
+            times: dict[str, float] = {}
+            found.on_device(times)
+            return {**times, **{each: found.grid.statistics[each] for each in COUNTS}}
+
+        yield {"device": case}
 
 
 def _same_hits(context: Context, scene: Scene) -> float:

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from benchmarks.photon import read_backs, sorts
 
 from reproduction.simulators.photons import bitonic_passes, bitonic_sort, route, search
 from viewer.base.paths import shaders
 from viewer.photons.sort import list_size
 
-from .. import plots
+from .. import photon_cases, plots, timed
 from ..context import Context
 from ..memory_drawings import draw_photon_memory
-from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Check, Conclusion, Figure, Listing, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Listing, Part, Table, Text
 from ..published.chapter6 import READ_BACK_SHARE, SORT_PASSES, STENCIL_EDGES
 from ..registry import section
 
@@ -25,7 +24,13 @@ DRAWN = np.array([[1.8, 1.5], [1.5, 1.1], [0.2, 0.4], [0.9, 0.9], [1.5, 0.4], [2
 POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
 
 
-@section("bitonic", paper="D 6.2.2, P3 2.2.1", title="The map by bitonic merge sort (figures 6.2 to 6.4)", order=1)
+@section(
+    "bitonic",
+    paper="D 6.2.2, P3 2.2.1",
+    title="The map by bitonic merge sort (figures 6.2 to 6.4)",
+    order=1,
+    timed=True,
+)
 def bitonic(context: Context) -> Iterator[Part]:
     """The network of eight elements, its kernel and result, passes, and the sort on the device."""
     yield Figure(
@@ -49,7 +54,7 @@ def bitonic(context: Context) -> Iterator[Part]:
     order = bitonic_sort(keys)
     whole = bool((np.diff(keys[order]) >= 0).all()) and len(set(order.tolist())) == len(keys)
     what = "The published listing sorts 256 keys, many of them equal, and loses none"
-    yield Check(CLAIM, what, True, whole, whole, NOT_EXAMINED)
+    yield Check(CLAIM, what, True, whole, whole, "the listing leaves them out of order")
     for elements, passes in SORT_PASSES.items():
         few = (8, 64, 1024)
         agrees = [len(bitonic_passes(n)) for n in few] == [_passes(n) for n in few] and _passes(elements) == passes
@@ -57,7 +62,7 @@ def bitonic(context: Context) -> Iterator[Part]:
         what = f"Passes of the sort of {elements:,} elements, k (k + 1) / 2"
         yield Check(ARITHMETIC, what, passes, _passes(elements), agrees, why)
     counts = tuple(SCENE_PHOTONS)[:1] if context.quick else (*SCENE_PHOTONS, 1 << 20)
-    rows = context.keep(("sorts", counts), lambda: sorts(context.device, counts, 1))
+    rows = _sorts(context, counts)
     checks = []
     for row in rows:
         size = list_size(row["photons"])
@@ -67,6 +72,7 @@ def bitonic(context: Context) -> Iterator[Part]:
         printed = row["photons"] in SORT_PASSES
         kind, expected = (CLAIM, expected) if printed else (OWN, f"{expected} = k (k + 1) / 2")
         checks.append(Check(kind, what, expected, row["passes"], agrees, "another number of passes, or no order"))
+    checks.append(_alike(context, counts))
     yield Table(
         "The sort on this device",
         ("photons", "passes", "sort, ms", "binary search, ms"),
@@ -82,6 +88,30 @@ def bitonic(context: Context) -> Iterator[Part]:
             [check.passed for check in sorted_],
             f"{sorted_[0].ours} on this device, sorted",
         )
+
+
+def _sort_times(context: Context, counts: tuple[int, ...]) -> dict[str, timed.Timed]:
+    return timed.keep(context, ("sorts", counts), lambda: photon_cases.sorts(context.device, counts))
+
+
+def _alike(context: Context, counts: tuple[int, ...]) -> Check:
+    found, one = _sort_times(context, counts), str(counts[0])
+    what = f"the sort of {counts[0]:,} photons, timed twice in turns"
+    return timed.alike(what, found[one].parts["sort"], found[photon_cases.AGAIN].parts["sort"])
+
+
+def _sorts(context: Context, counts: tuple[int, ...]) -> list[dict[str, Any]]:
+    found = _sort_times(context, counts)
+    rows = []
+    for photons in counts:
+        parts = found[str(photons)].parts
+        row = {"photons": photons, "passes": int(parts["passes"].median), "sorted": all(parts["sorted"].values)}
+        rows.append({**row, "ms": _ms(parts["sort"]), "search_ms": _ms(parts["search"])})
+    return rows
+
+
+def _ms(seconds: timed.Spread) -> str:
+    return seconds.of(lambda each: 1e3 * each).text()
 
 
 def _passes(elements: int) -> int:
@@ -122,7 +152,9 @@ def _network(n: int) -> str:
     return plots.svg(figure)
 
 
-@section("stencil_routing", paper="D 6.2.2, P3 2.2.2", title="The map by stencil routing (figure 6.5)", order=2)
+@section(
+    "stencil_routing", paper="D 6.2.2, P3 2.2.2", title="The map by stencil routing (figure 6.5)", order=2, timed=True
+)
 def stencil_routing(context: Context) -> Iterator[Part]:
     """Photons drawn over a cell's texels, of which the stencil lets one pass."""
     note = (
@@ -139,7 +171,7 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         rows.append((f"m = {edge}, {name}", texels, kept, (1024 // edge) ** 2))
         if edge < 16:
             what = f"m = {edge}: of m^2 = {texels} photons of a cell as many texels are filled"
-            checks.append(Check(CLAIM, what, texels, kept, kept == texels, NOT_EXAMINED))
+            checks.append(Check(CLAIM, what, texels, kept, kept == texels, "fewer are filled"))
         elif not wraps:
             why = (
                 "255 is where 8 bits saturate: texels that came there take every later photon. GL_INCR_WRAP keeps all."
@@ -164,7 +196,7 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     same, why = cells == STENCIL_EDGES[1], "m and its square were mixed up: 65,536 cells need m = 4"
     yield Check(ARITHMETIC, what, f"{STENCIL_EDGES[1]:,}", f"{cells:,}", same, why)
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
-    found = context.keep(("read back", counts), lambda: read_backs(context.device, counts, 1 if context.quick else 3))
+    found = _read_backs(context, counts)
     yield Table(
         "Reading photons back to draw them as points (section 6.4.2)",
         ("photons emitted", "stored", "build by fetch, ms", "with read-back, ms", "read-back's share"),
@@ -172,8 +204,8 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             (
                 f"{row['emitted']:,}",
                 row["stored"],
-                1e3 * row["fetch"],
-                1e3 * row["read-back"],
+                row["fetch"],
+                row["back"],
                 f"{row['reading'] / row['read-back']:.0%}",
             )
             for row in found
@@ -199,6 +231,17 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             [None],
             f"here {', '.join(f'{each:.0%}' for each in shares)}, without a GPU's bus",
         )
+
+
+def _read_backs(context: Context, counts: tuple[int, ...]) -> list[dict[str, Any]]:
+    found = timed.keep(context, ("read back", counts), lambda: photon_cases.read_backs(context.device, counts))
+    rows = []
+    for photons in counts:
+        fetch, back = (found[f"{photons} {way}"].parts for way in ("fetch", "read-back"))
+        row: dict[str, Any] = {"emitted": photons, "stored": int(back["stored"].median)}
+        row |= {"fetch": _ms(fetch["build"]), "back": _ms(back["build"])}
+        rows.append({**row, "reading": back["reading"].median, "read-back": back["build"].median})
+    return rows
 
 
 def _routing() -> str:

@@ -1,4 +1,4 @@
-"""D 6.3 and 6.4: what photon mapping takes, its pictures, tiles and convergence; tables and figures of chapter 6."""
+"""D 6.3.2: pictures of photon mapping and how they converge; figures 6.7 and 6.8."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from benchmarks.photon import MAPS, STAGES, TILED_PART, TILES, renderer_of, stage_times, tile_gains
 from numpy.typing import NDArray
 
 import viewer
@@ -19,18 +18,13 @@ from viewer.scene.builtin.caustics import PUBLISHED
 
 from .. import plots
 from ..context import Context
-from ..grades import OTHER_DEVICE, beside, exact
-from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OWN, Check, Conclusion, Figure, Part
+from ..photon_cases import MAPS
 from ..photon_pictures import pictures
-from ..published.chapter6 import TABLE_6_1, TILES_GAIN, TOTALS, VISUAL_CONVERGENCE
+from ..published.chapter6 import TABLE_6_1, VISUAL_CONVERGENCE
 from ..registry import section
 from ..shown import webp
 
-HALVES, ALIKE = 0.25, 0.25  # of a ratio of two times of one run
-SENTENCES = {
-    "Stencil routing builds its map slower than the sort does.": "builds slower",
-    "Stencil routing makes the radiance estimate shorter, to about a half.": "the estimate shorter",
-}
 LOOKS = 0.1  # of the time: what two eyes may differ by
 LOOKING = (
     "By sort GLASS BALL looks converged after a quarter of the time that it takes.",
@@ -39,139 +33,8 @@ LOOKING = (
 )
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average
 CLOSE = 0.01  # mean error of displayed values at which a picture looks converged
-FEW = "12 or 16"
+DONE = 0.999  # of the points: all but those in the most crowded cells
 ROUTED = 16  # photons of a cell that stencil routing keeps, m^2 with m = 4
-GPU_2003 = f"{OTHER_DEVICE} than the GeForce FX 5900 Ultra of 2003, and the geometry of the scenes is not published"
-
-
-def _names(context: Context) -> tuple[str, ...]:
-    return tuple(TABLE_6_1)[:1] if context.quick else tuple(TABLE_6_1)
-
-
-@section("table_6_1", paper="D 6.3.2, P3 table 1", title="Seconds by stage (table 6.1)", order=1)
-def table_6_1(context: Context) -> Iterator[Part]:
-    """Both maps, the scenes with the published settings."""
-    rows, checks = [], []
-    runs = 1 if context.quick else 3
-    for name in _names(context):
-        found = context.keep(("stages", name), lambda name=name: stage_times(name, context.device, context.quick, runs))
-        for number, kind in enumerate(MAPS):
-            ours, published = found[kind], getattr(TABLE_6_1[name], kind)
-            cells = [beside(old, ours[stage], GPU_2003) for stage, old in zip(STAGES, published, strict=True)]
-            rows.append((f"{name} by {kind}", *cells, beside(TOTALS[name][number], sum(ours.values()), GPU_2003)))
-            total, theirs = sum(published), TOTALS[name][number]
-            what = f"{name} by {kind}: the published stages add up to the total"
-            same = abs(total - theirs) < 0.05
-            checks.append(Check(ARITHMETIC, what, theirs, round(total, 1), same, NOT_EXAMINED))
-        size = "{} x {}".format(*found["size"])
-        build = [found[kind]["build grid"] for kind in MAPS]
-        estimate = [found[kind]["radiance estimate"] for kind in MAPS]
-        rays = [found[kind]["trace rays"] for kind in MAPS]
-        where = f"{size} pixels, {found['stored']:,} photons stored"
-        theirs = TABLE_6_1[name]
-        ratio = max(rays) / max(min(rays), 1e-9)
-        calm = ratio <= 1 + ALIKE
-        disturbed = f"not comparable: the machine was disturbed, as the same rays took {ratio:.2f} times as long"
-        text, what = f"{build[1]:.3g} to {build[0]:.3g} s", f"{name}: stencil routing builds slower than the sort"
-        why = f"{where}; not examined: no photon is read back here, which was 10 to 60 % of the published build"
-        slower = build[1] > build[0] if calm else None
-        printed_build = f"{theirs.stencil[1]} to {theirs.sort[1]} s"
-        checks.append(Check(CLAIM, what, printed_build, text, slower, why if calm else disturbed))
-        share, printed = estimate[1] / estimate[0], theirs.stencil[3] / theirs.sort[3]
-        what = f"{name}: stencil routing makes the estimate shorter, as a share of that by sort"
-        shorter = share <= printed * (1 + HALVES)
-        why = f"to {HALVES:.0%}: another device" if shorter else NOT_EXAMINED
-        passed, why = (shorter, why) if calm else (None, disturbed)
-        checks.append(Check(CLAIM, what, f"{printed:.2f} (derived)", f"{share:.2f}", passed, why))
-        what = f"{name}: rays, the same work, take the same time by either map"
-        why = f"to {ALIKE:.0%}; beyond it the machine was disturbed, and the row's seconds say little"
-        checks.append(Check(OWN, what, "1", f"{ratio:.2f} apart", calm, why))
-    note = "Seconds of a picture of one sample, map included, machine multipass, estimate published"
-    note += ", an eighth of the width and height with few photons." if context.quick else "."
-    yield Table("Table 6.1", ("scene", *STAGES, "total"), rows, note, checks)
-    for claim, words in SENTENCES.items():
-        of = [check for check in checks if words in check.what]
-        yield Conclusion(
-            "D 6.3.2, P3 table 1",
-            claim,
-            [check.passed for check in of],
-            "; ".join(f"{check.what.split(':')[0]} {check.ours} for {check.published}" for check in of),
-        )
-
-
-@section("tiles", paper="D 6.3.3", title="What the SIMD machine wastes, and what tiles and masks save", order=2)
-def tiles(context: Context) -> Iterator[Part]:
-    """The estimate as one quad, in tiles, and by masks of single pixels."""
-    rows, checks = [], []
-    for name in _names(context):
-        published = TABLE_6_1[name]
-        if published.quad is None:
-            continue
-        found = context.keep(("tiles", name), lambda name=name: tile_gains(name, context.device, context.quick))
-        old = {"one quad": published.quad, "16 x 16 tiles": published.sort[-1]}
-        for way in TILES:
-            gain = found["one quad"]["seconds"] / max(found[way]["seconds"], 1e-9)
-            both = old.get(way)
-            theirs = published.quad / both if both else None
-            seconds = found[way]["seconds"] if both is None else beside(both, found[way]["seconds"], GPU_2003)
-            gains = gain if theirs is None else _gain(way, theirs, gain)
-            rows.append((f"{name}, {way}", seconds, gains, found[way]["passes"], found[way]["tiles"]))
-        gain = found["one quad"]["seconds"] / found["16 x 16 tiles"]["seconds"]
-        what = f"{name}: gain of 16 x 16 tiles"
-        printed = published.quad / published.sort[-1]
-        why = f"not comparable: {FEW} tiles at this size, where the papers draw 768 or 1,024; another device"
-        checks.append(Check(CLAIM, what, f"{printed:.2g} (derived)", f"{gain:.2g}", None, why))
-    yield Table(
-        "Section 6.3.3",
-        ("radiance estimate", "seconds", "gain", "passes", "tiles drawn"),
-        rows,
-        f"Gains are derived from the printed seconds. 1 / {TILED_PART} of the published width and height, so that the "
-        "picture has 12 or 16 tiles and not 768 or 1,024; nothing fused, one call of the estimate's kernel a pass. "
-        "The masks of single pixels are the computation mask that section 6.4.3 wishes for.",
-        checks,
-    )
-    same = context.keep("bits", lambda: _same_bits(context))
-    what = "One quad, tiles and masks give the same picture, bit for bit"
-    yield Check(OWN, what, True, same, same, "pictures differ")
-    low, high = (round(104 / 52.4, 1), round(102 / 14.9, 1))
-    yield Check(
-        ARITHMETIC,
-        "Tiles gain a factor of two to ten (6.4.3)",
-        "{} to {}".format(*TILES_GAIN),
-        f"{low} to {high} by the printed seconds",
-        high >= TILES_GAIN[1] - 1,
-        "the two published scenes do not show the ten",
-    )
-    yield Conclusion(
-        "D 6.3.3, 6.4.3",
-        "Drawing the estimate in tiles of 16 x 16 gains a factor of two to ten.",
-        [check.passed for check in checks],
-        f"2.0 and 6.8 by the printed seconds; here {', '.join(str(check.ours) for check in checks)} with 12 and 16 "
-        f"tiles "
-        "in place of 768 and 1,024",
-    )
-    masks = [row[2] for row in rows if "mask" in row[0]]
-    yield Conclusion(
-        "D 6.4.3",
-        "A computation mask of single pixels would gain more than tiles.",
-        [each > max(float(check.ours) for check in checks) for each in masks],
-        f"here a depth or stencil mask gains {', '.join(f'{each:.2g}' for each in masks)} over one quad",
-    )
-
-
-def _gain(way: str, theirs: float, ours: float) -> Cell:
-    if way == "one quad":
-        return exact(1, round(ours, 6))
-    return beside(theirs, ours, f"{GPU_2003}; a picture of fewer tiles")
-
-
-def _same_bits(context: Context) -> bool:
-    found = []
-    for mask in TILES.values():
-        renderer, _ = renderer_of("GLASS BALL", context.device, True, mask=mask)
-        found.append(renderer.render((24, 18), spp=1).linear.tobytes())
-        renderer.release()
-    return len(set(found)) == 1
 
 
 @section("fig_6_7", paper="D 6.3.2, P3 3.1", title="Pictures of the three scenes (figure 6.7)", order=3)
@@ -212,7 +75,7 @@ def _encoded(found: dict[str, Any]) -> dict[str, Any]:
 def fig_6_8(context: Context) -> Iterator[Part]:
     """The estimate after more and more visits of photons and cells, one a pass."""
     scale = 4 if context.quick else 2
-    found = context.keep(("converge", scale), lambda: _converge(context, scale))
+    found = context.keep(("convergence", scale), lambda: _converge(context, scale))
     visits, error = np.asarray(found["visits"]), np.asarray(found["error"])
     total = int(found["most"])
     figure, axes = plots.figure(6.4, 3.0)
@@ -253,7 +116,9 @@ def fig_6_8(context: Context) -> Iterator[Part]:
             "100 %",
             f"{routed:.0%} ({by_stencil['close']:,} of {by_stencil['most']:,} passes)",
             abs(routed - 1) <= LOOKS,
-            f"{ROUTED} photons of a cell at most, so that no pixel searches many; {eye}: {NOT_EXAMINED}",
+            f"{DONE:.1%} of the points are done after {by_stencil['done']:,} passes, and the picture looks converged "
+            f"at {by_stencil['close'] / by_stencil['done']:.0%} of these; the rest is of a few points whose cells are "
+            f"crowded. By sort it is {close / found['done']:.0%} of {found['done']:,}; {eye}",
         ),
         Check(
             CLAIM,
@@ -261,7 +126,7 @@ def fig_6_8(context: Context) -> Iterator[Part]:
             f"{TABLE_6_1['GLASS BALL'].stencil[-1]} s of {TABLE_6_1['GLASS BALL'].sort[-1]} s",
             f"{by_stencil['most']:,} of {total:,}",
             by_stencil["most"] < total,
-            NOT_EXAMINED,
+            "either ends with its longest search",
         ),
     ]
     yield from checks
@@ -308,9 +173,14 @@ def _converge(context: Context, scale: int) -> dict[str, Any]:
         "error": error.tolist(),
         "running": [(took > each).mean() for each in visits],
         "most": int(took.max()),
+        "done": int(np.quantile(took, DONE)),
         "at": [int(visits[each]) for each in stages],
         "stages": webp(*(_placed(shown[each], seen, size) for each in (*stages, -1))),
-        "stencil": {"close": int(visits[np.argmax(_error(other) < CLOSE)]), "most": int(longest.max())},
+        "stencil": {
+            "close": int(visits[np.argmax(_error(other) < CLOSE)]),
+            "most": int(longest.max()),
+            "done": int(np.quantile(longest, DONE)),
+        },
     }
 
 

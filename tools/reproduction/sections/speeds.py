@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import viewer
 
-from .. import measured
+from .. import measured, timed
 from ..context import Context
 from ..model import ARITHMETIC, AbsentError, Check, Conclusion, Part, Table
 from ..published.chapter5 import RATES
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
-from ..timed import median_seconds
 
-RUNS = 5
 MACHINES = ("multipass", "singlepass")
 # As the papers cast: a grid, one call of a kernel a pass where passes are.
 SETTINGS: dict[str, Any] = {"program": "cast", "accel": "grid"}
 
 
-@section("copies", paper="T 8", title="Copies of memory (figure 8-1)", order=1)
+@section("copies", paper="T 8", title="Copies of memory (figure 8-1)", order=1, timed=True)
 def copies(context: Context) -> Iterator[Part]:
     """Of 32 MiB, into a buffer of the device, out of it, and to another."""
-    found = context.keep(("copies", COPIED), lambda: copied(context))
+    found = timed.keep(context, ("copies", COPIED), lambda: _copies(context))
     rows = [
-        (kind, theirs["CUDA"], theirs["OpenCL"], round(found[kind]), f"{theirs['CUDA'] / theirs['OpenCL']:.2f}")
+        (kind, theirs["CUDA"], theirs["OpenCL"], _speed(found[kind]), f"{theirs['CUDA'] / theirs['OpenCL']:.2f}")
         for kind, theirs in BANDWIDTH.items()
     ]
     faster = [kind for kind, theirs in BANDWIDTH.items() if theirs["CUDA"] < theirs["OpenCL"]]
@@ -36,7 +36,7 @@ def copies(context: Context) -> Iterator[Part]:
         "MB a second",
         ("copy", "CUDA, GTX 280", "OpenCL, GTX 280", "ours, OpenGL", "CUDA / OpenCL"),
         rows,
-        note=f"32 MiB; ours on {context.device_name}, buffer objects, the median of {RUNS}; where the device is the "
+        note=f"32 MiB; ours on {context.device_name}, buffer objects; where the device is the "
         "processor itself, all three are copies within its memory.",
         checks=[
             Check(
@@ -58,37 +58,45 @@ def copies(context: Context) -> Iterator[Part]:
     )
 
 
-def copied(context: Context, size: int = COPIED) -> dict[str, float]:
-    """10^6 bytes a second of each kind of copy."""
+def _speed(found: timed.Timed) -> str:
+    return found.wall.of(lambda seconds: COPIED / 1e6 / seconds).text(4)
+
+
+@contextmanager
+def _copies(context: Context, size: int = COPIED) -> Iterator[dict[str, timed.Case]]:
+    """Each kind of copy, the device waited for."""
     gl = context.device.context
     data, back = np.arange(size // 4, dtype=np.uint32), np.empty(size // 4, np.uint32)
     with context.device.current():
         one, two = gl.buffer(reserve=size), gl.buffer(reserve=size)
-        ways: dict[str, Callable[[], Any]] = {
-            "host to device": lambda: one.write(data),
-            "device to device": lambda: gl.copy_buffer(two, one, size),
-            "device to host": lambda: two.read_into(back),
-        }
-        speeds = {}
-        for kind, copy in ways.items():
-            seconds = median_seconds(lambda copy=copy: (copy(), gl.finish()), RUNS)
-            speeds[kind] = size / 1e6 / seconds
+    ways: dict[str, Callable[[], Any]] = {
+        "host to device": lambda: one.write(data),
+        "device to device": lambda: gl.copy_buffer(two, one, size),
+        "device to host": lambda: two.read_into(back),
+    }
+
+    def case(copy: Callable[[], Any]) -> None:
+        with context.device.current():
+            copy()
+            gl.finish()
+
+    yield {kind: partial(case, copy) for kind, copy in ways.items()}
+    with context.device.current():
         for buffer in (one, two):
             buffer.release()
     assert (back == data).all()
-    return speeds
 
 
-@section("rates", paper="D 5.3, P2 4", title="Rays and ray-triangle tests a second", order=6)
+@section("rates", paper="D 5.3, P2 4", title="Rays and ray-triangle tests a second", order=6, timed=True)
 def rates(context: Context) -> Iterator[Part]:
     """What the texts name, and the bunny's eye rays here."""
     rows: list[tuple[Any, ...]] = [_published(name, value) for name, value in RATES.items()]
     edge = measured.size(context)[0]
     try:
         work = measured.workload(context, measured.BUNNY)
+        found = timed.keep(context, ("rays a second", edge), lambda: cast(context, edge))
         for machine in MACHINES:
-            key = ("rays a second", machine, edge)
-            speed = context.keep(key, lambda machine=machine: cast(context, machine, edge))
+            speed = edge * edge / found[machine].median
             rows.append((f"ours, {machine}", f"{context.device_name}", _short(speed * work["t"]), _short(speed)))
     except AbsentError as error:
         yield error.part
@@ -102,15 +110,24 @@ def rates(context: Context) -> Iterator[Part]:
     )
 
 
-def cast(context: Context, machine: str, edge: int) -> float:
-    """Eye rays a second."""
+@contextmanager
+def cast(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """The bunny's eye rays on each machine, ready to be cast again."""
     view = measured.SOURCES[measured.BUNNY]
     scene = view.load(context)
-    renderer = viewer.Renderer(scene, device=context.device, machine=machine, grid=view.grid, **SETTINGS)
-    renderer.update(camera=view.look(scene))
-    seconds = median_seconds(lambda: renderer.render((edge, edge), spp=1), 1 if context.quick else RUNS)
-    renderer.release()
-    return edge * edge / seconds
+    renderers = {
+        machine: viewer.Renderer(scene, device=context.device, machine=machine, grid=view.grid, **SETTINGS)
+        for machine in MACHINES
+    }
+
+    def case(renderer: viewer.Renderer) -> None:
+        renderer.render((edge, edge), spp=1)
+
+    for renderer in renderers.values():
+        renderer.update(camera=view.look(scene))
+    yield {machine: partial(case, renderer) for machine, renderer in renderers.items()}
+    for renderer in renderers.values():
+        renderer.release()
 
 
 DEVICES = {

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from reproduction.simulators.counts import NoCompiler
-from reproduction.simulators.counts.photons import photon_instructions
+from reproduction.simulators.counts.photons import listed_sort, photon_instructions
+from viewer.stream.analysis.instructions import Instructions
 
 from ..context import Context
 from ..counted import faults
@@ -23,8 +24,10 @@ HEADS = ("kernel", "Inst", "TEX", "Addr", "Pack")
 def table_6_2(context: Context) -> Iterator[Part]:
     """One iteration of each; the estimates are three kernels here."""
     ours: dict[str, dict[str, int]] = {}
+    listed: dict[str, int] = {}
     try:
         ours = context.keep("photon kernels", lambda: _counted(context))
+        listed = context.keep("listed sort", lambda: _parts(listed_sort()))
     except NoCompiler as error:
         yield Absent("instructions of ours", str(error))
     rows: list[tuple[Any, ...]] = []
@@ -40,7 +43,7 @@ def table_6_2(context: Context) -> Iterator[Part]:
         "photon, and has integers: what the published one does by mod and floor."
     )
     claims = list(_claims())
-    yield Table("Instructions of one iteration, nothing unrolled", HEADS, rows, note, [*claims, *_ours(ours)])
+    yield Table("Instructions of one iteration, nothing unrolled", HEADS, rows, note, [*claims, *_ours(ours, listed)])
     for paper, claim, words in CONCLUSIONS:
         found = [check for check in claims if words in check.what]
         figure = ", ".join(str(check.ours) for check in found)
@@ -51,7 +54,11 @@ def table_6_2(context: Context) -> Iterator[Part]:
 
 def _counted(context: Context) -> dict[str, dict[str, int]]:
     found = photon_instructions(context.device)
-    return {name: {part: getattr(each, part) for part in Row._fields} for name, each in found.items()}
+    return {name: _parts(each) for name, each in found.items()}
+
+
+def _parts(found: Instructions) -> dict[str, int]:
+    return {part: getattr(found, part) for part in Row._fields}
 
 
 # Place, sentence, and what the checks of it have in their statements.
@@ -107,8 +114,16 @@ def _claims() -> Iterator[Check]:
             yield Check(ARITHMETIC, what, f"at least {LEAST_PER_TEXTURE}", f"{each:.3g}", enough, why)
 
 
-def _ours(ours: dict[str, dict[str, int]]) -> Iterator[Check]:
-    if not ours:
+def _addresses(listed: dict[str, int]) -> str:
+    """Why our sort has fewer for addresses: by what the published listing has when it is counted alike."""
+    return (
+        f"the published listing, counted by our rules, has {listed['addresses']} of {listed['all']}: a place in one "
+        "dimension and back, and the partner's side by mod; ours flips a bit of the texel's column or row"
+    )
+
+
+def _ours(ours: dict[str, dict[str, int]], listed: dict[str, int]) -> Iterator[Check]:
+    if not ours or not listed:
         return
     sort, hand = ours["Bitonic Sort"]["all"], HAND_CODED_SORT
     close = abs(sort / hand - 1) <= HAND
@@ -120,10 +135,14 @@ def _ours(ours: dict[str, dict[str, int]]) -> Iterator[Check]:
         "cells by photon"
     )
     yield Check(CLAIM, "bitonic sort: instructions of the hand-coded kernel", hand, sort, close, why)
+    theirs = TABLE_6_2["Bitonic Sort"].addresses
+    within = abs(listed["addresses"] - theirs) <= ADDRESSES * theirs
+    what = "Bitonic Sort: instructions of addresses, of the published listing by our rules"
+    yield Check(CLAIM, what, theirs, listed["addresses"], within, f"to {ADDRESSES:.0%}: the same listing")
     for name in ("Bitonic Sort", "Binary Search"):
         mine, theirs = ours[name]["addresses"], TABLE_6_2[name].addresses
         within = abs(mine - theirs) <= ADDRESSES * theirs
-        why = f"to {ADDRESSES:.0%}: the same algorithm" if within else "another set of instructions: not examined"
+        why = f"to {ADDRESSES:.0%}: the same algorithm" if within else _addresses(listed)
         yield Check(CLAIM, f"{name}: instructions of addresses", theirs, mine, within, why)
     whole = sum(ours[f"Rad. Estimate ({kind})"]["packing"] for kind in ("sort", "stencil"))
     what = "instructions of packing in the estimates, with several outputs"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,15 @@ from viewer.scene.camera import Camera
 from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.scene import Scene
 
+from .. import timed
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
 from ..model import ARITHMETIC, CLAIM, OWN, Absent, AbsentError, Cell, Check, Conclusion, Figure, Part, Table
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 from ..shown import Shot, sheet
-from ..thesis_back_ends import DEPTH, OURS, RUNS, SAME, drawn, fragments, in_turns, prepared, protocol, spread
+from ..thesis_back_ends import DEPTH, FRAME, OURS, SAME, compared, drawn, fragments, frames, going_around, prepared
+from ..timed import RUNS, Case, Spread
 
 # A share of the pixels may differ: where rounding decides which side of an edge, of a texel or of the critical angle a
 # ray meets, level after level.
@@ -41,7 +44,7 @@ STRUCTURES = {
 }
 
 
-@section("thesis", paper="T 7", title="Frame times by back end (tables 2 and 3)")
+@section("thesis", paper="T 7", title="Frame times by back end (tables 2 and 3)", timed=True)
 def make(context: Context) -> Iterator[Part]:
     """About 100,000 intersections a frame, the camera moving, a minute a scene and back end."""
     found: dict[str, dict[str, Any]] = {}
@@ -60,8 +63,13 @@ def make(context: Context) -> Iterator[Part]:
             yield error.part
             continue
         count = context.keep(("triangles", name), lambda file=file: model(context, file)[0].triangle_count)
-        key = ("back ends", name, most, long, RUNS)
-        found[name] = context.keep(key, lambda file=file: _timed(context, file, most, long))
+        found[name] = context.keep(("compared", name, most), lambda file=file: _compared(context, file, most))
+        edge = found[name]["size"]
+        key = ("frames", name, edge, long)
+        made = timed.keep(
+            context, key, lambda file=file, edge=edge: _frames(context, file, edge, long / RUNS), warm_up=False
+        )
+        found[name]["seconds"] = {end: each.parts[FRAME] for end, each in made.items()}
         yield Figure(
             f"Figure 7-1, {name}: {count:,} triangles",
             png=picture,
@@ -81,15 +89,14 @@ def make(context: Context) -> Iterator[Part]:
 
 def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[Check], long: float) -> Iterator[Part]:
     devices = [each["opencl"] for each in found.values() if each["opencl"]]
-    load = max(max(each["load"]) for each in found.values())
     note = (
-        f"Printed seconds, and ours on {context.device_name}: median of {RUNS} turns (least to greatest), together "
-        f"{long:g} s a back end, the camera turning by 2 degrees a frame, {DEPTH} levels; load average to {load:g}. "
+        f"Printed seconds, and ours on {context.device_name}: means of a frame over runs, together "
+        f"{long:g} s a back end, the camera turning by 2 degrees a frame, {DEPTH} levels. "
         "All of ours read one structure, the thesis's: two levels by escape indices, boxes halved, a triangle in a "
-        "leaf, rays tested by Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the "
-        "thesis's goes over a scene graph. Emulation: the kernels in NumPy with compiled intersection, one after the other. OpenCL: the "
-        f"four kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; beside it stand "
-        "fragment programs in one pass, the fastest of ours on a graphics card. The thesis's processor is not named."
+        "leaf, rays tested by Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the thesis's goes "
+        "over a scene graph. Emulation: the kernels in NumPy with compiled intersection, one after the other. OpenCL: "
+        f"the four kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; beside it "
+        "stand fragment programs in one pass. The thesis's processor is not named."
     )
     rows = [
         (
@@ -98,7 +105,7 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
                 _cell(theirs, each["seconds"].get(FOR[column]))
                 for column, theirs in zip(BACK_ENDS, SECONDS[name], strict=True)
             ),
-            spread(each["seconds"]["multipass"]),
+            each["seconds"]["multipass"].text(),
         )
         for name, each in found.items()
     ]
@@ -117,20 +124,18 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
     yield Table("Table 3: frames a second", columns, rates, note=note, heads=heads)
 
 
-def _cell(theirs: float, ours: list[float] | None) -> Cell:
+def _cell(theirs: float, ours: Spread | None) -> Cell:
     if ours is None:
         return beside(f"{theirs:g}", "-", "not comparable: no OpenCL here")
-    return beside(f"{theirs:g}", spread(ours), WHY)
+    return beside(f"{theirs:g}", ours.text(), WHY)
 
 
-def _rate(seconds: list[float] | None) -> str:
-    return "-" if seconds is None else spread(seconds, lambda each: 1 / each)
+def _rate(seconds: Spread | None) -> str:
+    return "-" if seconds is None else seconds.of(lambda each: 1 / each).text()
 
 
 def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
-    median = {
-        name: {end: statistics.median(each["seconds"][end]) for end in each["seconds"]} for name, each in found.items()
-    }
+    median = {name: {end: each["seconds"][end].median for end in each["seconds"]} for name, each in found.items()}
     serial = [each["emulation"] for each in median.values()]
     parallel = [min(each[end] for end in OURS[2:] if end in each) for each in median.values()]
     gains = [one / other for one, other in zip(serial, parallel, strict=True)]
@@ -176,20 +181,20 @@ def _structures(context: Context) -> Iterator[Part]:
         if name == "Dragon":
             continue  # takes long, and says the same
         try:
-            key = ("structures", name, edge, RUNS)
-            seconds = context.keep(key, lambda file=file: _by_structure(context, file, edge))
+            if context.stored is None:
+                model(context, file)
+            key = ("structures", name, edge)
+            made = timed.keep(context, key, lambda file=file: _by_structure(context, file, edge), warm_up=False)
         except AbsentError as error:
             yield error.part
             continue
-        own = statistics.median(next(iter(seconds.values())))
-        gains.append(own / statistics.median(seconds[list(STRUCTURES)[1]]))
-        rows += [
-            (f"{name}, {each}", spread(seconds[each]), f"{statistics.median(seconds[each]) / own:.2f}")
-            for each in STRUCTURES
-        ]
+        seconds = {each: made[each].parts[FRAME] for each in STRUCTURES}
+        own, *others = (each.median for each in seconds.values())
+        gains.append(own / others[0])
+        rows += [(f"{name}, {each}", seconds[each].text(), f"{seconds[each].median / own:.2f}") for each in STRUCTURES]
     if not rows:
         return
-    note = f"{edge} x {edge}, one pass of fragment programs, median of {RUNS} turns (least to greatest)."
+    note = f"{edge} x {edge}, one pass of fragment programs."
     yield Table("The thesis's structure beside ours", ("scene, structure", "seconds", "of the first"), rows, note=note)
     yield Check(
         CLAIM,
@@ -201,17 +206,15 @@ def _structures(context: Context) -> Iterator[Part]:
     )
 
 
-def _by_structure(context: Context, file: str, edge: int) -> dict[str, list[float]]:
+@contextmanager
+def _by_structure(context: Context, file: str, edge: int) -> Iterator[dict[str, Case]]:
     scene, camera = model(context, file)
-    scene = prepared(scene)
+    scene, long = prepared(scene), 0.1 if context.quick else SECONDS_OF_A_STRUCTURE
     renderers = {name: fragments(context, scene, machine="singlepass", **own) for name, own in STRUCTURES.items()}
-    cases = {name: lambda each, r=renderer: drawn(r, each, (edge, edge)) for name, renderer in renderers.items()}
-    for draw in cases.values():
-        draw(camera)
-    seconds = in_turns(cases, camera, scene, 0.1 if context.quick else SECONDS_OF_A_STRUCTURE)
+    draws = {name: partial(drawn, renderer) for name, renderer in renderers.items()}
+    yield going_around(draws, scene, camera, (edge, edge), long / RUNS)
     for renderer in renderers.values():
         renderer.release()
-    return seconds
 
 
 def _listed(values: Iterable[float]) -> str:
@@ -253,9 +256,16 @@ def model(context: Context, file: str) -> tuple[Scene, Camera]:
     return (scene, scene.camera()) if scene.cameras else (on_plane(scene), above(scene))
 
 
-def _timed(context: Context, file: str, most: int, long: float) -> dict[str, Any]:
+def _compared(context: Context, file: str, most: int) -> dict[str, Any]:
     scene, camera = model(context, file)
-    return protocol(context, prepared(scene), camera, most, long)
+    return compared(context, prepared(scene), camera, most)
+
+
+@contextmanager
+def _frames(context: Context, file: str, edge: int, long: float) -> Iterator[dict[str, Case]]:
+    scene, camera = model(context, file)
+    with frames(context, prepared(scene), camera, edge, long) as cases:
+        yield cases
 
 
 def above(scene: Scene) -> Camera:

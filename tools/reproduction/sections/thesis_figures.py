@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,14 +15,14 @@ from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.whitted.model import SETTINGS, Model, build
 from reproduction.simulators.whitted.processor import Processor
 from viewer.scene.builtin import build as builtin
-from viewer.scene.camera import Camera
 
+from .. import timed
 from ..context import Context
 from ..model import OWN, Absent, AbsentError, Check, Figure, Part, Table
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
-from ..thesis_back_ends import DEPTH, RUNS, SKY, drawn, fragments, in_turns, prepared, spread
+from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, prepared
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_structure, draw_vectors
 from .thesis import model as scene_of
 
@@ -40,7 +41,13 @@ ARRAYS = {
 }
 
 
-@section("thesis_figures", paper="T 6.2, T 6.4", title="Structure, vectors and kernels (figures 6-1 to 6-16)", order=1)
+@section(
+    "thesis_figures",
+    paper="T 6.2, T 6.4",
+    title="Structure, vectors and kernels (figures 6-1 to 6-16)",
+    order=1,
+    timed=True,
+)
 def make(context: Context) -> Iterator[Part]:
     """Drawn from what the back ends run."""
     yield Absent("Figures 6-1 to 6-4, 6-7 to 6-10 and 6-14 as printed", NOT_AT_HAND)
@@ -147,14 +154,13 @@ def _layered(edge: int) -> dict[str, Any]:
 def _colors(context: Context) -> Iterator[Part]:
     """Colours of vertices against one of the material."""
     edge = QUICK if context.quick else EDGE
-    seconds = context.keep(("vertex colours", edge, RUNS), lambda: colored(context, edge))
+    made = timed.keep(context, ("vertex colours", edge), lambda: colored(context, edge), warm_up=False)
     rows = []
     for end in ("CPU", "emulation", "singlepass"):
-        with_, without = seconds[f"{end}, with"], seconds[f"{end}, without"]
-        cost = statistics.median(with_) / statistics.median(without) - 1
-        rows.append((end, spread(without), spread(with_), f"{cost:+.1%}"))
+        without, with_ = (made[f"{end}, {each}"].parts[FRAME] for each in ("without", "with"))
+        rows.append((end, without.text(), with_.text(), f"{with_.median / without.median - 1:+.1%}"))
     note = (
-        f"The sphere's scene, {edge} x {edge}, median of {RUNS} turns (least to greatest). No such pair is published. "
+        f"The sphere's scene, {edge} x {edge}. No such pair is published. "
         "On the thesis's CPU the sphere, alone with colours of vertices, takes longer (17.9 s) than the dragon of 87 "
         "times its triangles (13.25 s), and less than it everywhere else. In our arrays a colour is three numbers more "
         "of a vertex that is read anyway."
@@ -162,22 +168,20 @@ def _colors(context: Context) -> Iterator[Part]:
     yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note)
 
 
-def colored(context: Context, edge: int) -> dict[str, list[float]]:
-    """Seconds of turns by back end, with and without colours of vertices."""
+@contextmanager
+def colored(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """Back ends with and without colours of vertices."""
     scene = prepared(builtin("sphere"))
     plain = replace(scene, meshes=[replace(each, colors=None) for each in scene.meshes])
-    cases, renderers, size = {}, [], (edge, edge)
+    draws: dict[str, Draw] = {}
+    renderers = []
     for name, each in {"with": scene, "without": plain}.items():
         own = build(each)
         cpu, emulation = Processor(each, SKY, DEPTH, own), Emulation(each, SKY, DEPTH, own)
         renderers.append(fragments(context, each, machine="singlepass", **SETTINGS))
-        cases[f"CPU, {name}"] = lambda camera, e=cpu: e.render(camera, size).pixels
-        cases[f"emulation, {name}"] = lambda camera, e=emulation: e.render(camera, size).pixels
-        cases[f"singlepass, {name}"] = lambda camera, r=renderers[-1]: drawn(r, camera, size)
-    camera: Camera = scene.camera()
-    for draw in cases.values():
-        draw(camera)
-    seconds = in_turns(cases, camera, scene, 0.1 if context.quick else LONG)
+        draws[f"CPU, {name}"] = lambda *view, e=cpu: e.render(*view).pixels
+        draws[f"emulation, {name}"] = lambda *view, e=emulation: e.render(*view).pixels
+        draws[f"singlepass, {name}"] = partial(drawn, renderers[-1])
+    yield going_around(draws, scene, scene.camera(), (edge, edge), (0.1 if context.quick else LONG) / timed.RUNS)
     for renderer in renderers:
         renderer.release()
-    return seconds

@@ -39,6 +39,11 @@ def device() -> Any:
         raise NoOpenClError(f"no device of OpenCL ({error or 'none listed'}); {INSTALL}") from None
 
 
+def named(device: Any) -> str:
+    """A device, with its platform."""
+    return f"{device.platform.name}, {device.name}"
+
+
 class OpenCl:
     """A scene of classic materials, ready to be traced; environment, depth as of `Emulation`.
 
@@ -55,7 +60,7 @@ class OpenCl:
         found = device()
         import pyopencl as cl
 
-        self._cl, self.name = cl, f"{found.platform.name}, {found.name}"
+        self._cl, self.name = cl, named(found)
         self._context = cl.Context([found])
         self._queue = cl.CommandQueue(self._context)
         source = (Path(__file__).parent / "tracer.cl").read_text(encoding="utf-8")

@@ -1,0 +1,69 @@
+"""The radiance estimate in tiles: counts against a loop over passes, and against the machine's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from reproduction import photon_cases, timed
+from reproduction.photon_counts import VISITS, calls, gains, in_tiles
+from reproduction.photon_stages import STAGES
+
+
+def drawn(visits: Any, edge: int) -> tuple[int, int]:
+    """Tiles and fragments, pass by pass."""
+    height, width = visits.shape
+    draws = fragments = 0
+    for number in range(visits.max()):
+        for top in range(0, height, edge):
+            for left in range(0, width, edge):
+                tile = visits[top : top + edge, left : left + edge]
+                if (tile > number).any():
+                    draws += 1
+                    fragments += tile.size
+    return draws, fragments
+
+
+@pytest.mark.parametrize("edge", [1, 3, 4, 16, 32])
+def test_tiles_are_drawn_until_their_last_pixel_is_done(edge: int) -> None:
+    visits = np.random.default_rng(63).integers(0, 9, (21, 34))
+    found = in_tiles(visits, edge)
+    assert (found.draws, found.fragments) == drawn(visits, edge) and found.passes == visits.max()
+
+
+def test_gains_grow_as_tiles_get_smaller_up_to_those_of_single_pixels() -> None:
+    visits = np.random.default_rng(64).integers(0, 9, (21, 34))
+    found = gains(visits, (1, 2, 4, 64))
+    assert found["gains"]["64"] == 1
+    assert found["gains"]["1"] == visits.max() * visits.size / visits.sum()
+    assert found["gains"]["1"] >= found["gains"]["2"] >= found["gains"]["4"] >= 1
+
+
+def test_calls_of_pixels_are_the_machine_s(device: Any) -> None:
+    renderer, size = photon_cases.renderer_of("GLASS BALL", device, True)
+    visits = calls(renderer, size)
+    stats = renderer.render(size, spp=1, stats=True).stats
+    renderer.release()
+    for state in VISITS:
+        assert visits[state].shape == size[::-1]
+        assert visits[state].sum() == stats.kernels[state].calls > 0
+
+
+def test_a_map_is_timed_by_stages_on_both_machines(device: Any) -> None:
+    for way in photon_cases.WAYS:
+        with photon_cases.stages("GLASS BALL", device, True, way) as cases:
+            found = timed.measured(cases, 1, warm_up=False)["cases"]
+        assert set(found) == set(photon_cases.MAPS)
+        for each in found.values():
+            assert set(each["parts"]) == {*STAGES, "stored"} and each["parts"]["stored"][0] > 0
+
+
+def test_tiles_of_any_size_are_drawn_apart_and_masks_draw_none(device: Any) -> None:
+    ways: dict[str, Any] = {"quad": {"mask": "none"}, "depth": {"mask": "depth"}}
+    ways |= {str(edge): {"mask": "tiles", "tile": edge} for edge in (8, 32)}
+    with photon_cases.masks("GLASS BALL", device, True, 1, ways) as cases:
+        parts = {name: each["parts"] for name, each in timed.measured(cases, 1, warm_up=False)["cases"].items()}
+    assert parts["quad"]["tiles"] == parts["depth"]["tiles"] == [0]
+    assert parts["8"]["tiles"][0] > parts["32"]["tiles"][0] > 0
+    assert all(each["passes"][0] > 0 for each in parts.values())

@@ -1,0 +1,209 @@
+"""How the report times, and how it measures some of itself again. What a clock says is not looked at here."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("jinja2", reason="jinja2 is not installed")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+import reproduce
+from reproduction import run, timed
+from reproduction.context import Context
+from reproduction.model import Absent, Text
+from reproduction.registry import SECTIONS, Registered
+from reproduction.stored import FILE, Measurements
+from reproduction.timed import Quiet, Spread
+
+
+@pytest.fixture
+def context(device: Any, tmp_path: Path) -> Context:
+    made = Context(tmp_path / "report")
+    made.__dict__["device"] = device
+    return made
+
+
+def test_cases_run_in_turns_behind_a_round_that_does_not_count() -> None:
+    calls: list[str] = []
+    figures = iter(range(100))
+
+    def case(name: str) -> dict[str, float]:
+        calls.append(name)
+        return {"figure": next(figures)}
+
+    found = timed.measured({name: lambda name=name: case(name) for name in "ab"}, 3, start=0.5)
+    assert "".join(calls) == "ab" * 4
+    assert found["cases"]["a"]["parts"] == {"figure": [2, 4, 6]} and found["cases"]["b"]["parts"]["figure"][0] == 3
+    assert all(len(found["cases"][name][clock]) == 3 for name in "ab" for clock in ("wall", "cpu"))
+    assert found["start"] == 0.5 and len(found["load"]) == 2
+    timed.measured({"a": lambda: calls.append("once")}, 1, warm_up=False)
+    assert calls[-2:] == ["b", "once"]
+
+
+def test_other_processes_are_what_the_cpus_did_beside_this_one(monkeypatch: Any) -> None:
+    busy = iter([10.0, 14.0])
+    monkeypatch.setattr(timed, "_busy", lambda: next(busy))
+    clocks = {"perf_counter": iter([0.0, 0.0, 0.0, 4.0]), "process_time": iter([1.0, 1.0, 2.0, 3.0])}
+    for name, values in clocks.items():
+        monkeypatch.setattr(timed.time, name, lambda values=values: next(values))
+    monkeypatch.setattr(timed.os, "cpu_count", lambda: 2)
+    found = timed.measured({"a": lambda: None}, 1, warm_up=False)
+    assert found["others"] == 0.25  # four seconds of CPUs less two of our own, of four seconds of two
+
+
+def test_a_spread_is_told_with_its_ends() -> None:
+    assert Spread((2.0, 1.95, 2.1234)).text() == "2 (1.95 to 2.12)"
+    assert Spread((1.0,)).text() == "1"
+    assert Spread((12345.6, 20000.0)).text() == "16,173 (12,346 to 20,000)"
+    assert Spread((2.0, 4.0, 8.0)).of(lambda each: 8 / each) == Spread((4.0, 2.0, 1.0))
+
+
+def test_the_same_work_takes_the_same_time() -> None:
+    one = Spread((1.0, 1.1, 0.9))
+    assert timed.alike("x", one, Spread((1.1, 1.14, 3.0))).passed is True
+    assert timed.alike("x", one, Spread((2.0, 2.8, 1.1))).passed is False
+    assert timed.alike("x", Spread((2.8,)), Spread((1.0,))).passed is None
+
+
+def test_a_machine_that_was_not_quiet_is_told() -> None:
+    calm, busy = Quiet(5, 0.3, (1.0, 1.9), 0.02), Quiet(3, 1.6, (1.0, 1.2), 0.4)
+    text = timed.said([calm])
+    assert "5 runs" in text and "0.3 at the start" in text and "2% of the CPUs" in text and "not quiet" not in text
+    text = timed.said([calm, busy])
+    assert "3 to 5 runs" in text and "The machine was not quiet" in text and "40%" in text
+    assert timed.said([]) == "" and timed.said([Quiet(1, 0.0, (0.0, 0.0), None)]).startswith("one run")
+
+
+class Toy:
+    """A section with a unit of a clock and one of none, and how often each was made."""
+
+    def __init__(self) -> None:
+        self.timings = self.counts = 0
+        self.stop = False
+
+    @contextmanager
+    def cases(self) -> Iterator[dict[str, timed.Case]]:
+        self.timings += 1
+        yield {"b": lambda: {"number": self.timings}, "a": lambda: None}
+
+    def count(self) -> int:
+        self.counts += 1
+        return self.counts
+
+    def make(self, context: Context) -> Any:
+        found = timed.keep(context, ("toy",), self.cases)
+        assert len(found["a"].wall.values) == (1 if context.quick else timed.RUNS)
+        yield Text(f"timed {found['b'].parts['number'].median:g}")
+        if self.stop:
+            raise KeyboardInterrupt
+        yield Text(f"counted {context.keep('count', self.count)}")
+
+
+def registered(make: Any, name: str = "toy", is_timed: bool = True) -> Registered:
+    return Registered(name, "A toy", "D 5.2.1", True, 0, make, is_timed)
+
+
+def texts(context: Context, toy: Toy) -> list[str]:
+    return [part.text for part in run.make(context, registered(toy.make)).parts]
+
+
+def test_timings_are_kept_and_the_page_says_how_they_were_made(context: Context) -> None:
+    toy = Toy()
+    assert texts(context, toy) == texts(context, toy) == ["timed 1", "counted 1"] and toy.timings == 1
+    section = run.make(context, registered(toy.make))
+    assert f"{timed.RUNS} runs" in section.timing and "load average" in section.timing
+    assert run.described(context)["timing"] == section.timing
+    context.quick = True
+    assert texts(context, toy) == ["timed 2", "counted 2"]  # one run, another key
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_update_measures_again(context: Context, tmp_path: Path, alone: bool) -> None:
+    toy = Toy()
+    run.make(context, registered(toy.make))
+    context.measured.put("toy", "stale", 1, {"date": ""})
+    context.measured.put("other", "unit", 5, {"date": ""})
+    context.measured.write(tmp_path)
+
+    def update(stop: bool) -> Measurements:
+        toy.stop = stop
+        found = Measurements.read(tmp_path)
+        again = Context(tmp_path, before=found if alone else None, kept="updating")
+        again.__dict__["device"] = context.device
+        run.update(again, [registered(toy.make)], found, lambda share, text: None)
+        return Measurements.read(tmp_path)
+
+    before = (tmp_path / FILE).read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        update(stop=True)
+    assert (tmp_path / FILE).read_bytes() == before and toy.timings == 2
+    found = update(stop=False)
+    assert toy.timings == 2  # it went on from there
+    assert toy.counts == (1 if alone else 2)
+    assert texts(Context(tmp_path, stored=found), toy) == ["timed 2", f"counted {toy.counts}"]
+    units = json.loads((tmp_path / FILE).read_text())["units"]
+    assert len(units["toy"]) == 2 and len(units["other"]) == 1  # without the stale one
+    assert not (tmp_path / "updating").exists()
+    update(stop=False)
+    assert toy.timings == 3
+
+
+def test_units_stay_where_something_is_absent(context: Context, tmp_path: Path) -> None:
+    toy = Toy()
+    run.make(context, registered(toy.make))
+    found = context.measured
+
+    def absent(context: Context) -> Any:
+        yield Absent("bunny.ply", "not here")
+
+    again = Context(tmp_path, kept="updating")
+    run.update(again, [registered(absent)], found, lambda share, text: None)
+    assert len(json.loads((tmp_path / FILE).read_text())["units"]["toy"]) == 2
+
+
+def test_the_command_updates_a_folder(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    toy = Toy()
+    run.chosen()  # loads all
+    for name in list(SECTIONS):
+        monkeypatch.delitem(SECTIONS, name)
+    monkeypatch.setitem(SECTIONS, "toy", registered(toy.make))
+    monkeypatch.setitem(SECTIONS, "plain", registered(lambda context: iter([Text("plain")]), "plain", False))
+    assert reproduce.main(["--quick", "-o", str(tmp_path)]) == 0
+    assert reproduce.main(["--update", str(tmp_path), "--timed"]) == 0
+    assert (toy.timings, toy.counts) == (2, 1) and "1 results made, 0 kept" in capsys.readouterr().out
+    text = (tmp_path / "report.html").read_text()
+    assert "timed 2" in text and "counted 1" in text and "plain" in text and text.count("one run in turns") == 2
+    assert reproduce.main(["--update", str(tmp_path), "--only", "toy"]) == 0
+    assert (toy.timings, toy.counts) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        (["--update", "nowhere", "--timed"], "--update nowhere: holds no measurements.json"),
+        (["--update", "nowhere", "--from", "there"], "--update: goes not with --from"),
+        (["--timed", "--only", "fig_7_1"], "--timed: none of these sections times"),
+    ],
+)
+def test_wrong_commands_are_one_line(line: list[str], said: str, capsys: Any) -> None:
+    assert reproduce.main(line) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
+def test_sections_that_time_are_named_so() -> None:
+    timing = {each.identifier for each in run.chosen((), timed=True)}
+    sources = {each.identifier: inspect.getsource(inspect.getmodule(each.make)) for each in run.chosen()}
+    assert {"table_6_1", "tiles", "bitonic", "thesis", "frame_rates", "copies"} <= timing
+    for name, source in sources.items():
+        assert ("timed.keep(" in source) or name not in timing
+    for source in set(sources.values()):
+        uses = [name for name, each in sources.items() if each == source and name in timing]
+        assert bool(uses) == ("timed.keep(" in source)

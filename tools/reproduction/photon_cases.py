@@ -1,0 +1,211 @@
+"""What is timed of photon mapping: pictures by stages, estimates by mask, sorts, and photons that are read back; each
+as cases of `timed.keep`, made ready and given back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import viewer
+from viewer.kernels.photons import ENTRY, FIRST
+from viewer.photons.routing import VERTEX, read_vertices
+from viewer.photons.sort import PhotonSort, cell_size, list_size
+from viewer.renderer.device.tile_job import PICTURE
+from viewer.renderer.renderer import Renderer
+from viewer.scene.builtin.caustics import PUBLISHED
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import Stream
+
+from .photon_stages import NOTHING, stage_seconds
+from .published.chapter6 import TABLE_6_1
+from .timed import Case
+
+MAPS = ("sort", "stencil")
+# Table 6.1 as this project would run it, and by the passes of the dissertation: every state a pass of its own, tiles of
+# 16 x 16 whose rays wait; as many calls of a loop in a pass as rays need, since a picture takes minutes with one.
+FAST, PASSES = "fused", "unfused, tiles"
+WAYS: dict[str, dict[str, Any]] = {FAST: {}, PASSES: {"fuse": "none", "mask": "tiles"}}
+TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth"}
+AGAIN = "again"  # the same work a second time
+CELLS = 1 << 16  # of the grid that random photons are sorted by
+FEW = {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
+
+
+def renderer_of(name: str, device: Device, quick: bool, **more: Any) -> tuple[Renderer, tuple[int, int]]:
+    """The renderer of a published scene with its settings, and the size of its pictures."""
+    settings = dict(PUBLISHED[TABLE_6_1[name].scene])
+    width, height = settings.pop("size")
+    size = (width // 8, height // 8) if quick else (width, height)
+    settings |= FEW if quick else {}
+    choices = {"program": "photon", "estimate": "published", "machine": "multipass", **settings, **more}
+    return Renderer(viewer.load(TABLE_6_1[name].scene), device=device, **choices), size
+
+
+def stored(renderer: Renderer) -> int:
+    """Photons in the map of the last picture."""
+    with renderer.device.current():
+        return int((renderer.photon_map.streams["photons"].fields(["stored"])["stored"] > 0).sum())
+
+
+@contextmanager
+def _given_back() -> Iterator[list[Renderer]]:
+    renderers: list[Renderer] = []
+    try:
+        yield renderers
+    finally:
+        for each in renderers:
+            each.release()
+
+
+@contextmanager
+def stages(name: str, device: Device, quick: bool, way: str) -> Iterator[Mapping[str, Case]]:
+    """A scene of table 6.1 by each map: seconds by stage, and the photons stored."""
+    with _given_back() as renderers:
+        cases: dict[str, Case] = {}
+        for kind in MAPS:
+            renderer, size = renderer_of(name, device, quick, photon_map=kind, **WAYS[way])
+            renderers.append(renderer)
+
+            def case(renderer: Renderer = renderer, size: tuple[int, int] = size) -> dict[str, float]:
+                return {**stage_seconds(renderer, size), "stored": stored(renderer)}
+
+            cases[kind] = case
+            # Compiled by a picture without photons, as one of many passes takes a minute.
+            renderer.update(photon_radius=NOTHING)
+            renderer.render(size, spp=1)
+            renderer.update(photon_radius=0)
+        yield cases
+
+
+@contextmanager
+def builds(name: str, device: Device, quick: bool) -> Iterator[Mapping[str, Case]]:
+    """The map of a scene by sort, by stencil routing, and by routing with the photons read back first: seconds by
+    stage, behind which a picture of few pixels is made."""
+    with _given_back() as renderers:
+        ways = {"sort": {"photon_map": "sort"}, "stencil": {"photon_map": "stencil"}}
+        ways["read-back"] = {**ways["stencil"], "photon_points": "read-back"}
+        cases: dict[str, Case] = {}
+        for way, settings in ways.items():
+            renderer, _ = renderer_of(name, device, quick, **settings)
+            renderers.append(renderer)
+            cases[way] = lambda renderer=renderer: _built(renderer)
+        yield cases
+
+
+def _built(renderer: Renderer) -> dict[str, float]:
+    with renderer.sampler.timed() as times:
+        renderer.render((8, 8), spp=1)
+    return dict(times)
+
+
+@contextmanager
+def masks(
+    name: str, device: Device, quick: bool, part: int, ways: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Mapping[str, Case]]:
+    """The picture of a scene by several masks, behind the map by sort, 1 / ``part`` of the published width and height,
+    nothing fused: its seconds, passes, and tiles drawn."""
+    with _given_back() as renderers:
+        cases: dict[str, Case] = {}
+        for way, settings in ways.items():
+            renderer, whole = renderer_of(name, device, quick, fuse="none", **settings)
+            renderers.append(renderer)
+            size = whole if quick else (whole[0] // part, whole[1] // part)
+
+            def case(renderer: Renderer = renderer, size: tuple[int, int] = size) -> dict[str, float]:
+                with renderer.sampler.timed() as times:
+                    stats = renderer.render(size, spp=1).stats
+                return {"seconds": times[PICTURE], "passes": stats.kernel_passes, "tiles": stats.tiles}
+
+            cases[way] = case
+            renderer.update(photon_radius=NOTHING)
+            renderer.render(size, spp=1)  # compiles, and finds nothing
+            renderer.update(photon_radius=0)
+        yield cases
+
+
+@contextmanager
+def sorts(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]:
+    """Random photons sorted by cell, and the first of every cell searched for: seconds of both, the passes of the sort,
+    and 1 where the list is in order. The first number of photons once more as `AGAIN`."""
+    with device.current():
+        made = {
+            photons: (PhotonSort(device, list_size(photons)), Stream(device, FIRST, cell_size(CELLS)))
+            for photons in counts
+        }
+    entries = {photons: random_entries(photons) for photons in counts}
+
+    def case(photons: int) -> dict[str, float]:
+        sort, first = made[photons]
+        with device.current():
+            sort.list.write(entries[photons])
+            device.wait()
+            seconds = _drawn(device, sort.sort), _drawn(device, lambda: sort.search(first))
+            right = bool((np.diff(sort.list.read().ravel()["cell"]) >= 0).all())
+        return {"sort": seconds[0], "search": seconds[1], "passes": sort.passes, "sorted": float(right)}
+
+    yield {f"{photons}": partial(case, photons) for photons in counts} | {AGAIN: partial(case, counts[0])}
+    with device.current():
+        for sort, first in made.values():
+            sort.release()
+            first.release()
+
+
+def random_entries(photons: int) -> Any:
+    """(height, width) `ENTRY` of a list of photons in random cells, and padding beyond all of them."""
+    width, height = list_size(photons)
+    entries = np.zeros(width * height, ENTRY.dtype)
+    entries["cell"] = CELLS
+    entries["cell"][:photons] = np.random.default_rng(1).integers(0, CELLS, photons)
+    entries["photon"] = np.arange(len(entries))
+    return entries.reshape(height, width)
+
+
+def _drawn(device: Device, job: Callable[[], Any]) -> float:
+    """Seconds of a job of draws."""
+    began = perf_counter()
+    for step in job():
+        step.draw()
+    device.wait()
+    return perf_counter() - began
+
+
+@contextmanager
+def read_backs(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]:
+    """A map by stencil routing of so many photons emitted, which the vertex program fetches, and which are read back
+    before: seconds to trace and to build, of the read-back by itself, and the photons stored."""
+    with _given_back() as renderers:
+        cases: dict[str, Case] = {}
+        for photons in counts:
+            for way in ("fetch", "read-back"):
+                renderer = Renderer(
+                    viewer.load("glass_ball"),
+                    **{"device": device, "program": "photon", "estimate": "published", "photon_grid": "250x1x250"},
+                    **{"photon_map": "stencil", "photon_points": way, "photons": photons, "caustic_photons": 0},
+                )
+                renderers.append(renderer)
+                cases[f"{photons} {way}"] = lambda renderer=renderer, way=way: _routed(renderer, way == "read-back")
+        yield cases
+
+
+def _routed(renderer: Renderer, reads: bool) -> dict[str, float]:
+    with renderer.sampler.timed() as times:
+        renderer.render((8, 8), spp=1)
+    found = {"build": times["build grid"], "trace": times["trace photons"], "stored": stored(renderer)}
+    return {**found, "reading": _reading(renderer)} if reads else found
+
+
+def _reading(renderer: Renderer) -> float:
+    """Seconds to read the photons back and upload them as vertices, as in `StencilRouting`."""
+    photons = renderer.photon_map.streams["photons"]
+    with renderer.device.current():
+        renderer.device.wait()
+        began = perf_counter()
+        buffer = renderer.device.context.buffer(read_vertices(photons).tobytes() or bytes(VERTEX.itemsize))
+        buffer.release()
+        renderer.device.wait()
+        return perf_counter() - began

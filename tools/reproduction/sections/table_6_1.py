@@ -1,0 +1,154 @@
+"""D table 6.1, P3 table 1: seconds of photon mapping by stage, and why routing does here what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from .. import photon_cases, timed
+from ..context import Context
+from ..grades import OTHER_DEVICE, beside
+from ..model import ARITHMETIC, CLAIM, Check, Conclusion, Part, Table
+from ..photon_cases import FAST, MAPS, PASSES, WAYS
+from ..photon_counts import VISITS, calls
+from ..photon_stages import STAGES
+from ..published.chapter6 import TABLE_6_1, TOTALS
+from ..registry import section
+from ..timed import Spread, Timed
+
+HALVES = 0.25  # of a ratio of two times
+# A picture by passes takes up to minutes; one run of the longest.
+UNFUSED_RUNS = {"GLASS BALL": 3, "RING": 3, "CORNELL BOX": 1}
+SENTENCES = {
+    "Stencil routing builds its map slower than the sort does.": "builds slower",
+    "Stencil routing makes the radiance estimate shorter, to about a half.": "the estimate shorter",
+}
+GPU_2003 = f"{OTHER_DEVICE} than the GeForce FX 5900 Ultra of 2003, and the geometry of the scenes is not published"
+SUMS = "the printed stages add up to another number"
+BUILDS = ("sort", "stencil", "read-back")
+HEADS = ("scene", *STAGES, "total")
+NOTES = {
+    FAST: "This project's machine: passes of several states, loops within a pass.",
+    PASSES: "Near the published configuration: every state a pass of its own, tiles of 16 x 16 whose rays wait. But a "
+    "pass makes as many calls of a loop as its rays need, since with one call, as published, a picture takes minutes; "
+    "section 6.3.3 has that by counts. Three runs, CORNELL BOX one.",
+}
+
+
+def names(context: Context) -> tuple[str, ...]:
+    """The scenes: with ``--quick`` the first."""
+    return tuple(TABLE_6_1)[:1] if context.quick else tuple(TABLE_6_1)
+
+
+@section("table_6_1", paper="D 6.3.2, P3 table 1", title="Seconds by stage (table 6.1)", order=1, timed=True)
+def table_6_1(context: Context) -> Iterator[Part]:
+    """Both maps, the scenes with the published settings, by the fast machine and by the published passes."""
+    checks: list[Check] = []
+    built = {name: _built(context, name) for name in names(context)}
+    for way in WAYS:
+        rows = []
+        for name in names(context):
+            runs = timed.RUNS if way == FAST else UNFUSED_RUNS[name]
+            found = timed.keep(
+                context,
+                (way, name),
+                lambda name=name, way=way: photon_cases.stages(name, context.device, context.quick, way),
+                runs,
+                warm_up=way == FAST,
+            )
+            rows += [_row(name, number, kind, found[kind]) for number, kind in enumerate(MAPS)]
+            if way == FAST:
+                rays = [found[kind].parts["trace rays"] for kind in MAPS]
+                calm = timed.alike(f"{name}: rays, the same work, take the same time by either map", *rays)
+                claims = _claims(context, name, found, built[name])
+                checks += [*_sums(name), *(claims if calm.passed is not False else map(_disturbed, claims)), calm]
+        note = f"Seconds of a picture of one sample, photons and map included; estimate published. {NOTES[way]}"
+        if context.quick:
+            note += " An eighth of the width and height with few photons."
+        yield Table(f"Table 6.1, {way}", HEADS, rows, note, checks if way == FAST else ())
+    yield Table(
+        "Building the map",
+        ("scene", "sort, s", "stencil routing, s", "the same, photons read back, s"),
+        [(name, *(found[way].parts["build grid"].text() for way in BUILDS)) for name, found in built.items()],
+        "The stage build grid by itself. Published routing reads the photons back and draws them as points; here the "
+        "vertex program fetches them.",
+    )
+    for claim, words in SENTENCES.items():
+        of = [check for check in checks if words in check.what]
+        yield Conclusion(
+            "D 6.3.2, P3 table 1",
+            claim,
+            [check.passed for check in of],
+            "; ".join(f"{check.what.split(':')[0]} {check.ours} for {check.published}" for check in of),
+        )
+
+
+def _built(context: Context, name: str) -> dict[str, Timed]:
+    return timed.keep(context, ("build", name), lambda: photon_cases.builds(name, context.device, context.quick))
+
+
+def total(found: Timed) -> Spread:
+    """Of all stages, in every run."""
+    return Spread(tuple(map(sum, zip(*(found.parts[stage].values for stage in STAGES), strict=True))))
+
+
+def _row(name: str, number: int, kind: str, found: Timed) -> tuple[Any, ...]:
+    published = getattr(TABLE_6_1[name], kind)
+    cells = [beside(old, found.parts[stage].text(), GPU_2003) for stage, old in zip(STAGES, published, strict=True)]
+    return f"{name} by {kind}", *cells, beside(TOTALS[name][number], total(found).text(), GPU_2003)
+
+
+def _sums(name: str) -> Iterator[Check]:
+    for number, kind in enumerate(MAPS):
+        whole, theirs = sum(getattr(TABLE_6_1[name], kind)), TOTALS[name][number]
+        what = f"{name} by {kind}: the published stages add up to the total"
+        yield Check(ARITHMETIC, what, theirs, round(whole, 1), abs(whole - theirs) < 0.05, SUMS)
+
+
+def _disturbed(check: Check) -> Check:
+    why = "not comparable: the machine was disturbed, as the same rays took longer by one map than by the other"
+    return replace(check, passed=None, why=why)
+
+
+def _claims(context: Context, name: str, found: Mapping[str, Timed], built: Mapping[str, Timed]) -> Iterator[Check]:
+    theirs = TABLE_6_1[name]
+    sort, fetch, back = (built[way].parts["build grid"].median for way in BUILDS)
+    what = f"{name}: stencil routing builds slower than the sort"
+    why = (
+        f"by routing with the photons read back, as published; where the vertex program fetches them it is {fetch:.3g} "
+        "s. The sort is a pass for every two steps, routing one draw of points"
+    )
+    yield Check(
+        CLAIM, what, f"{theirs.stencil[1]} to {theirs.sort[1]} s", f"{back:.3g} to {sort:.3g} s", back > sort, why
+    )
+    estimate = [found[kind].parts["radiance estimate"].median for kind in MAPS]
+    share, printed = estimate[1] / max(estimate[0], 1e-9), theirs.stencil[3] / theirs.sort[3]
+    visits = context.keep(("visits", name), lambda: _visits(context, name))
+    what = f"{name}: stencil routing makes the estimate shorter, as a share of that by sort"
+    shorter = share <= printed * (1 + HALVES)
+    why = f"to {HALVES:.0%}: another device" if shorter else _why(visits)
+    yield Check(CLAIM, what, f"{printed:.2f} (derived)", f"{share:.2f}", shorter, why)
+
+
+def _visits(context: Context, name: str) -> dict[str, dict[str, int]]:
+    """Calls of the estimate's kernels in a picture, by map."""
+    found = {}
+    for kind in MAPS:
+        renderer, size = photon_cases.renderer_of(name, context.device, context.quick, photon_map=kind)
+        found[kind] = {state: int(each.sum()) for state, each in calls(renderer, size).items()}
+        renderer.release()
+    return found
+
+
+def _why(visits: Mapping[str, Mapping[str, int]]) -> str:
+    """Of an estimate that routing makes no shorter: what the search comes to by each map."""
+    sort, stencil = (sum(visits[kind].values()) for kind in MAPS)
+    cells, photons = (f"{visits['sort'][state]:,} and {visits['stencil'][state]:,}" for state in VISITS)
+    return (
+        f"the searches look into {cells} cells, and at {photons} photons, by sort and by routing: {stencil / sort:.3f} "
+        f"of the calls. {visits['sort']['cell'] / sort:.0%} are for cells, which both maps have alike, and only where "
+        "a cell has more than m^2 = 16 photons does routing keep fewer. Each of its photons is fetched from a "
+        "footprint and scaled, which here costs more than an entry of the list. Table 6.2 prints 193 instructions for "
+        "202, which is no half either"
+    )

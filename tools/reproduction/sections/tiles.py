@@ -1,0 +1,232 @@
+"""D 6.3.3: the radiance estimate as one quad, in tiles and under a mask: counts at the published size, times, and tiles
+of other sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from viewer.renderer.photon_map.photon_map import NEAREST_SHARE
+
+from .. import photon_cases, plots, timed
+from ..context import Context
+from ..grades import beside
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Part, Table
+from ..photon_cases import TILES, renderer_of
+from ..photon_counts import calls, gains
+from ..published.chapter6 import TABLE_6_1, TILES_GAIN
+from ..registry import section
+from ..timed import Timed
+from .table_6_1 import GPU_2003
+
+TILE = 16  # published
+EDGES = (1, 2, 4, 8, 16, 32, 64, 128)  # of tiles that are counted; of these are timed:
+TIMED_EDGES = (8, 16, 32, 64)
+SWEPT_PART = 4  # of the published width and height, where many tile sizes are timed
+RUNS = 3  # of these pictures, which take up to half a minute
+CLOSE = 0.25  # of a gain: photons, maximum radius and cameras are not published
+RADII = (0.5, 1.0, 2.0)  # times the maximum radius of this project
+SCENES = tuple(name for name, each in TABLE_6_1.items() if each.quad is not None)
+MASK = {mask: way for way, mask in TILES.items()}
+QUAD, IN_TILES, SINGLE = (MASK[mask] for mask in ("none", "tiles", "depth"))
+
+
+@section(
+    "tiles", paper="D 6.3.3", title="What the SIMD machine wastes, and what tiles and masks save", order=2, timed=True
+)
+def tiles(context: Context) -> Iterator[Part]:
+    """The estimate of pictures of the published size, a call a pass by counts; the sweep; and seconds."""
+    names = SCENES[:1] if context.quick else SCENES
+    counted = {name: context.keep(("counts", name, EDGES), lambda name=name: _counted(context, name)) for name in names}
+    rows, checks = [], []
+    for name, found in counted.items():
+        rows += _rows(name, found)
+        checks.append(_check(name, found))
+    yield Table(
+        "Section 6.3.3, by counts: one call of the estimate's kernel a pass",
+        ("radiance estimate", "gain", "tiles", "passes", "tiles drawn", "fragments, millions"),
+        rows,
+        "Gains are derived from the printed seconds; ours are fragments of one quad over those drawn, of the map by "
+        "sort"
+        + (", an eighth of the width and height with few photons" if context.quick else "")
+        + ". A fragment program of 2003 has no branches: a fragment costs the same whether its pixel is done or not. A "
+        "pixel takes as many passes as its rays look into cells and at photons. The mask of single pixels is the "
+        "computation mask that section 6.4.3 wishes for.",
+        checks,
+    )
+    swept = timed.keep(context, ("sweep", TIMED_EDGES), lambda: _sweep(context), RUNS, warm_up=False)
+    yield Figure(
+        "Tiles of other sizes",
+        svg=_plot(counted, swept),
+        note="Lines: fragments of one quad over those drawn, at the published size; smaller tiles never draw more. "
+        f"Points: seconds of one quad over those in tiles, GLASS BALL, 1 / {SWEPT_PART} of the published width and "
+        "height, where each tile is a draw and a query of its own.",
+        alt="two falling curves of gains over the edge of a tile, and measured gains that rise and fall",
+    )
+    yield _best(swept)
+    yield from _seconds(context)
+    same = context.keep("bits", lambda: _same_bits(context))
+    what = "One quad, tiles and masks give the same picture, bit for bit"
+    yield Check(OWN, what, True, same, same, "pictures differ")
+    low, high = (round(104 / 52.4, 1), round(102 / 14.9, 1))
+    yield Check(
+        ARITHMETIC,
+        "Tiles gain a factor of two to ten (6.4.3)",
+        "{} to {}".format(*TILES_GAIN),
+        f"{low} to {high} by the printed seconds",
+        high >= TILES_GAIN[1] - 1,
+        "the two published scenes do not show the ten",
+    )
+    ours = [found["gains"][str(TILE)] for found in counted.values()]
+    yield Conclusion(
+        "D 6.3.3, 6.4.3",
+        "Drawing the estimate in tiles of 16 x 16 gains a factor of two to ten.",
+        [TILES_GAIN[0] <= each <= TILES_GAIN[1] for each in ours],
+        f"{high} and {low} by the printed seconds; here {', '.join(f'{each:.2g}' for each in ours)} by counts, with as "
+        "many tiles",
+    )
+    singles = [found["gains"]["1"] for found in counted.values()]
+    yield Conclusion(
+        "D 6.4.3",
+        "A computation mask of single pixels would gain more than tiles.",
+        [single > each for single, each in zip(singles, ours, strict=True)],
+        f"here {', '.join(f'{each:.2g}' for each in singles)} over one quad by counts",
+    )
+
+
+# -- counts --------------------------------------------------------------------------------------------------------
+
+
+def _counted(context: Context, name: str) -> dict[str, Any]:
+    """Gains, and the same of tiles of 16 x 16 with other maximum radii."""
+    renderer, size = renderer_of(name, context.device, context.quick)
+    found = gains(sum(calls(renderer, size).values()), EDGES)  # type: ignore[arg-type]
+    found["radii"] = {}
+    low, high = np.asarray(renderer.scene.bounds(ground=False), float)
+    radius = NEAREST_SHARE * float(np.linalg.norm(high - low))  # where none is set
+    for times in RADII:
+        renderer.update(photon_radius=times * radius)
+        visits = sum(calls(renderer, (size[0] // 2, size[1] // 2)).values())
+        found["radii"][str(times)] = gains(visits, (TILE // 2,))["gains"][str(TILE // 2)]  # type: ignore[arg-type]
+    renderer.release()
+    return found
+
+
+def _rows(name: str, found: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    published, whole = TABLE_6_1[name], found["longest"]
+    yield f"{name}, {QUAD}", Cell(1, 1, True, "agrees: the measure"), 1, whole, whole, f"{found['quad'] / 1e6:,.0f}"
+    for way, edge in ((IN_TILES, str(TILE)), ("mask of single pixels", "1")):
+        passes, draws, fragments = found["tiles"][edge]
+        ours = f"{found['gains'][edge]:.3g}"
+        gain = _graded(published, found) if edge == str(TILE) else ours
+        number = -(-found["pixels"] // int(edge) ** 2) if edge != "1" else None
+        drawn = draws if edge != "1" else None
+        yield f"{name}, {way}", gain, number, passes, drawn, f"{fragments / 1e6:,.0f}"
+
+
+def _printed(published: Any) -> float:
+    return published.quad / published.sort[-1]
+
+
+def _graded(published: Any, found: Mapping[str, Any]) -> Cell:
+    theirs, ours = _printed(published), found["gains"][str(TILE)]
+    agrees = abs(ours / theirs - 1) <= CLOSE
+    return Cell(
+        f"{theirs:.2g}", f"{ours:.3g}", agrees, f"agrees to {CLOSE:.0%}" if agrees else f"differs: {_why(found)}"
+    )
+
+
+def _why(found: Mapping[str, Any]) -> str:
+    radii = ", ".join(f"{float(times):g} times ours {gain:.2g}" for times, gain in sorted(found["radii"].items()))
+    return (
+        f"the gain is that of the longest pixel, {found['longest']:,} passes here, over the mean, "
+        f"{found['mean']:,.0f}, and so follows what is not published: the maximum radius (at {radii}; in a picture of "
+        "half the edge, tiles of 8 x 8), photons, geometry and camera"
+    )
+
+
+def _check(name: str, found: Mapping[str, Any]) -> Check:
+    theirs, ours = _printed(TABLE_6_1[name]), found["gains"][str(TILE)]
+    close = abs(ours / theirs - 1) <= CLOSE
+    why = f"to {CLOSE:.0%}" if close else _why(found)
+    return Check(
+        CLAIM, f"{name}: gain of 16 x 16 tiles, by counts", f"{theirs:.2g} (derived)", f"{ours:.3g}", close, why
+    )
+
+
+# -- times ---------------------------------------------------------------------------------------------------------
+
+
+def _seconds(context: Context) -> Iterator[Part]:
+    name = SCENES[0]
+    ways = {way: {"mask": mask} for way, mask in TILES.items()}
+    found = timed.keep(
+        context,
+        ("masks", name),
+        lambda: photon_cases.masks(name, context.device, context.quick, 1, ways),
+        RUNS,
+        warm_up=False,
+    )
+    old = {QUAD: TABLE_6_1[name].quad, IN_TILES: TABLE_6_1[name].sort[-1]}
+    rows: list[tuple[Any, ...]] = []
+    for way in TILES:
+        seconds, quad = found[way].parts["seconds"], found[QUAD].parts["seconds"]
+        shown = seconds.text() if way not in old else beside(old[way], seconds.text(), GPU_2003)
+        gain = f"{quad.median / seconds.median:.3g}"
+        passes, drawn = (int(found[way].parts[part].median) for part in ("passes", "tiles"))
+        rows.append((f"{name}, {way}", shown, gain, passes, drawn or None))
+    yield Table(
+        "Section 6.3.3, by the clock",
+        ("radiance estimate and rays", "seconds", "gain", "passes", "tiles drawn"),
+        rows,
+        "The published size, nothing fused; a pass makes as many calls of a loop as its rays need, and the search "
+        "alternates between cells and photons. One quad and its finished pixels: here a fragment whose pixel is done "
+        "looks at its state and ends, which the hardware of 2003 could not, so that by the clock a quad loses less.",
+    )
+
+
+def _sweep(context: Context) -> timed.Cases:
+    ways: dict[str, dict[str, Any]] = {QUAD: {"mask": "none"}}
+    ways |= {str(edge): {"mask": "tiles", "tile": edge} for edge in TIMED_EDGES}
+    return photon_cases.masks(SCENES[0], context.device, context.quick, SWEPT_PART, ways)
+
+
+def _measured(swept: Mapping[str, Timed]) -> list[float]:
+    quad = swept[QUAD].parts["seconds"].median
+    return [quad / max(swept[str(edge)].parts["seconds"].median, 1e-9) for edge in TIMED_EDGES]
+
+
+def _best(swept: Mapping[str, Timed]) -> Check:
+    each = _measured(swept)
+    best = TIMED_EDGES[each.index(max(each))]
+    text = ", ".join(f"{edge}: {gain:.2g}" for edge, gain in zip(TIMED_EDGES, each, strict=True))
+    why = "by the clock, each tile a draw and a query. Smaller tiles draw fewer fragments, but more tiles; a processor "
+    why += "pays more for a draw than a graphics card does"
+    return Check(CLAIM, "GLASS BALL: the best edge of a tile", TILE, f"{best} (gains {text})", best == TILE, why)
+
+
+def _plot(counted: Mapping[str, Any], swept: Mapping[str, Timed]) -> str:
+    figure, axes = plots.figure(6.4, 3.0)
+    for color, (name, found) in zip(plots.COLORS, counted.items(), strict=False):
+        axes.plot(EDGES, [found["gains"][str(edge)] for edge in EDGES], "-", color=color, label=f"{name}, fragments")
+        theirs = _printed(TABLE_6_1[name])
+        axes.plot([TILE], [theirs], "x", color=color, label=f"{name}, published seconds")
+    axes.plot(TIMED_EDGES, _measured(swept), "o", color=plots.COLORS[2], label="GLASS BALL, our seconds")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(EDGES, [str(edge) for edge in EDGES])
+    axes.set_xlabel("edge of a tile, pixels")
+    axes.set_ylabel("gain over one quad")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    return plots.svg(figure)
+
+
+def _same_bits(context: Context) -> bool:
+    found = []
+    for mask in (*TILES.values(), "stencil"):
+        renderer, _ = renderer_of(SCENES[0], context.device, True, mask=mask)
+        found.append(renderer.render((24, 18), spp=1).linear.tobytes())
+        renderer.release()
+    return len(set(found)) == 1
