@@ -95,8 +95,8 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
         "All of ours read one structure, the thesis's: two levels by escape indices, boxes halved, a triangle in a "
         "leaf, rays tested by Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the thesis's "
         "goes over a scene graph. Emulation: the kernels in NumPy with compiled intersection, one after the other. "
-        f"OpenCL: the four kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; beside it "
-        "stand fragment programs in one pass. The thesis's processor is not named."
+        f"OpenCL: the four kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; "
+        "beside it stand fragment programs in one pass. The thesis's processor is not named."
     )
     rows = [
         (
