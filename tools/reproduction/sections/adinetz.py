@@ -144,7 +144,7 @@ def _diagrams() -> Iterator[Part]:
         svg=draw_texture(),
         note="The chair: the grid of each of its first objects, and the blocks of 16 x 16 x 16 voxels that it takes of "
         "the texture, from the arrays of our grids. Published are contiguous regions of blocks; here a table of tiles "
-        "leads to any block, which costs a fetch more.",
+        "leads to any block, which costs a fetch more; flat tiles share one.",
         alt="objects' grids beside rows of blocks",
     )
     yield Figure(
