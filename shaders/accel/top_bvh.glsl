@@ -1,6 +1,7 @@
 // Traversal of a bounding volume hierarchy over instances, one per leaf; stackless, front to back by the octant of the
 // ray's direction, as in bvh_octants.glsl, so that its state fits beside an object's traversal. top_end, the capacity
-// of nodes, means no further node.
+// of nodes, means no further node. With count 0 in inner nodes, and the same links for all octants, the traversal is
+// depth first by escape indices, as in bvh_escape.glsl.
 #include "interface/top.glsl"
 #include "lib/direction.glsl"
 #include "lib/box.glsl"

@@ -22,8 +22,16 @@ class Rate:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-_WHITTED = {"program": "whitted", "accel": "two-level-grid"}
-_CLASSIC = {"program": "whitted"}
+# The papers' own structures and tests of a triangle: two levels of grids and four planes; two levels of hierarchies by
+# escape indices and Cramer's rule.
+_WHITTED = {"program": "whitted", "accel": "two-level-grid", "intersection": "planes", "plane_slack": 1.004}
+_CLASSIC = {
+    "program": "whitted",
+    "accel": "two-level-bvh",
+    "build": "midpoint",
+    "traversal": "escape",
+    "intersection": "moller-trumbore",
+}
 BEST = "CUDA"  # of the thesis's back ends
 RATES = (
     *(

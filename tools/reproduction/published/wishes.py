@@ -188,7 +188,7 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "Four rays at once (packets).",
         "I. Wald, P. Slusallek, C. Benthin, M. Wagner, Interactive Rendering with Coherent Ray Tracing, Computer "
         "Graphics Forum 20 (3), 2001; on graphics processors the warp does it (T. Aila, S. Laine, 2009, as above).",
-        "Not done.",
+        "Simulated: what packets of four fetch and test (section Classical ray tracing of six scenes).",
     ),
     (
         "A, D 5.3",

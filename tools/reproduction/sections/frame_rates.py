@@ -19,6 +19,7 @@ from ..published.chapter5 import TABLE_5_4
 from ..published.chapter6 import TABLE_6_1, TOTALS
 from ..published.frame_rates import RATES, Rate
 from ..registry import section
+from .thesis import model
 
 EDGE = 512  # pixels, where a paper gives no size
 GPU_2004 = "Radeon 9700 Pro"
@@ -108,10 +109,10 @@ def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> Iterator[di
         settings |= {name: value for name, value in PUBLISHED[rate.scene].items() if name not in ("size", "exposure")}
         if context.quick:
             settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
-    scene = context.scene(rate.scene)
+    scene, camera = model(context, rate.scene) if rate.paper == "T" else (context.scene(rate.scene), None)
     renderer = viewer.Renderer(scene, device=context.device, **settings)
-    if not scene.cameras:
-        renderer.update(camera=facing(scene))
+    if camera is not None or not scene.cameras:
+        renderer.update(camera=camera or facing(scene))
 
     def case() -> None:
         renderer.render(size, spp=1)

@@ -2,10 +2,10 @@
 for primary rays, intersection, and the shading of hits and of misses, level after level, with the rays of a level in
 one array.
 
-Traversal and intersection are those of `reproduction.simulators.walk` (a grid, float32). Textures are filtered
-bilinearly from the full image, where the machines take mip levels by ray cones; the environment is alike from all
-sides. Source of the shading: `viewer.scene.classic`, and shaders/shading/bsdf_classic.glsl, which this follows in
-float64.
+The structure is the thesis's, and intersection a compiled loop (`reproduction.simulators.whitted`, float32). Textures
+are filtered bilinearly from the full image, where the machines take mip levels by ray cones; the environment is alike
+from all sides. Source of the shading: `viewer.scene.classic`, and shaders/shading/bsdf_classic.glsl, which this follows
+in float64.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.simulators.rays import OFFSET, eye_rays
-from reproduction.simulators.walk import Space, walk
-from viewer.accel.grid.build import build
+from reproduction.simulators.whitted import loops
+from reproduction.simulators.whitted.model import Model, build, linear
+from viewer.base import jit
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import FAR, RAY
 from viewer.scene.camera import Camera
@@ -46,14 +47,21 @@ class Frame:
 class Emulation:
     """A scene of classic materials, ready to be traced.
 
-    environment : radiance from all sides. depth : surfaces of a path after the first at most.
+    environment : radiance from all sides. depth : surfaces of a path after the first at most. model : of the scene, if
+    made before.
     Raises ViewerError for materials that are not classic, are sheets, part channels or are lit.
     """
 
-    def __init__(self, scene: Scene, environment: tuple[float, float, float] = (1.0, 1.0, 1.0), depth: int = 4) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        environment: tuple[float, float, float] = (1.0, 1.0, 1.0),
+        depth: int = 4,
+        model: Model | None = None,
+    ) -> None:
         self.flat: Triangles = scene.flatten()
         self.corners = self.flat.corners()
-        self.space = Space.of(build(self.corners), self.corners)
+        self.model = build(scene) if model is None else model
         self.environment, self.depth = np.asarray(environment, np.float64), depth
         self.textures = scene.textures
         self._texels: dict[int, Array] = {}
@@ -77,11 +85,11 @@ class Emulation:
             if not len(rays):
                 break
             counts.append(len(rays))
-            _, state = walk(self.space, rays)
-            missed = state.triangle < 0
+            distance, triangle = self._intersect(rays)
+            missed = triangle < 0
             np.add.at(pixels, pixel[missed], weight[missed] * self.environment)
             hit = np.flatnonzero(~missed)
-            emitted, children = self._shade(rays[hit], state.triangle[hit], state.distance[hit])
+            emitted, children = self._shade(rays[hit], triangle[hit], distance[hit])
             np.add.at(pixels, pixel[hit], weight[hit] * emitted)
             if level == self.depth:
                 break
@@ -92,6 +100,13 @@ class Emulation:
             alive = weight.any(axis=1)
             rays, pixel, weight = rays[alive], pixel[alive], weight[alive]
         return Frame(pixels.reshape(height, width, 3).astype(np.float32), counts)
+
+    def _intersect(self, rays: NDArray) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        """The distances and triangles that rays (N,) RAY hit; -1 for none."""
+        found = np.empty(len(rays), np.float32), np.empty(len(rays), np.int32)
+        given = np.concatenate([rays["origin"], rays["direction"]], axis=1)
+        jit.run(loops.intersect, *self.model.structure, given, *found)
+        return found
 
     def _shade(self, rays: NDArray, triangle: NDArray, distance: NDArray) -> tuple[Array, list[tuple[NDArray, Array]]]:
         """What hits shine, (N, 3); and the reflected and the refracted rays with their weights (N, 3)."""
@@ -145,15 +160,9 @@ class Emulation:
 
     def _texel(self, number: int, uv: Array) -> Array:
         """(N, 4): bilinear, repeated or clamped; colours linear."""
-        from viewer.scene.texture import linear_from_srgb
-
         texture: Texture = self.textures[number]
         if number not in self._texels:
-            texels = texture.image.texels.astype(np.float64)
-            if texture.image.texels.dtype.kind == "u":
-                texels /= (1 << 8 * texture.image.texels.itemsize) - 1
-                texels[..., :3] = linear_from_srgb(texels[..., :3])
-            self._texels[number] = texels
+            self._texels[number] = linear(texture).astype(np.float64)
         texels = self._texels[number]
         size = np.array(texels.shape[1::-1])
         place = (uv @ texture.transform[:, :2].T + texture.transform[:, 2]) * size - 0.5

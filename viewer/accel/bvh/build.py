@@ -18,7 +18,7 @@ from viewer.accel.bvh.splits import CACHED, FAR_TEST, MOST_DEPTH, TEST, TRAVERSA
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 
-__all__ = ["MOST_DEPTH", "Bvh", "build", "build_boxes", "octant_links"]
+__all__ = ["MOST_DEPTH", "Bvh", "build", "build_boxes", "escape_links", "octant_links"]
 
 LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats
 METHODS = ("sah", "midpoint")
@@ -117,11 +117,14 @@ def build(corners: NDArray[np.float32], method: str = "sah", leaf: int = 4, prog
     return _build(loops.gather, (corners,), method == "midpoint", 1 if method == "midpoint" else leaf, progress, begin)
 
 
-def build_boxes(low: NDArray[np.float32], high: NDArray[np.float32], leaf: int = 1, often: bool = False) -> Bvh:
-    """The same over boxes, by SAH: the top structure of a scene of instances. `order` holds numbers of boxes.
+def build_boxes(
+    low: NDArray[np.float32], high: NDArray[np.float32], leaf: int = 1, often: bool = False, method: str = "sah"
+) -> Bvh:
+    """The same over boxes: the top structure of a scene of instances. `order` holds numbers of boxes.
 
     low, high : (T, 3) float32. Boxes that are not finite, or empty (low above high), are left out.
     leaf      : most boxes in a leaf, 1 to 255. often : loops are compiled for few boxes, too; the tree is the same.
+    method    : as of `build`.
 
     Raises ViewerError as `build` does.
     """
@@ -129,7 +132,7 @@ def build_boxes(low: NDArray[np.float32], high: NDArray[np.float32], leaf: int =
     if np.ndim(low) != 2 or np.shape(low)[1:] != (3,) or np.shape(high) != np.shape(low):
         raise ViewerError("bvh", f"boxes have shapes {np.shape(low)} and {np.shape(high)}, expected (T, 3) twice")
     pair = np.require(low, np.float32, ["C"]), np.require(high, np.float32, ["C"])
-    return _build(loops.gather_boxes, pair, False, leaf, None, begin, FEWEST if often else SMALL)
+    return _build(loops.gather_boxes, pair, method == "midpoint", leaf, None, begin, FEWEST if often else SMALL)
 
 
 def octant_links(bvh: Bvh, often: bool = False) -> NDArray[np.int32]:
@@ -141,6 +144,14 @@ def octant_links(bvh: Bvh, often: bool = False) -> NDArray[np.int32]:
     """
     links = np.empty((8, len(bvh.second), 2), np.int32)
     run(bvh_layout.octants, bvh.second, bvh.axis, links, small=len(bvh.second) <= 2 * (FEWEST if often else SMALL))
+    return links
+
+
+def escape_links(bvh: Bvh) -> NDArray[np.int32]:
+    """The same links of the traversal in depth-first order, whatever the direction."""
+    links = np.empty((8, len(bvh.second), 2), np.int32)
+    links[..., 0] = np.where(bvh.second < 0, bvh.escape, np.arange(1, len(bvh.second) + 1))
+    links[..., 1] = bvh.escape
     return links
 
 

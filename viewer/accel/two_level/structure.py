@@ -27,7 +27,7 @@ from viewer.accel.two_level.objects import (
     objects_of,
     world_boxes,
 )
-from viewer.accel.two_level.top import Changes, Top
+from viewer.accel.two_level.top import BY_AREA, Changes, Rule, Top
 from viewer.accel.two_level.top_by_time import top_over
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
@@ -82,8 +82,9 @@ class TwoLevel:
     stands: Scene | None = None
 
     @classmethod
-    def of(cls, scene: Scene, kind: str) -> TwoLevel:
-        """The instances of a scene under a top structure of that kind (`viewer.accel.two_level.top.TOPS`).
+    def of(cls, scene: Scene, kind: str, rule: Rule = BY_AREA) -> TwoLevel:
+        """The instances of a scene under a top structure of that kind (`viewer.accel.two_level.top.TOPS`), a hierarchy
+        by that rule.
 
         Raises ViewerError for a coordinate beyond the range of float32 ray tracing.
         """
@@ -98,7 +99,7 @@ class TwoLevel:
         table.data["material"] = np.where(objects.own, -1, material) if count else material
         low, high = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
         keys = len(scene.instances[moving[0]].motion) if moving else 1  # type: ignore[arg-type]
-        top = top_over(kind, count, len(moving), keys)
+        top = top_over(kind, count, len(moving), keys, rule)
         made = cls(objects, top, table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
         ray = Module("instances", ("object_ray",), "accel/object_ray.glsl", memories=(table,), uses=(RAY,))
         if moving:

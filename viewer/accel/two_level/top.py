@@ -7,6 +7,7 @@ Their memories have room for any arrangement of the instances, so that movement 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
+from viewer.accel.bvh.build import Bvh
 from viewer.accel.grid import boxes as grid_boxes
 from viewer.accel.grid import grid
 from viewer.accel.grid.build import Grid
@@ -40,12 +42,28 @@ NODE = Record(
     Field("low", "vec3", "scene units", "world"),
     Field("high", "vec3", "scene units", "world"),
     Field("first", "int", about="a leaf's instance; an inner node's second child, the first one follows it"),
-    Field("count", "int", about="1: a leaf; of an inner node -1, -2, -4: split along x, y, z"),
+    Field("count", "int", about="1: a leaf; of an inner node -1, -2, -4: split along x, y, z; 0: in depth-first order"),
     Field("missed_up", "ivec4", about="the next node after a miss or a leaf, for octants 0 to 3"),
     Field("missed_down", "ivec4", about="the same for octants 4 to 7, of directions down z"),
 )
 # Room for a grid's voxels, and for its list entries, per instance; and at least.
 ROOM_PER_INSTANCE, LEAST_ROOM = 16, 4096
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Of a hierarchy over instances: its build, one of `bvh_build.METHODS`, and whether rays go through it depth first
+    by escape indices, or front to back by their octant."""
+
+    build: str = "sah"
+    escape: bool = False
+
+    def links(self, built: Bvh, often: bool) -> NDArray[np.int32]:
+        """(8, N, 2): the next nodes after a hit and after a miss, for each octant."""
+        return bvh_build.escape_links(built) if self.escape else bvh_build.octant_links(built, often)
+
+
+BY_AREA = Rule()
 
 
 class Top(Protocol):
@@ -118,14 +136,15 @@ class TopTables:
 class TopBvh(TopTables):
     """The bounding volume hierarchy over up to ``count`` boxes, one instance per leaf."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, rule: Rule = BY_AREA) -> None:
+        self.rule = rule
         self.room = max(1, 2 * count - 1)
         self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype))
         super().__init__("bvh", BVH_TOP, (self.nodes,), {"top_root": ("int", 0), "top_end": ("int", self.room)})
 
     def build(self, low: Boxes, high: Boxes, moving: Moving | None = None) -> Changes:
         """See `Top`."""
-        built = bvh_build.build_boxes(low, high, leaf=1, often=self.often)
+        built = bvh_build.build_boxes(low, high, leaf=1, often=self.often, method=self.rule.build)
         statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
         self.built_with(statistics, top_root=0 if len(built.order) else self.room)
         if not len(built.order):
@@ -135,7 +154,9 @@ class TopBvh(TopTables):
         nodes["first"][leaf] = built.order[built.first[leaf]]
         for name in ("low", "high", "first", "count"):
             rows[name] = nodes[name]
-        missed = bvh_build.octant_links(built, self.often)[..., 1].T
+        if self.rule.escape:
+            rows["count"][~leaf] = 0
+        missed = self.rule.links(built, self.often)[..., 1].T
         missed = np.where(missed >= count, self.room, missed)
         rows["missed_up"], rows["missed_down"] = missed[:, :4], missed[:, 4:]
         return [(self.nodes, 0, count)]
@@ -145,7 +166,7 @@ class TopGrid(TopTables):
     """The uniform grid over up to ``count`` boxes: addresses of the voxels' lists, and from ``top_lists`` on the lists,
     in a single table, as textures are few."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, rule: Rule = BY_AREA) -> None:
         self.room = min(LIMIT // 2, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
         self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.room, grid.ENTRY.dtype))
         nothing = (0.0, 0.0, 0.0)
@@ -185,4 +206,4 @@ class TopGrid(TopTables):
         return built
 
 
-TOPS: dict[str, Callable[[int], Top]] = {"bvh": TopBvh, "grid": TopGrid}
+TOPS: dict[str, Callable[[int, Rule], Top]] = {"bvh": TopBvh, "grid": TopGrid}

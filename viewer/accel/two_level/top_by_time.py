@@ -14,7 +14,7 @@ from viewer.accel.bvh.keyed import keyed, merged, most_segments, with_margin
 from viewer.accel.bvh.tree import MOST_TEXELS, widened
 from viewer.accel.motion import MOTION, Moving
 from viewer.accel.quadrics import corners_of
-from viewer.accel.two_level.top import BVH_TOP, TOPS, Boxes, Changes, Top, TopTables
+from viewer.accel.two_level.top import BVH_TOP, BY_AREA, TOPS, Boxes, Changes, Rule, Top, TopTables
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 
@@ -44,7 +44,8 @@ class TopBvhByTime(TopTables):
     others a single one. Nodes lie in the table once for each octant, in a texel that has all of a step but
     the box."""
 
-    def __init__(self, count: int, moving: int, segments: int) -> None:
+    def __init__(self, count: int, moving: int, segments: int, rule: Rule = BY_AREA) -> None:
+        self.rule = rule
         self.room, self.segments = max(1, 2 * count - 1), segments
         self.nodes = Table("top_nodes", NODE, np.zeros(OCTANTS * self.room, NODE.dtype))
         rows = self.room + moving * (segments - 1)
@@ -63,14 +64,14 @@ class TopBvhByTime(TopTables):
         assert moving is not None
         low, high = low.copy(), high.copy()
         low[moving.numbers], high[moving.numbers] = moving.mean_boxes().swapaxes(0, 1)
-        built = bvh_build.build_boxes(low, high, leaf=1, often=self.often)
+        built = bvh_build.build_boxes(low, high, leaf=1, often=self.often, method=self.rule.build)
         statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
         self.built_with(statistics, top_root=0 if len(built.order) else self.room)
         if not len(built.order):
             return []
         count, leaf = len(built.low), built.second < 0
         rows = self.nodes.data[: OCTANTS * count].reshape(count, OCTANTS)
-        links = bvh_build.octant_links(built, self.often).swapaxes(0, 1)  # (N, 8, 2)
+        links = self.rule.links(built, self.often).swapaxes(0, 1)  # (N, 8, 2)
         rows["nearer"], rows["missed"] = np.moveaxis(np.where(links >= count, self.room, links), -1, 0)
         rows["instance"] = np.where(leaf, built.order[built.first], -1)[:, None]
         keys, boxes = self._boxes(keyed(built, corners_of(np.stack([low, high], axis=1)), moving))
@@ -93,7 +94,7 @@ class TopBvhByTime(TopTables):
         return np.where(moves, at, -1 - at), len(node)
 
 
-def top_over(kind: str, count: int, moving: int = 0, keys: int = 1) -> Top:
+def top_over(kind: str, count: int, moving: int = 0, keys: int = 1, rule: Rule = BY_AREA) -> Top:
     """The structure of a kind of `TOPS` over up to ``count`` boxes, of which ``moving`` move through ``keys`` keys:
     in a grid, and without room for more, those over all of them serve."""
     room = max(1, 2 * count - 1)
@@ -101,5 +102,5 @@ def top_over(kind: str, count: int, moving: int = 0, keys: int = 1) -> Top:
     if kind == "bvh" and most and OCTANTS * room <= MOST_TEXELS:
         segments = most_segments(keys - 1, room, most, MOST_TEXELS // SEGMENT.texels)
         if segments:
-            return TopBvhByTime(count, most, segments)
-    return TOPS[kind](count)
+            return TopBvhByTime(count, most, segments, rule)
+    return TOPS[kind](count, rule)

@@ -1,0 +1,154 @@
+"""Sections on the thesis and on Adinetz and Berezin: what they time, and what they show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reproduction import adinetz_drawings
+from reproduction import thesis_back_ends as ends
+from reproduction import thesis_drawings as drawings
+from reproduction.context import Context
+from reproduction.plane_tests import CONDITION, FILE, conditional
+from reproduction.published import frame_rates
+from reproduction.published.thesis import RATES, SECONDS
+from reproduction.sections import adinetz, thesis
+from reproduction.simulators import packets
+from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.whitted.model import SETTINGS, hierarchy
+from reproduction.simulators.whitted.opencl import NoOpenClError
+from reproduction.simulators.whitted.opencl import device as opencl_device
+
+import viewer
+from viewer.accel.structures import Recipe, Structure
+from viewer.accel.two_level.build import over_instances
+from viewer.scene import builtin
+from viewer.scene.scene import Scene
+
+
+def test_the_camera_goes_on() -> None:
+    """Each back end from where it was, about the scene's middle, at one distance."""
+    scene = builtin.build("sphere")
+    seen: dict[str, list] = {"one": [], "other": []}
+    draws = {name: lambda camera, size, name=name: seen[name].append(camera.origin) for name in seen}
+    cases = ends.going_around(draws, scene, scene.camera(), (8, 8), 1e-9)  # type: ignore[arg-type]
+    for _ in range(5):
+        for case in cases.values():
+            assert (case() or {})[ends.FRAME] > 0
+    assert len(seen["one"]) == len(seen["other"]) == 6 and seen["one"] == seen["other"]
+    flat = np.array(seen["one"][1:])[:, [0, 2]] - scene.bounds().mean(axis=0)[[0, 2]]
+    angle = np.unwrap(np.arctan2(flat[:, 0], flat[:, 1]))
+    assert np.allclose(np.diff(angle), ends.TURN) and np.ptp(np.linalg.norm(flat, axis=1)) < 1e-6
+
+
+def test_all_back_ends_of_the_protocol(device: object, tmp_path: Path) -> None:
+    context, scene = Context(tmp_path), ends.prepared(builtin.build("sphere"))
+    found = ends.compared(context, scene, scene.camera(), 4000)
+    wanted = set(ends.OURS)
+    try:
+        opencl_device()
+    except NoOpenClError:
+        wanted -= {"OpenCL"}
+        assert "pip install" in found["absent"]
+    assert set(found["differs"]) == wanted
+    assert max(found["differs"].values()) < 0.01 and abs(sum(found["rays"]) / 4000 - 1) < 0.1
+    with ends.frames(context, scene, scene.camera(), 8, 1e-9) as cases:
+        assert set(cases) == wanted and all((case() or {})[ends.FRAME] > 0 for case in cases.values())
+
+
+def test_no_cell_is_left_unexamined() -> None:
+    cells = [thesis._printed(*each) for name in RATES for each in zip(RATES[name], SECONDS[name], strict=True)]
+    assert all(cell.agrees for cell in cells) and len(cells) == 12
+    off = thesis._printed(9.5, 0.2)
+    assert off.agrees is False and "not examined" not in off.reason
+    assert thesis._cell(0.33, None).agrees is None and "OpenCL" in thesis._cell(0.33, None).reason
+
+
+def test_rates_are_of_the_papers_own_structures() -> None:
+    settings = {each.paper: each.settings for each in frame_rates.RATES}
+    assert settings["T"] == {"program": "whitted", **SETTINGS}
+    assert settings["A"].items() <= adinetz.SETTINGS.items() and len(settings["A"]) == 4
+
+
+# -- drawings ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_ray_leaves_out_what_is_below_a_missed_box() -> None:
+    own = drawings.small()
+    ray = np.float32([3.4, 0.3, -5.0, 0.0, 0.0, 1.0])
+    top, below = drawings.visited(own, ray)
+    assert top == sorted(top) and list(below) == [1]  # instance 1 stands at x = 3
+    (seen,) = below.values()
+    held = [int(own.numbers[own.links[node, 1]]) for node in seen if own.links[node, 2]]
+    assert 0 in held and 3 not in held and len(seen) < len(own.links) == 7
+    beside, none = drawings.visited(own, np.float32([30.0, 0.3, -5.0, 0.0, 0.0, 1.0]))
+    assert beside == [0] and not none
+
+
+def test_drawn_rays_are_those_of_the_formulas() -> None:
+    (start, reflected), (_, refracted) = drawings.directions(50.0)
+    assert np.allclose(reflected[:2], [np.sin(np.radians(50)), np.cos(np.radians(50))], atol=1e-6)
+    assert np.isclose(drawings.INDEX * refracted[0], np.sin(np.radians(50)), atol=1e-6) and refracted[1] < 0
+    assert np.abs(start).max() < 1e-3
+    _, (behind, onward) = drawings.directions(50.0, thickness=0.5)
+    assert np.allclose(behind, 0.5 * refracted, atol=1e-3) and np.allclose(onward[:2], [0.76604, -0.64279], atol=1e-4)
+    assert len(drawings.directions(41.0, inside=True)) == 2 and len(drawings.directions(42.0, inside=True)) == 1
+    assert drawings.kernels() == ["primary_rays", "intersector", "cube_map", "renderer"]
+
+
+def test_tiles_of_drawn_grids_are_in_no_other_s_place() -> None:
+    resolutions, blocks = adinetz_drawings.placed()
+    first = blocks.headers["table"]
+    assert np.array_equal(np.diff(first), [adinetz_drawings.tiles(each) for each in resolutions[:-1]])
+    for draw in (adinetz_drawings.draw_texture, adinetz_drawings.draw_loops, drawings.draw_structure):
+        assert draw().startswith("<svg") and "nan" not in draw()
+
+
+# -- Adinetz and Berezin -----------------------------------------------------------------------------------------------
+
+
+def test_packets_hit_what_single_rays_hit() -> None:
+    scene = builtin.build("chair")
+    structure = hierarchy(scene, scene.flatten())
+    eye = packets.blocks(eye_rays(scene.camera(), (32, 32)), 32, 32)
+    rays = adinetz._rows(eye)
+    rays[5, 6] = -1.0  # takes no part
+    one, four = (packets.traffic(structure, rays, size) for size in (1, 4))
+    assert np.array_equal(one.face, four.face) and np.array_equal(one.distance, four.distance)
+    assert one.face[5] == -1 and (one.face >= 0).mean() > 0.3 and one.rays == four.rays == 1023
+    # No packet fetches less than its ray that fetches most, nor more than all of its rays.
+    assert one.boxes / 4 < four.boxes < one.boxes and one.triangles / 4 < four.triangles <= one.triangles
+    same = packets.traffic(structure, np.repeat(rays[:1], 4, axis=0), 4)
+    assert same.boxes == packets.traffic(structure, rays[:1], 1).boxes
+
+
+def test_blocks_of_pixels() -> None:
+    assert packets.blocks(np.arange(16), 4, 4).tolist() == [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]
+
+
+def test_the_condition_changes_no_picture(device: object, tmp_path: Path) -> None:
+    found = adinetz.differ_by_test(Context(tmp_path), "Knife", 32)
+    assert found["planes"] == found[CONDITION] > found["planes, weights to 1"] and found["watertight"] == 0.0
+    with adinetz.tested(Context(tmp_path), "Knife", 8) as cases:
+        assert set(cases) == set(adinetz.TESTS)
+    with conditional():
+        held = [each.source for each in structure_of(builtin.build("knife")).modules()]
+    assert str(FILE) in held and "accel/triangle_planes.glsl" not in held
+
+
+def structure_of(scene: Scene) -> Structure:
+    return over_instances(scene, Recipe("two-level-grid", intersection="planes"))
+
+
+def test_what_moves_is_moved_in_every_frame(device: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[list[int]] = []
+    move = viewer.Renderer.move
+    monkeypatch.setattr(viewer.Renderer, "move", lambda self, each: moved.append(sorted(each)) or move(self, each))
+    with adinetz.pictures(Context(tmp_path), 16, (adinetz.MOVING, adinetz.MOVES)) as cases:
+        for _ in range(3):
+            cases[adinetz.MOVES]()
+            assert moved[-1] == [0, 1]
+        cases[adinetz.MOVING]()
+    assert len(moved) == 3
+    assert adinetz.SETTINGS["intersection"] == "planes" and adinetz.SETTINGS["plane_slack"] == 1.004

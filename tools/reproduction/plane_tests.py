@@ -1,0 +1,61 @@
+"""The tests of a triangle that A compares, timed in turns: by four planes with and without a condition around the
+sides, and by a watertight one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+import viewer
+from viewer.accel import triangles
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module
+
+from .context import Context
+
+FILE = Path(__file__).parent / "triangle_planes_conditional.glsl"
+CONDITION = "planes, with the condition"
+
+
+@contextmanager
+def conditional() -> Iterator[None]:
+    """Structures that are built meanwhile test their triangles by `FILE`."""
+    original = triangles.module
+
+    def made(*arguments: Any, **options: Any) -> Module:
+        return replace(original(*arguments, **options), source=str(FILE))
+
+    with patch.object(triangles, "module", made):
+        yield
+
+
+@contextmanager
+def by_test(
+    context: Context, scene: Scene, size: tuple[int, int], settings: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, viewer.Renderer]]:
+    """Renderers by name, each with its own settings; those named `CONDITION` by the conditional test. All have made a
+    first picture."""
+    made: dict[str, viewer.Renderer] = {}
+    for name, own in settings.items():
+        if name == CONDITION:
+            with conditional():
+                made[name] = viewer.Renderer(scene, device=context.device, **own)
+                made[name].render(size, spp=1)
+        else:
+            made[name] = viewer.Renderer(scene, device=context.device, **own)
+            made[name].render(size, spp=1)
+    yield made
+    for renderer in made.values():
+        renderer.release()
+
+
+def differing(one: NDArray[np.float32], other: NDArray[np.float32], by: float = 0.02) -> float:
+    """The share of pixels (H, W, 3) of two pictures that differ by more than that in a channel."""
+    return float((np.abs(one - other).max(axis=2) > by).mean())

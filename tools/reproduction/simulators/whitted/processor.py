@@ -1,0 +1,49 @@
+"""The thesis's CPU column: one thread that goes through every pixel's tree of rays depth first, compiled by numba.
+
+The thesis's own is a recursion over another scene graph. numba compiles the loops through `viewer.base.jit`, which the
+viewer's builders need as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduction.simulators.emulation import Frame
+from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.whitted import loops
+from reproduction.simulators.whitted.model import Model, build
+from viewer.base import jit
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+
+
+def wide(rays: NDArray) -> NDArray[np.float32]:
+    """RAY records (N,) as rows of the loops: of weight 1, all channels, level 0."""
+    made = np.ones((len(rays), loops.COLUMNS), np.float32)
+    made[:, :3], made[:, 3:6] = rays["origin"], rays["direction"]
+    made[:, loops.CHANNEL], made[:, loops.LEVEL] = -1.0, 0.0
+    return made
+
+
+class Processor:
+    """A scene of classic materials, ready to be traced; environment, depth as of `Emulation`. Raises ViewerError."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        environment: tuple[float, float, float] = (1.0, 1.0, 1.0),
+        depth: int = 4,
+        model: Model | None = None,
+    ) -> None:
+        self.model = build(scene) if model is None else model
+        self.environment, self.depth = np.asarray(environment, np.float32), depth
+        self._stack = np.empty((1 + loops.MOST_CHILDREN * (depth + 1), loops.COLUMNS), np.float32)
+
+    def render(self, camera: Camera, size: tuple[int, int]) -> Frame:
+        """A frame of one ray a pixel; its rays are counted together."""
+        width, height = size
+        eyes, pixels = wide(eye_rays(camera, size)), np.zeros((width * height, 3), np.float32)
+        arrays = (*self.model.structure, *self.model.surface, eyes, self.environment, self.depth)
+        rays = jit.run(loops.trace, *arrays, self._stack, pixels)
+        return Frame(pixels.reshape(height, width, 3), [int(rays)])

@@ -1,0 +1,205 @@
+"""Drawings for the thesis: its structure and its arrays, its vectors, its kernels, each from what the back ends run."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduction.simulators import whitted
+from reproduction.simulators.whitted import loops
+from reproduction.simulators.whitted.model import Model, build
+from viewer.scene.classic import ClassicMaterial
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+
+from .memory_layout import INK, SHADES, SOFT, document, label
+from .plots import figure, svg
+
+STEP, LEVEL, CELL = 58, 46, 22
+MET, LEAF, MISSED = SHADES[0], SHADES[1], "#ffffff"
+ANGLE = 50.0  # degrees of incidence
+INDEX = 1.5
+
+
+def small() -> Model:
+    """Three instances of four triangles."""
+    at = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    places = np.float32([[0, 0, 0], [1.1, 0.1, 0.2], [0.1, 1.2, 0.4], [1.3, 1.1, 0.6]])
+    mesh = Mesh((at[None] + places[:, None]).reshape(-1, 3), np.arange(12).reshape(4, 3), name="leaves")
+    maps = [np.eye(4) for _ in range(3)]
+    for number, each in enumerate(maps):
+        each[0, 3] = 3.0 * number
+    own = Material("plain", kind="classic", classic=ClassicMaterial())
+    return build(Scene([mesh], [Instance(0, each) for each in maps], [own], name="small"))
+
+
+def visited(model: Model, ray: NDArray[np.float32]) -> tuple[list[int], dict[int, list[int]]]:
+    """The top nodes that a ray (6,) is tested against, and by instance those of its object."""
+    top, below, node = [], {}, 0
+    inverse = [loops.inverted(each) for each in ray[3:]]
+    with np.errstate(all="ignore"):
+        while node < len(model.top_links):
+            top.append(node)
+            escape, instance = model.top_links[node]
+            met = loops.enters(model.top_boxes, node, *ray[:3], *inverse, loops.FAR)
+            node = node + 1 if met else int(escape)
+            if met and instance >= 0:
+                rows = model.instances[instance].reshape(3, 4)
+                local = rows[:, :3] @ (ray[:3] - rows[:, 3]), rows[:, :3] @ ray[3:]
+                own = [loops.inverted(each) for each in local[1]]
+                at, seen = int(model.roots[instance, 0]), []
+                while at < len(model.links):
+                    seen.append(at)
+                    met_too = loops.enters(model.boxes, at, *local[0], *own, loops.FAR)
+                    at = at + 1 if met_too and model.links[at, 2] == 0 else int(model.links[at, 0])
+                below[int(instance)] = seen
+    return top, below
+
+
+def draw_structure() -> str:
+    """Two levels in depth-first order: trees, their arrays, and the nodes that a ray is tested against."""
+    model = small()
+    ray = np.float32([3.4, 0.3, -5.0, 0.02, 0.01, 1.0])
+    ray[3:] /= np.linalg.norm(ray[3:])
+    top, below = visited(model, ray)
+    parts: list[str] = []
+    names = {k: f"instance {i}" for k, i in enumerate(model.top_links[:, 1].tolist()) if i >= 0}
+    width = _tree(parts, "over instances", model.top_links[:, 0], names, top, 14)
+    number = next(iter(below))
+    leaves = {
+        k: f"triangle {model.numbers[first]}" for k, (_, first, count) in enumerate(model.links.tolist()) if count
+    }
+    height = 46 + 3 * LEVEL + 3 * CELL
+    text = f"over triangles of the object; tested: those of instance {number}"
+    width = max(width, _tree(parts, text, model.links[:, 0], leaves, below[number], 24 + height))
+    return document(parts, width + 20, 2 * height + 30, "two levels by escape indices")
+
+
+def _tree(
+    parts: list[str], title: str, escape: NDArray[np.int32], leaves: dict[int, str], seen: list[int], top: float
+) -> float:
+    """A tree above its array; returns the drawing's width."""
+    count, ends, depths = len(escape), [], []
+    for node in range(count):
+        while ends and node >= ends[-1]:
+            ends.pop()
+        depths.append(len(ends))
+        if node not in leaves:
+            ends.append(int(escape[node]))
+    parts.append(label(12, top + 8, title, 12))
+
+    def place(node: int) -> tuple[float, float]:
+        return 60 + STEP * (node + 0.5), top + 30 + LEVEL * depths[node]
+
+    for node in range(count):
+        x, y = place(node)
+        if node not in leaves:
+            for child in (node + 1, int(escape[node + 1])):
+                cx, cy = place(child)
+                parts.append(f'<line x1="{x}" y1="{y}" x2="{cx}" y2="{cy}" stroke="{SOFT}"/>')
+    for node in range(count):
+        x, y = place(node)
+        shade = (LEAF if node in leaves else MET) if node in seen else MISSED
+        parts.append(f'<circle cx="{x}" cy="{y}" r="13" fill="{shade}" stroke="{INK}"/>')
+        parts.append(label(x, y + 4, str(node), 11, middle=True))
+    y = top + 46 + LEVEL * (max(depths) + 1) - LEVEL / 2
+    rows = ("node", [str(k) for k in range(count)]), ("escape", [str(each) for each in escape])
+    for name, cells in (*rows, ("leaf", [leaves.get(k, "").replace("instance", "inst.") for k in range(count)])):
+        parts.append(label(8, y + 15, name, 11, SOFT))
+        for k, text in enumerate(cells):
+            box = f'x="{60 + STEP * k}" y="{y}" width="{STEP}" height="{CELL}"'
+            parts.append(f'<rect {box} fill="#ffffff" stroke="{SOFT}" stroke-width="0.8"/>')
+            parts.append(label(60 + STEP * (k + 0.5), y + 15, text, 9.5 if name == "leaf" else 11, middle=True))
+        y += CELL
+    return 60 + STEP * count
+
+
+def directions(angle: float, inside: bool = False, **fields: Any) -> list[tuple[NDArray, NDArray]]:
+    """Origins and directions of the rays that leave a pane at the origin, met at so many degrees from its normal +y:
+    from the tracer's own shading. inside: from below."""
+    own = ClassicMaterial(
+        bias=0.2, scale=0.0, reflectivity=1.0, transmittance=1.0, indices=(INDEX, INDEX, INDEX), **fields
+    )
+    points = np.float32([[-9, 0, 9], [9, 0, 9], [0, 0, -9]])
+    material = Material("pane", kind="classic", classic=own)
+    model = build(Scene([Mesh(points, [[0, 1, 2]])], [Instance(0)], [material], name="pane"))
+    turn = math.radians(angle)
+    along = np.float32([math.sin(turn), math.cos(turn) if inside else -math.cos(turn), 0.0])
+    rays, children = np.zeros((1, loops.COLUMNS), np.float32), np.zeros((4, loops.COLUMNS), np.float32)
+    rays[0] = *(-along), *along, 1.0, 1.0, 1.0, -1.0, 0.0, 0.0
+    with np.errstate(all="ignore"):
+        made = loops.shade(*model.surface, rays, 0, np.float32(1.0), 0, children, 0, np.zeros((1, 3), np.float32), 0)
+    return [(each[:3].astype(np.float64), each[3:6].astype(np.float64)) for each in children[:made]]
+
+
+def draw_vectors() -> str:
+    """Reflection, refraction into and out of glass, total reflection, and a sheet of some thickness."""
+    critical = math.degrees(math.asin(1 / INDEX))
+    panels = {
+        f"into glass, {ANGLE:g}°": (ANGLE, False, {}),
+        "out of it, 30°": (30.0, True, {}),
+        f"beyond {critical:.1f}°": (ANGLE, True, {}),
+        "a sheet": (ANGLE, False, {"thickness": 0.5}),
+    }
+    drawing, axes = figure(9.0, 2.7, ncols=len(panels))
+    for axis, (title, (angle, inside, fields)) in zip(axes, panels.items(), strict=True):
+        turn = math.radians(angle)
+        start = np.array([-math.sin(turn), -math.cos(turn) if inside else math.cos(turn)])
+        low = -fields["thickness"] if fields else -1.2
+        axis.axhspan(low, 0, color="#dbe8f5")
+        axis.plot([0, 0], [-1.1, 1.1], color="#9aa4b0", linewidth=0.8, linestyle=":")
+        axis.annotate("", (0, 0), start, arrowprops={"arrowstyle": "->", "color": "#1d232b"})
+        for number, (origin, way) in enumerate(directions(angle, inside, **fields)):
+            color = ("#d1772e", "#3f8f4f")[number]
+            axis.annotate("", origin[:2] + way[:2], origin[:2], arrowprops={"arrowstyle": "->", "color": color})
+            if number and fields:
+                axis.plot([0, origin[0]], [0, origin[1]], color=color, linestyle="--", linewidth=1.0)
+        axis.set(xlim=(-1.2, 1.4), ylim=(-1.2, 1.2), aspect="equal", title=title, xticks=[], yticks=[])
+        axis.grid(False)
+    return svg(drawing)
+
+
+def kernels() -> list[str]:
+    """The names of the OpenCL program's kernels, in its order."""
+    source = (Path(whitted.__file__).parent / "tracer.cl").read_text(encoding="utf-8")
+    return re.findall(r"__kernel void (\w+)\(", source)
+
+
+def draw_kernels() -> str:
+    """Figure 6-16: the four kernels and the host's turn."""
+    primary, intersector, miss, hit = kernels()
+    places = {
+        primary: (20, 70),
+        intersector: (210, 70),
+        "host: sorts by hits": (400, 70),
+        miss: (610, 20),
+        hit: (610, 120),
+    }
+    parts = []
+    for name, (x, y) in places.items():
+        shade = SHADES[5] if name.startswith("host") else SHADES[0]
+        parts.append(f'<rect x="{x}" y="{y}" width="140" height="40" rx="5" fill="{shade}" stroke="{INK}"/>')
+        parts.append(label(x + 70, y + 25, name.replace("_", " "), 12, middle=True))
+    arrows = (
+        ((160, 90), (210, 90), "rays"),
+        ((350, 90), (400, 90), "hits"),
+        ((540, 80), (610, 40), "missed"),
+        ((540, 100), (610, 140), "hit"),
+        ((750, 40), (800, 40), "layer"),
+        ((750, 140), (800, 140), "layer"),
+    )
+    for (x0, y0), (x1, y1), text in arrows:
+        parts.append(f'<line x1="{x0}" y1="{y0}" x2="{x1}" y2="{y1}" stroke="{INK}" marker-end="url(#tip)"/>')
+        parts.append(label((x0 + x1) / 2, (y0 + y1) / 2 - 6, text, 10, SOFT, middle=True))
+    path = "M 680 160 L 680 185 L 280 185 L 280 112"
+    parts.append(f'<path d="{path}" fill="none" stroke="{INK}" marker-end="url(#tip)"/>')
+    parts.append(label(480, 180, "reflected and refracted rays: the next level", 10, SOFT, middle=True))
+    tip = '<marker id="tip" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
+    parts.insert(0, f'<defs>{tip}<path d="M0,0 L8,4 L0,8 z" fill="{INK}"/></marker></defs>')
+    return document(parts, 850, 200, "the four kernels")
