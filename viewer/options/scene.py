@@ -385,7 +385,7 @@ LIGHT = of_part(
         high=1e30,
         values=f"{', '.join(WORDS)}, blur=DEGREES with {LEAST_BLUR:g} to {MOST_BLUR:g}, or three numbers from 0 such "
         "as 1,1,1",
-        default_text="gradient for what stands in the studio, or in the open under a file's own lights; else environment",
+        default_text="gradient for what stands in the studio, or in the open under a file's lights; else environment",
         sampled=True,
         remote=True,
         added=True,
