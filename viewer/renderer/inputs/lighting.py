@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under
+from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
 from viewer.cameras.pinhole import constant_environment
 from viewer.formats.image.environment_maps import DARKNESS, environment_of
 from viewer.lighting.ambient import Ambient, ambient, in_world
@@ -155,7 +155,11 @@ def scene_lighting(
     backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, Beside) else 1.0)
     if backdrop == made.backdrop and (made is before or backdrop is None):
         return made
-    behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment, made.listed)
+    behind: list[Module] = []
+    if backdrop is not None and before is not None and _only_rotated(before, made) and backdrop == before.backdrop:
+        behind = rotated_modules(before._behind, made.environment)
+    elif backdrop is not None:
+        behind = backdrop_modules(backdrop, made.environment, made.listed)
     return replace(made, backdrop=backdrop, _behind=behind)
 
 
@@ -278,6 +282,10 @@ def _rotated(before: Environment, after: Environment) -> bool:
     """Whether it is the same picture at another rotation."""
     both = isinstance(before, ImageEnvironment) and isinstance(after, ImageEnvironment)
     return both and before.pixels is after.pixels  # type: ignore[union-attr]
+
+
+def _only_rotated(before: Lighting, after: Lighting) -> bool:
+    return after.listed is before.listed and _rotated(before.environment, after.environment)
 
 
 def _turn(module: Module, environment: Environment) -> Module:
