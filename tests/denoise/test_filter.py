@@ -218,6 +218,44 @@ def test_defined_pictures(wavelets: Wavelets, case: str) -> None:
     np.testing.assert_allclose(run(wavelets, film, features), film["sum"], rtol=1e-6, atol=1e-6)
 
 
+def test_no_pixel_of_an_even_wall_stands_out_of_the_filtered_noise(wavelets: Wavelets) -> None:
+    """However much the halves of its samples agree by chance: a squared difference is below a hundredth of the variance
+    in 8 % of the pixels."""
+    size = 96, 96
+    rng, features = np.random.default_rng(12), wall(size, samples=32)
+    parts = 1.0 + 0.4 * rng.standard_normal((2, *features.shape))
+    film = film_of(np.zeros((*features.shape, 3)), features, 32, rng)
+    film["sum"] = (8.0 * parts.sum(axis=0))[..., None]  # a mean of 0.5, of an albedo of 0.5
+    halves = Halves((8.0 * parts[0]).astype(np.float32), np.full(features.shape, 16, np.float32))
+    found = run(wavelets, film, features, halves)[8:-8, 8:-8, 0]
+    near = [np.roll(found, (y, x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1)]
+    apart = abs(found - np.median(near, axis=0))[1:-1, 1:-1]
+    # The noise has a standard deviation of 0.14, of which more than half stays in such a pixel.
+    assert (apart > 0.07).mean() < 2e-3
+
+
+def test_what_varies_by_more_than_noise_keeps_its_variance(wavelets: Wavelets) -> None:
+    """Sharp stripes, as a mirror shows them, with little noise beside a patch of much."""
+    rng, features = np.random.default_rng(13), wall(samples=32)
+    _, x = np.indices(features.shape)
+    light = np.where(x // 2 % 2 == 0, 0.2, 1.0)
+    parts = light + np.where(x < 6, 0.3, 0.01) * rng.standard_normal((2, *features.shape))
+    film = film_of(np.zeros((*features.shape, 3)), features, 32, rng)
+    film["sum"] = (8.0 * parts.sum(axis=0))[..., None]
+    halves = Halves((8.0 * parts[0]).astype(np.float32), np.full(features.shape, 16, np.float32))
+    found = run(wavelets, film, features, halves)[..., 0]
+    assert abs(found - 0.5 * light)[:, 12:].max() < 0.05
+
+
+@pytest.mark.parametrize("sample", [1e20, 1e30])
+def test_the_brightest_samples_of_halves_leave_no_broken_pixels(wavelets: Wavelets, sample: float) -> None:
+    rng, features = np.random.default_rng(3), wall(samples=32)
+    film = film_of(np.ones((*features.shape, 3)), features, 32, rng)
+    halves = Halves((film["sum"] @ LUMINANCE / 2).astype(np.float32), np.full(features.shape, 16, np.float32))
+    film["sum"][14, 20] = sample
+    assert np.isfinite(run(wavelets, film, features, halves)).all()
+
+
 @pytest.mark.parametrize("sample", [1e20, 1e30])
 def test_the_brightest_samples_that_a_film_takes_leave_no_broken_pixels(wavelets: Wavelets, sample: float) -> None:
     """NaN and infinite samples do not come into a film (`test_accumulate`); what is just below them stays in its place:

@@ -14,6 +14,7 @@ from viewer.scene.light import LUMINANCE
 NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, LEAST, SHORT = 60.0, 100.0, 0.1, 0.05, 3.0
 WHOLE, RANGE = 2.8, 9.0
 EDGE, NOISE = 0.04, 0.14
+STEADY, SQUARE, ALONE, OWN, GAIN = range(-4, 5, 2), 1.57, 1.25, 0.5, 2.0
 AXES = [(-1, 0), (1, 0), (0, -1), (0, 1)]
 BESIDE = [*AXES, (-1, -1), (1, 1)]
 
@@ -132,6 +133,24 @@ def variance_of(film: NDArray, halves: Halves | None, efficiency: float) -> NDAr
     return np.where((kept > 0) & (count == 2 * kept), apart**2 / 4, variance)
 
 
+def steady(guide: Guide, view: tuple[NDArray, ...], luminance: NDArray, variance: NDArray) -> NDArray:
+    """The variance of every pixel by those around, as of ``steady.glsl``."""
+    pixels = np.indices(luminance.shape)
+    last = luminance.shape[0] - 1, luminance.shape[1] - 1
+    total, deviation, first, second = (np.zeros(luminance.shape) for _ in range(4))
+    for dy in STEADY:
+        for dx in STEADY:
+            at, outside = moved_by((pixels[0], pixels[1]), (dx, dy), last)
+            weight = falling(unlike(guide, pick(guide, at), view, 2, (np.array(dx), np.array(dy)))) * ~outside
+            total, deviation = total + weight, deviation + weight * np.sqrt(variance[at])
+            first, second = first + weight * luminance[at], second + weight * luminance[at] ** 2
+    around = np.maximum(second / total - (first / total) ** 2, 0)
+    mean = SQUARE * (deviation / total) ** 2
+    share = np.minimum(ALONE * mean / np.maximum(around, 1e-30), 1) ** 2
+    made = (1 - share) * variance + share * GAIN * np.maximum(mean, OWN * variance)
+    return with_reflected(made, reflected_in(variance))
+
+
 def denoised(
     film: NDArray, features: NDArray, camera: Camera, halves: Halves | None = None, efficiency: float = 1.0
 ) -> NDArray:
@@ -147,6 +166,8 @@ def denoised(
     variance = with_reflected(np.where(hits > 0, variance, 0.0), safe @ LUMINANCE)
     bright, luminance = reflected_in(variance), light @ LUMINANCE
     guide, view = guide_of(features, camera), through(camera, features.shape[::-1])
+    if halves is not None:
+        variance = steady(guide, view, luminance, variance)
     height, width = count.shape
     last = height - 1, width - 1
 

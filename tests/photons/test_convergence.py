@@ -29,6 +29,7 @@ class Against:
             self.mean, self.stderr = (data[name].astype(float) @ LUMINANCE for name in ("mean", "stderr"))
         edges = json.loads((folder / f"{SCENES[scene]}.json").read_text())["integrator"]["max_depth"]
         options |= {"depth": edges - 1, "photon_bounces": edges - 2, "program": "photon", "machine": "singlepass"}
+        options["environment"] = "none"  # nothing is behind the references
         self.renderer = Renderer(viewer.load(str(folder / f"{scene}.glb")), **options)
 
     def errors(self, samples: int) -> tuple[NDArray, NDArray, float]:

@@ -154,6 +154,7 @@ def test_caustics_as_in_the_references(shared_refs: Path, name: str, share: floa
     renderer = Renderer(
         viewer.load(str(shared_refs / f"{name}.glb")),
         **SINGLE,
+        environment="none",
         depth=said["integrator"]["max_depth"] - 1,
         photon_bounces=12,
     )

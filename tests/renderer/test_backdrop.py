@@ -236,3 +236,19 @@ def test_a_film_of_another_background_is_not_gone_on_from(renderer: Renderer, tm
     renderer.update(background=COLOR)
     again = renderer.render(size=SIZE, spp=4, resume=str(tmp_path / "a.exr")).linear
     assert np.array_equal(again, renderer.render(size=SIZE, spp=4).linear)
+
+
+@pytest.mark.parametrize("background", [None, "blur=20"])
+def test_a_rotation_makes_no_table_anew(device: Any, background: Any) -> None:
+    """Of an image that its owner may write to; the picture is that of one who comes at that rotation."""
+    pixels = np.random.default_rng(4).uniform(0.1, 2.0, (8, 16, 3)).astype(np.float32)
+    given = {"device": device, "machine": "singlepass", "ground": "shadow", "background": background}
+    turned = Renderer(box(), environment=ImageEnvironment(pixels), **given)
+    before = [module.memories for module in turned.prepared.lighting._behind]
+    turned.update(environment_rotation=70.0)
+    after = [module.memories for module in turned.prepared.lighting._behind]
+    assert any(before)
+    for held, found in zip(before, after, strict=True):
+        assert all(one is other for one, other in zip(held, found, strict=True))
+    fresh = Renderer(box(), environment=ImageEnvironment(pixels), environment_rotation=70.0, **given)
+    assert turned.render((24, 16), 2).linear.tobytes() == fresh.render((24, 16), 2).linear.tobytes()

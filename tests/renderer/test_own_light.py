@@ -79,7 +79,7 @@ def test_irradiance_of_surfaces(both: bool) -> None:
 @pytest.mark.parametrize(
     ("lights", "name"),
     [
-        ([KEY, FILL, LOW], ""),
+        ([KEY, FILL, LOW], "none"),
         ([KEY], "studio"),  # its shade is black
         ([lamp((4.0, 4.0, 5.0), 1e-4), lamp((-4.0, -1.0, 6.0), 4e-5)], "studio"),  # too faint to see by
         ([lamp((0.0, 0.9, 0.9), 300.0), lamp((0.0, 0.0, 1.0), 300.0)], "studio"),  # its own lamps
@@ -89,7 +89,7 @@ def test_irradiance_of_surfaces(both: bool) -> None:
 )
 def test_what_an_object_has_beside_its_lights(lights: list[Light], name: str) -> None:
     found = environment_beside(ball(lights=lights))
-    assert (found.name if found is not None else "") == name
+    assert found is not None and found.name == name
 
 
 def test_the_brightest_lights_and_open_quadrics() -> None:
@@ -110,7 +110,8 @@ def test_lamps_within_an_object_are_none_of_its_lighting() -> None:
         ends.append(Instance(0, end))
     front = viewer.Camera((6.0, 4.0, 12.0), (0.0, 0.0, 0.0))
     wide = scene.with_parts(instances=[Instance(0), *ends], cameras=[front])
-    assert environment_beside(scene) is None
+    lit = environment_beside(scene)
+    assert lit is not None and lit.name == "none"
     found = environment_beside(wide)
     assert found is not None and found.name == "studio"
 
@@ -127,12 +128,12 @@ def test_the_studio_is_the_fill_to_the_scene_s_own_key() -> None:
     assert 0.12 < one.level < 0.25 * 100 / 6.55**2 / math.pi * 2**0.125  # it is 6.55 away, and met squarely at best
 
 
-@pytest.mark.parametrize(("metallic", "name"), [(0.0, ""), (1.0, "studio")])
+@pytest.mark.parametrize(("metallic", "name"), [(0.0, "none"), (1.0, "studio")])
 def test_metals_do_not_show_lamps(metallic: float, name: str) -> None:
     scene = ball(lights=[KEY, FILL, LOW])
     shiny = places.material(0.5, kind="principled", metallic=metallic)
     found = environment_beside(scene.with_parts(materials=[shiny]))
-    assert (found.name if found is not None else "") == name
+    assert found is not None and found.name == name
 
 
 def room(height: float, sides: str = "wens") -> list[Mesh]:
@@ -154,7 +155,7 @@ def of_meshes(meshes: list[Mesh], **parts: Any) -> Scene:
 
 
 def test_a_room_that_a_sun_lights_has_its_sky() -> None:
-    """Where the sun is, and as bright as it is; with any other lamp, and in the open, there is none."""
+    """Where the sun is, and as bright as it is, and so has a place in the open; with any other lamp there is none."""
     sun = Light("directional", "sun", direction=(-1.0, -1.0, 0.0), intensity=(9.0, 9.0, 9.0))
     eye = viewer.Camera((0.0, 1.5, 1.5), (0.0, 1.5, 0.0), fov=60.0)
     walled, open_ = (of_meshes(room(4.0, sides), lights=[sun], cameras=[eye]) for sides in ("wens", "w"))
@@ -162,10 +163,34 @@ def test_a_room_that_a_sun_lights_has_its_sky() -> None:
     assert found is not None and found.name == "sky" and found.sun == pytest.approx((45.0, 90.0))
     own = float(sunlight(math.radians(45)) @ (0.2126, 0.7152, 0.0722)) * SCALE
     assert found.level == pytest.approx(9.0 / own)
-    assert environment_beside(open_) is None
+    assert environment_beside(open_) == found
     assert environment_beside(walled.with_parts(lights=[sun, lamp((0, 3, 0), 20.0)])) is None
     lighting = prepare(walled).lighting
     assert lighting.environment.name == "sky" and "a sun outside" in lighting.notes[0]
+
+
+def test_a_gradient_stands_behind_a_place_in_the_open(device: Any) -> None:
+    """As bright as a white surface under the scene's own lights: nothing else changes, and darkness is left where it is
+    asked for."""
+    eye = viewer.Camera((0.0, 1.5, 9.0), (0.0, 1.5, 0.0), fov=60.0)
+    lamps = [lamp((0.0, 3.5, 6.0), 400.0), lamp((3.0, 3.0, 5.0), 200.0)]
+    place = of_meshes(room(2.0, "n"), lights=lamps, cameras=[eye])
+    renderer = Renderer(place, device=device, program="path", machine="singlepass")
+    lighting, beside = renderer.prepared.lighting, environment_beside(place)
+    assert beside is not None and beside.name == "none" and lighting.environment.flux == 0
+    assert lighting.backdrop is not None and lighting.backdrop.floor is None
+    assert "a gradient stands behind it" in lighting.notes[0]
+    behind = renderer.render((32, 32), 2).linear
+    four = environment_beside(place.with_parts(lights=[lamp(each.position, 4 * each.intensity[0]) for each in lamps]))
+    assert four is not None and four.tone == pytest.approx(4 * beside.tone)
+    renderer.update(environment="none")
+    dark = renderer.render((32, 32), 2).linear
+    seen = dark.any(axis=-1)
+    assert 0.05 < seen.mean() < 0.9 and (behind[~seen] > 0).all()
+    inner = seen & np.roll(seen, 1, 0) & np.roll(seen, -1, 0) & np.roll(seen, 1, 1) & np.roll(seen, -1, 1)
+    np.testing.assert_array_equal(behind[inner], dark[inner])
+    renderer.update(environment=None, background=(0.1, 0.2, 0.3))
+    assert renderer.prepared.lighting.backdrop.color == (0.1, 0.2, 0.3) and not renderer.prepared.lighting.notes
 
 
 def test_a_closed_room_keeps_to_its_lamp() -> None:
@@ -205,5 +230,6 @@ def test_moved_instances_are_measured_where_they_are() -> None:
     scene = ball()
     moved = scene.with_parts(instances=[Instance(0, away)], lights=[KEY, FILL, LOW])
     shifted = [replace(each, position=tuple(np.add(each.position, (10.0, 0.0, 0.0)))) for each in moved.lights]
-    assert environment_beside(moved.with_parts(lights=shifted)) is None
-    assert environment_beside(moved) is not None
+    for lights, name in ((shifted, "none"), (moved.lights, "studio")):
+        found = environment_beside(moved.with_parts(lights=lights))
+        assert found is not None and found.name == name

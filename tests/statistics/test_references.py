@@ -48,9 +48,9 @@ def compared(folder: Path, name: str, samples: int) -> Pair:
     said = json.loads((folder / f"{name}.json").read_text())
     scene, depth = said["scene"], said["integrator"]["max_depth"] - 1  # Mitsuba counts edges
     height, width = data["mean"].shape[:2]
-    renderer = Renderer(
-        viewer.load(str(folder / f"{scene}.glb")), machine="singlepass", sampler="independent", depth=depth, seed=7
-    )
+    scene = viewer.load(str(folder / f"{scene}.glb"))
+    given = {"machine": "singlepass", "environment": "none"}  # nothing is behind the references
+    renderer = Renderer(scene, **given, sampler="independent", depth=depth, seed=7)
     picture = renderer.render((width, height), spp=samples)
     renderer.release()
     assert picture.film is not None and np.isfinite(picture.linear).all() and (picture.linear >= 0).all()
@@ -194,7 +194,8 @@ def test_the_estimated_error_is_the_measured_one(device, shared_refs: Path, scen
         square = np.mean((picture.linear.astype(np.float64) @ LUMINANCE - truth) ** 2 - noise**2)
         return float(np.sqrt(square) / truth.mean())
 
-    renderer = Renderer(viewer.load(str(shared_refs / f"{scene}.glb")), machine="singlepass", depth=depth)
+    given = {"machine": "singlepass", "environment": "none", "depth": depth}
+    renderer = Renderer(viewer.load(str(shared_refs / f"{scene}.glb")), **given)
     for samples in (8, 16, 32, 64):
         picture = renderer.render(truth.shape[::-1], spp=samples)
         assert picture.film is not None

@@ -15,17 +15,21 @@ from viewer.scene.light import Light
 from viewer.viewport.viewport import Viewport
 
 
-def test_the_sky_comes_and_goes_with_the_scene(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seen from below a floor that is lit from above; from above it stands in its own light."""
+@pytest.mark.parametrize("background", [None, (0.2, 0.3, 0.4)])
+def test_the_sky_comes_and_goes_with_the_scene(
+    opened: Any, monkeypatch: pytest.MonkeyPatch, background: tuple[float, float, float] | None
+) -> None:
+    """Seen from below a floor that is lit from above; from above it stands in its own light. What is behind it does not
+    count."""
     scenes = {}
     for name, height in (("below", -4.0), ("above", 4.0)):
         scenes[name] = viewer.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name=name)
         scenes[name].lights = [Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
-        scenes[name].cameras = [Camera((0, height, 0), (0, 0, 0), (0, 0, -1))]
+        scenes[name].cameras = [Camera((0, 2 * height, 0), (0, 0, 0), (0, 0, -1))]
     monkeypatch.setattr("viewer.formats.named.load", lambda name, *_, **__: scenes[name])
     said, say = list[str](), Viewport.say  # notes go after some seconds
     monkeypatch.setattr(Viewport, "say", lambda view, text, error=False: (said.append(text), say(view, text, error)))
-    hands = opened("below", size=(120, 90), program="path", machine="singlepass")
+    hands = opened("below", size=(120, 90), program="path", machine="singlepass", background=background)
     app = hands.app
     hands.until(lambda: any("own lights show nothing" in line for line in said), "the note")
     hands.until(lambda: app.view.environment.name == "sky", "the sky")

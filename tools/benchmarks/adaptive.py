@@ -56,7 +56,7 @@ def run(options: Options) -> Result:
             continue
         say(name)
         seeds, stops = (2, 1) if options.quick else (seeds, stops)
-        renderer = viewer.Renderer(scene, device=device, machine="singlepass", depth=depth)
+        renderer = viewer.Renderer(scene, device=device, machine="singlepass", depth=depth, environment="none")
         found = [_series(renderer, size, seed, samples) for seed in range(seeds)]
         pictures, told = np.array([pair[0] for pair in found]), np.array([pair[1] for pair in found])
         errors = measured(pictures)

@@ -59,7 +59,7 @@ def measure(device: Device, quick: bool) -> dict[str, Any]:
         reference, scene, depth = reference_picture(picture)
         out[name] = {"reference": picture, "size": reference.size, "floor": reference.floor(EDGE), "renderers": {}}
         for title, choices in RENDERERS.items():
-            renderer = Renderer(scene, device=device, depth=depth, machine="multipass", **choices)
+            renderer = Renderer(scene, device=device, depth=depth, machine="multipass", environment="none", **choices)
             renderer.render(reference.size, spp=1)
             climbs = []
             for seed in range(1 if quick else SEEDS):

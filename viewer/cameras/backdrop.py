@@ -3,7 +3,8 @@ and mirror images alone. Neither lights anything: they act on camera rays, and o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from viewer.cameras.blur import blurred
 from viewer.cameras.floor_light import floor_light
 from viewer.lighting.lights import LightList
 from viewer.options.camera_values import blur_of
-from viewer.scene.environment import ConstantEnvironment, Environment
+from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
@@ -28,6 +29,8 @@ LOW, HIGH = (0.75, 0.76, 0.78), (0.12, 0.13, 0.15)
 POINTS, POINTS_OF_TEXTURES = 16, 4
 REACH = 0.6  # of the model's height: what the floor mirrors fades up to here
 GAP = 1e-4  # of the model's largest edge, between its lowest point and the floor
+
+TURNS = "background_turn", "floor_turn"  # uniforms of an image's rotation
 
 TEXEL = Record("BackgroundTexel", Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"))
 
@@ -121,6 +124,15 @@ def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: Light
             ),
         ]
     return found
+
+
+def rotated_modules(modules: Sequence[Module], environment: Environment) -> list[Module]:
+    """Those of `backdrop_modules` before the same image at another rotation: their tables are shared."""
+    if not isinstance(environment, ImageEnvironment):
+        return list(modules)
+    turn = "vec2", tuple(map(float, environment.turn))
+    uniforms = ({name: turn if name in TURNS else value for name, value in each.uniforms.items()} for each in modules)
+    return [replace(each, uniforms=own) for each, own in zip(modules, uniforms, strict=True)]
 
 
 def _background(backdrop: Backdrop, environment: Environment) -> Module:

@@ -172,17 +172,14 @@ def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     lighting = renderer.prepared.lighting
     if not lighting.listed.lit or lighting.environment.flux or not renderer.progressive:
         return []
-    from viewer.renderer.sampling.darkness import FILLED, black
+    from viewer.renderer.sampling.darkness import FILLED, black, scene_seen
 
     scale = min(1.0, GLANCE / max(size))
     width, height = (max(1, round(side * scale)) for side in size)
-    background = renderer.settings.background
+    linear, seen = renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear, None
     if lighting.backdrop is not None:
-        renderer.update(background="transparent")
-    found = black(renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear)
-    if lighting.backdrop is not None:
-        renderer.update(background=background)
-    if not found:
+        seen = scene_seen(renderer.coarse_hits(renderer.camera, (width, height)))
+    if not black(linear, seen):
         return []
     renderer.update(environment="sky")
     return [FILLED]

@@ -32,6 +32,7 @@ FEW, LEAST_DEVIATIONS = 4, 1.0
 PASSES: Declared = {
     "lit": ({"film": FILM, "features": FEATURES}, LIT),
     "lit_by_halves": ({"film": FILM, "features": FEATURES, "half": HALF}, LIT),
+    "steady": ({"lit": LIT}, LIT),
     "pool": ({"lit": LIT}, POOLED),
     "pool_single": ({"lit": LIT}, POOLED),
     "wavelet": ({"pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
@@ -89,6 +90,8 @@ class Wavelets:
         else:
             own["half"] = half
             self._passes.draw("lit_by_halves", own, lit, view.features, **view.uniforms, told=told)
+            rough, lit = lit, self._streams.get("steady", LIT, film.size)
+            self._passes.draw("steady", {"lit": rough, **view.streams}, lit, view.features, **view.uniforms)
         return lit
 
     def filter(self, lit: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:

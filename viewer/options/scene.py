@@ -338,7 +338,7 @@ LIGHT = of_part(
         high=1e30,
         values="none, sky, studio, the name of a file or folder, or three numbers from 0 such as 1,1,1",
         default_text="where the scene has neither emission nor lights studio for a single object, else sky; beside "
-        "lights that leave it dark the studio, beside a sun outside a room the sky; else none",
+        "lights that leave it dark the studio, beside a sun alone the sky; else none",
         sampled=True,
         remote=True,
         words=("none", "sky", "studio"),
@@ -385,7 +385,7 @@ LIGHT = of_part(
         high=1e30,
         values=f"{', '.join(WORDS)}, blur=DEGREES with {LEAST_BLUR:g} to {MOST_BLUR:g}, or three numbers from 0 such "
         "as 1,1,1",
-        default_text="gradient for what stands in the studio; else environment",
+        default_text="gradient for what stands in the studio, or in the open under a file's lights; else environment",
         sampled=True,
         remote=True,
         added=True,

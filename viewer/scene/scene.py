@@ -64,7 +64,8 @@ class Scene:
     variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
     variant: str | None = None  # the current one
     framed: bool = field(default=False, metadata={"added": True})  # by the default view, whatever cameras it has
-    # Whether light may stand beside its own where that leaves much dark: of files, whose lights nobody here has set.
+    # Whether light may stand beside its own where that leaves much dark, and a backdrop where nothing is around: of
+    # files, whose lights nobody here has set.
     fills: bool = field(default=False, metadata={"added": True})
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
     _all: tuple[list[Animation], Animation] | None = field(default=None, init=False, repr=False, compare=False)

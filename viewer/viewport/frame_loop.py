@@ -8,7 +8,7 @@ import time
 from viewer.base.errors import ViewerError
 from viewer.base.memory import give_back
 from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
-from viewer.renderer.sampling.darkness import black
+from viewer.renderer.sampling.darkness import black, scene_seen
 from viewer.renderer.session.trials import BackgroundTrials
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.display.auto_exposure import AutoExposure
@@ -159,5 +159,10 @@ class FrameLoop:
             return
         settings, lighting = self.context.scene_loader.requested, renderer.prepared.lighting
         lit = lighting.listed.lit and not lighting.environment.flux
-        if (settings.environment, settings.sun) == (None, None) and lit and black(self.canvas.linear()):
+        if (settings.environment, settings.sun) != (None, None) or not lit:
+            return
+        linear, seen = self.canvas.linear(), None
+        if lighting.backdrop is not None:
+            seen = scene_seen(renderer.coarse_hits(renderer.camera, (linear.shape[1], linear.shape[0])))
+        if black(linear, seen):
             self.context.scene_loader.fill()

@@ -36,6 +36,7 @@ SETTINGS: dict[str, Any] = {
     "depth": 4,
     "intersection": "planes",
     "plane_slack": PUBLISHED_SLACK,
+    "environment": "none",  # the published scenes have one light
 }
 SHOWN = {**SETTINGS, "environment": "sky"}
 FRAME = 0.04  # seconds between two frames of what moves

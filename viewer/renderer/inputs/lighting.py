@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under
+from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
 from viewer.cameras.lens import constant_environment
-from viewer.formats.image.environment_maps import environment_of
+from viewer.formats.image.environment_maps import DARKNESS, environment_of
 from viewer.lighting.ambient import Ambient, ambient, in_world
 from viewer.lighting.each_light import each_light, turned
 from viewer.lighting.environment import environment as environment_module
@@ -35,6 +35,7 @@ BESIDE = {
     "studio": "the scene's own lights leave much of it dark: it has the studio's fill beside them (--environment none "
     "for their light alone)",
     "sky": "the scene's own lights are a sun outside: it has the sky beside it (--environment none for the sun alone)",
+    "none": "nothing is around the scene: a gradient stands behind it (--environment none for darkness)",
 }
 
 
@@ -134,7 +135,8 @@ def scene_lighting(
     scene: Scene, settings: Settings, before: Lighting | None = None, changes: SceneChanges | None = None
 ) -> Lighting:
     """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``, and its backdrop by
-    ``background`` and ``ground``; in the studio, without a ground plane, a gradient and a floor of shadows by default.
+    ``background`` and ``ground``; in the studio, without a ground plane, a gradient and a floor of shadows by default;
+    in the open under lights of its own a gradient.
 
     before  : of an earlier scene, from which ``changes`` lead here: equal parts are shared.
     Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
@@ -143,16 +145,21 @@ def scene_lighting(
     floor: Floor | None = None
     in_studio = made.environment.name == "studio" and scene.ground is None
     ground = SHADOW if settings.ground is None and in_studio else settings.ground
-    background = GRADIENT if settings.background is None and in_studio else settings.background
+    meant = made.requested.meant
+    before_gradient = in_studio or (isinstance(meant, Beside) and meant.name == "none")
+    background = GRADIENT if settings.background is None and before_gradient else settings.background
     if ground == SHADOW and scene.ground is None:
         held = before.backdrop if before is not None and changes is not None and not changes.geometry else None
         floor = held.floor if held is not None else None  # it stays where it is while the model moves
         floor = floor or floor_under(scene.motion_bounds())
-    meant = made.requested.meant
     backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, Beside) else 1.0)
     if backdrop == made.backdrop and (made is before or backdrop is None):
         return made
-    behind = [] if backdrop is None else backdrop_modules(backdrop, made.environment, made.listed)
+    behind: list[Module] = []
+    if backdrop is not None and before is not None and _only_rotated(before, made) and backdrop == before.backdrop:
+        behind = rotated_modules(before._behind, made.environment)
+    elif backdrop is not None:
+        behind = backdrop_modules(backdrop, made.environment, made.listed)
     return replace(made, backdrop=backdrop, _behind=behind)
 
 
@@ -248,7 +255,8 @@ def _environment(
         and before.requested[2:] == (sun, grounded, meant)
     )
     if isinstance(meant, Beside) and (before is None or not same):
-        return _beside(meant, grounded).rotated(rotation), [BESIDE[meant.name]]
+        remarks = [BESIDE[meant.name]] if meant.name != "none" or settings.background is None else []
+        return _beside(meant, grounded, rotation), remarks
     if before is None or not same:
         return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True], grounded)
     old = before.environment
@@ -258,10 +266,12 @@ def _environment(
     return old, before.remarks
 
 
-def _beside(meant: Beside, grounded: bool) -> ImageEnvironment:
+def _beside(meant: Beside, grounded: bool, rotation: float) -> Environment:
+    if meant.name == "none":
+        return DARKNESS
     if meant.name == "studio":
-        return studio(cove=grounded, level=meant.level)
-    return sky(sun=meant.sun or SUN, disc=False, level=meant.level)
+        return studio(cove=grounded, level=meant.level).rotated(rotation)
+    return sky(sun=meant.sun or SUN, disc=False, level=meant.level).rotated(rotation)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -272,6 +282,10 @@ def _rotated(before: Environment, after: Environment) -> bool:
     """Whether it is the same picture at another rotation."""
     both = isinstance(before, ImageEnvironment) and isinstance(after, ImageEnvironment)
     return both and before.pixels is after.pixels  # type: ignore[union-attr]
+
+
+def _only_rotated(before: Lighting, after: Lighting) -> bool:
+    return after.listed is before.listed and _rotated(before.environment, after.environment)
 
 
 def _turn(module: Module, environment: Environment) -> Module:

@@ -42,8 +42,9 @@ RISE = math.sin(math.radians(10.0))
 
 class Beside(NamedTuple):
     """An environment beside a scene's own lights: the ``studio``, or the ``sky`` of a sun at elevation and azimuth,
-    degrees, which is one of these lights; with a factor on its light. tone : factor on the studio's gradient, which is
-    as bright beside surfaces lit by both as it is in the studio alone."""
+    degrees, which is one of these lights; with a factor on its light; or ``none``, of a scene in the open that lacks no
+    light, but a backdrop. tone : factor on the gradient, which is as bright beside surfaces lit by all of these as it
+    is in the studio alone."""
 
     name: str
     level: float
@@ -56,7 +57,8 @@ def environment_beside(scene: Scene) -> Beside | None:
 
     A single object, and a place in the open, needs the studio where much of the surface stays black, and a single
     object where its lights are faint or a key without a fill; those that are a part of the object, as of a lamp, do not
-    count. A room that only a sun lights needs the sky.
+    count. A room that only a sun lights needs the sky, and so does a place in the open. Nothing else is seen through
+    the openings of a room but darkness.
     """
     surface = surface_points(scene.meshes, scene.instances)
     if not len(surface.points):
@@ -65,8 +67,8 @@ def environment_beside(scene: Scene) -> Beside | None:
     eye = np.array(scene.camera().origin)
     lights = [light for light in scene.lights if max(light.intensity) > 0]
     alone = is_single_object(scene)
+    sunlit = bool(lights) and not len(emitting.corners) and all(each.kind == "directional" for each in lights)
     if not alone and _walled(surface, eye):
-        sunlit = bool(lights) and not len(emitting.corners) and all(each.kind == "directional" for each in lights)
         return _sky_of(lights) if sunlit else None
     if not alone and _roofed(surface, bounds):
         return None
@@ -78,9 +80,11 @@ def environment_beside(scene: Scene) -> Beside | None:
     if alone:
         outer = [each for each in lights if each.kind == "directional" or not _within(each.position, bounds)]
         around = irradiance(points, normals, outer, None)
-    if _shown(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _key_and_fill(around)):
-        return None
-    return _studio_beside(light)
+    if not (_shown(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _key_and_fill(around))):
+        return _studio_beside(light)
+    if sunlit and not alone:
+        return _sky_of(lights)
+    return Beside("none", 0.0, tone=min(float(np.quantile(light, KEY)) / IRRADIANCE, MOST_LEVEL))
 
 
 def _within(point: Sequence[float], bounds: Float) -> bool:

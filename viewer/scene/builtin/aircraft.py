@@ -120,6 +120,7 @@ def jet() -> Scene:
         ],
         lights=[Light("directional", "sun", direction=(-0.3, -0.8, -0.5), intensity=(3.4, 3.2, 2.8))],
         name="jet",
+        fills=True,
     )
 
 
@@ -194,4 +195,5 @@ def helicopter() -> Scene:
         ],
         lights=[Light("directional", "sun", direction=(-0.5, -0.8, -0.4), intensity=(3.3, 3.1, 2.7))],
         name="helicopter",
+        fills=True,
     )

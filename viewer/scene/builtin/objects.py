@@ -107,6 +107,7 @@ def chair() -> Scene:
         ],
         lights=[Light("directional", "distant light", direction=(0.6, -0.8, -0.32), intensity=(3.2, 3.0, 2.7))],
         name="chair",
+        fills=True,
     )
 
 

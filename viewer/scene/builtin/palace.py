@@ -63,6 +63,7 @@ def palace() -> Scene:
         ],
         lights=[Light("directional", "sun", direction=(-0.62, -0.62, -0.5), intensity=(3.4, 3.1, 2.5))],
         name="palace",
+        fills=True,
     )
 
 
