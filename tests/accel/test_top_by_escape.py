@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_moving import LAYERS, assert_same
 
-from viewer.accel.structures import Recipe
+from viewer.accel.structures import StructureOptions
 from viewer.accel.two_level.build import over_instances
 
 ESCAPE = ("two-level-bvh", "auto")
@@ -30,7 +30,7 @@ def test_the_same_hits_as_front_to_back(device: object, build: str) -> None:
 @pytest.mark.parametrize("moves", [False, True])
 def test_no_direction_has_an_order_of_its_own(moves: bool) -> None:
     scene = instances.nested(60)
-    recipe = Recipe("two-level-bvh", build="midpoint", traversal="escape")
+    recipe = StructureOptions("two-level-bvh", build="midpoint", traversal="escape")
     two = over_instances(scene, recipe).built
     if moves:
         two.move(np.arange(60), instances.random_transforms(np.random.default_rng(4), 60))
@@ -44,7 +44,7 @@ def test_no_direction_has_an_order_of_its_own(moves: bool) -> None:
     assert (links[leaf, 0] == after[leaf]).all()
     second = nodes["first"][:used][~leaf]
     assert (links[~leaf, 0] == links[second, 0]).all()
-    by_area = over_instances(scene, Recipe("two-level-bvh", traversal="escape")).built.top.nodes.data
+    by_area = over_instances(scene, StructureOptions("two-level-bvh", traversal="escape")).built.top.nodes.data
     assert moves or (by_area["low"][:used] != nodes["low"][:used]).any()  # split by the middle, as the objects are
-    by_octants = over_instances(scene, Recipe("two-level-bvh")).built.top.nodes.data
+    by_octants = over_instances(scene, StructureOptions("two-level-bvh")).built.top.nodes.data
     assert (by_octants["missed_up"][:used] != by_octants["missed_up"][:used, :1]).any()

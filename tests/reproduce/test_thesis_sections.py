@@ -21,7 +21,7 @@ from reproduction.simulators.whitted.opencl import NoOpenClError
 from reproduction.simulators.whitted.opencl import device as opencl_device
 
 import viewer
-from viewer.accel.structures import Recipe, Structure
+from viewer.accel.structures import Structure, StructureOptions
 from viewer.accel.two_level.build import over_instances
 from viewer.scene import builtin
 from viewer.scene.scene import Scene
@@ -138,7 +138,7 @@ def test_the_condition_changes_no_picture(device: object, tmp_path: Path) -> Non
 
 
 def structure_of(scene: Scene) -> Structure:
-    return over_instances(scene, Recipe("two-level-grid", intersection="planes"))
+    return over_instances(scene, StructureOptions("two-level-grid", intersection="planes"))
 
 
 def test_what_moves_is_moved_in_every_frame(device: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.structures import Recipe, Structure
+from viewer.accel.structures import Structure, StructureOptions
 from viewer.accel.two_level.build import over_instances
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import MODES, ClassicMaterial
@@ -92,7 +92,7 @@ def hierarchy(scene: Scene, flat: Triangles, settings: dict[str, Any] | None = N
     """`Model.structure` of a scene of any materials. Raises ViewerError for quadrics."""
     if flat.quadrics:
         raise ViewerError(scene.name, "holds quadrics", "give it to the machines")
-    made = over_instances(scene, Recipe(**(SETTINGS if settings is None else settings)))
+    made = over_instances(scene, StructureOptions(**(SETTINGS if settings is None else settings)))
     return _structure(made, flat.instances[:-1])
 
 
