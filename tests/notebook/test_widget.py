@@ -559,7 +559,7 @@ def test_a_part_of_the_extra_is_missing(monkeypatch: pytest.MonkeyPatch, missing
 
 def test_elsewhere_it_is_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any part of the extra, and with the same options."""
-    import viewer.window.show as window
+    import viewer.window.opening as window
 
     opened: list[Any] = []
     monkeypatch.setattr(window, "show", lambda scene, **options: opened.append((scene, options)) or 3)

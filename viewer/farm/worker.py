@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from viewer.base.version import __version__
 from viewer.dataset.picture import FinishedPicture, Maker
-from viewer.farm.build import Build, sources
-from viewer.farm.units import Unit
+from viewer.farm.units import Build, Unit, sources
 from viewer.film.film import Film
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
