@@ -190,6 +190,18 @@ def test_a_cell_that_is_not_there() -> None:
         pages._shown("llvmpipe-amd-epyc-2-cpus/accel.json", ["builds", "bunny: bvh, stack", "weight", ".0f"])
 
 
+def test_mended_bugs_by_the_heads_of_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first paragraph, in one line of a table; a file without any is refused."""
+    monkeypatch.setattr(pages, "REPRO", tmp_path)
+    (tmp_path / "test_of_two.py").write_text('"""A ``b | c``\nwas lost.\n\nMore of it.\n"""\n', encoding="utf-8")
+    (tmp_path / "help.py").write_text("", encoding="utf-8")
+    rows = pages.bugs().splitlines()
+    assert rows[2:] == ["| [of two](test_of_two.py) | A `b \\| c` was lost. |"]
+    (tmp_path / "test_bare.py").write_text("def test_it(): ...\n", encoding="utf-8")
+    with pytest.raises(LookupError, match=r"test_bare\.py: no docstring"):
+        pages.bugs()
+
+
 # -- code --------------------------------------------------------------------------------------------------------------
 
 

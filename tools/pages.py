@@ -1,13 +1,15 @@
 """Writes what is generated in the pages: ``python tools/pages.py [--check]``.
 
 A page's generated part stands between ``<!-- made: NAME -->`` and ``<!-- /made -->``: the table of options, the list of
-keys, the figures of ``tools/figures.toml`` with their numbers out of the results' JSON, and the list of these files.
+keys, the figures of ``tools/figures.toml`` with their numbers out of the results' JSON, the list of these files, and
+the index of mended bugs.
 ``--check`` writes nothing; exit code 1 where a page would change.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import sys
@@ -21,6 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "tools" / "results"
 FIGURES = ROOT / "tools" / "figures.toml"
+REPRO = ROOT / "tests" / "repro"
 _PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- /made -->)", re.DOTALL)
 
 
@@ -70,10 +73,24 @@ def files() -> str:
     return "\n".join(rows)
 
 
+def bugs() -> str:
+    """The mended bugs, a file of ``tests/repro`` each, by the first paragraph of its docstring. Raises LookupError for
+    a file without one."""
+    rows = ["| file | symptom, cause |", "|---|---|"]
+    for path in sorted(REPRO.glob("test_*.py")):
+        head = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        if not head:
+            raise LookupError(f"{path.name}: no docstring tells the symptom and its cause")
+        text = " ".join(head.split("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
+        rows.append(f"| [{path.stem.removeprefix('test_').replace('_', ' ')}]({path.name}) | {text} |")
+    return "\n".join(rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
-    **{"options": options, "keys": keys, "figures": figures, "speed": speed, "files": files}
+    **{"options": options, "keys": keys, "figures": figures, "speed": speed, "files": files, "bugs": bugs}
 }
 PAGES = ("README.md", "viewer/options/README.md", "viewer/window/README.md", "tools/results/README.md")
+PAGES += ("tests/repro/README.md",)
 
 
 def _entries(kind: str) -> list[dict[str, Any]]:

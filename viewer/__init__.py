@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from viewer.formats.objects.take import load
     from viewer.notebook.show import show
     from viewer.renderer.inputs.settings import Settings
-    from viewer.renderer.one_line import render
     from viewer.renderer.renderer import Renderer
     from viewer.renderer.sampling.picture import Picture
     from viewer.renderer.sampling.rays import Hits
-    from viewer.renderer.sequence import Frame, render_frames, save_frames
+    from viewer.renderer.sequence import Frame, render, render_frames, save_frames
     from viewer.renderer.session.session import Session
     from viewer.scene.camera import Camera
     from viewer.scene.classic import ClassicMaterial, ClassicTexture
@@ -77,7 +76,7 @@ _HOMES = {
     "Settings": "viewer.renderer.inputs.settings",
     "is_builtin": "viewer.formats.named",
     "load": "viewer.formats.objects.take",
-    "render": "viewer.renderer.one_line",
+    "render": "viewer.renderer.sequence",
     "render_frames": "viewer.renderer.sequence",
     "save_frames": "viewer.renderer.sequence",
     "show": "viewer.notebook.show",

@@ -10,8 +10,8 @@ from soups import KINDS, soup
 from walker import rays, through, walker
 
 from viewer.accel import triangles
+from viewer.accel.grid import blocks as grid_blocks
 from viewer.accel.grid import grid
-from viewer.accel.grid import objects as grid_objects
 from viewer.accel.grid.blocks import BLOCK, GRANTED, Blocks, allocate, tile_edge, volume_shape
 from viewer.accel.grid.build import Grid, build
 from viewer.accel.grid.grid import mark_last
@@ -114,7 +114,7 @@ def test_every_grid_is_walked_as_if_it_were_alone(device, objects) -> None:
     corners = [part for part, _ in objects]
     everything = np.concatenate(corners)
     bases = np.cumsum([0, *map(len, corners[:-1])])
-    modules = grid_objects.module([made for _, made in objects]), triangles.module("watertight", everything)
+    modules = grid_blocks.module([made for _, made in objects]), triangles.module("watertight", everything)
     together = walker(device, *modules)
     given, owners, expected = [], [], []
     for number, (own, made) in enumerate(objects):
@@ -147,7 +147,7 @@ def test_every_grid_is_walked_as_if_it_were_alone(device, objects) -> None:
 def test_directions_of_any_length(device, objects) -> None:
     """In an object's space a ray is as long as the instance is small; distances are in units of its direction."""
     corners, made = objects[0]
-    traversal = walker(device, grid_objects.module([made]), triangles.module("watertight", corners))
+    traversal = walker(device, grid_blocks.module([made]), triangles.module("watertight", corners))
     sent = through(corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), np.random.default_rng(2), 2000)
     plain = traversal(sent)
     assert (plain["triangle"] >= 0).mean() > 0.3

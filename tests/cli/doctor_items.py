@@ -14,9 +14,9 @@ CODE = """
 import sys
 sys.path[:0] = [sys.argv[1], {folder!r}]
 import doctor_items
-from viewer.cli.doctor import child
-child.items = lambda: doctor_items.ITEMS
-child.main(sys.argv[2])
+from viewer.cli.doctor import items
+items.items = lambda: doctor_items.ITEMS
+items.main(sys.argv[2])
 """
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import viewer
 from tests.texts import hold
-from viewer.cli import compare, faults, main, presets, rendering, report
+from viewer.cli import commands, compare, main, presets, rendering, report
 from viewer.cli.compare_page import page
 from viewer.film.files.compare import Comparison
 from viewer.scene.animation import Animation, Track
@@ -39,7 +39,7 @@ def test_parser(name: str, request: pytest.FixtureRequest) -> None:
 
 
 def test_overview(request: pytest.FixtureRequest) -> None:
-    lines = [main._overview(), f"{main.DONE} {faults.FAULT} {faults.USER_ERROR} {main.STOPPED} {main.BROKEN_PIPE}"]
+    lines = [main._overview(), f"{main.DONE} {commands.FAULT} {commands.USER_ERROR} {main.STOPPED} {main.BROKEN_PIPE}"]
     for name in presets.PRESETS:
         for scene in ("cornell", "ring", "glass_ball") if name == "2003" else ("ring",):
             lines += [f"# preset {name} of {scene}", *(f"{k}: {v}" for k, v in presets.preset(name, scene).items())]

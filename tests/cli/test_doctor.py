@@ -18,8 +18,7 @@ from calls import ROOT, error_line, process, run
 from tests.signals import children, ctrl_c, gone, heeding, starts
 from viewer.base.errors import DeviceError
 from viewer.cli.doctor import examination as parent
-from viewer.cli.doctor.child import found
-from viewer.cli.doctor.items import CHECKED, COMPILE, MICROSECONDS, SPEED, items
+from viewer.cli.doctor.items import CHECKED, COMPILE, MICROSECONDS, SPEED, found, items
 from viewer.cli.doctor.pictures import SCENES, UnderTest, compared
 from viewer.cli.doctor.report import lines, made_report, one_line
 from viewer.cli.main import COMMANDS

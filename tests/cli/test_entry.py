@@ -13,7 +13,7 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.cli import main as cli
-from viewer.cli.faults import USER_ERROR
+from viewer.cli.commands import USER_ERROR
 
 ENDING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.cli import commands, faults, main, outputs, progress, rendering
+from viewer.cli import commands, main, outputs, progress, rendering
 from viewer.cli.progress import TerminalProgress, TimeLeft, duration
 from viewer.options.declare import Affects, Option
 from viewer.options.table import OPTIONS
@@ -273,7 +273,7 @@ def of_file(number: int, text: str, name: str | None = None) -> OSError:
     ],
 )
 def test_faults(error: BaseException, code: int, line: str) -> None:
-    assert faults.explained(error) == (code, line)
+    assert commands.explained(error) == (code, line)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 import viewer
-from viewer.cli.faults import USER_ERROR
+from viewer.cli.commands import USER_ERROR
 from viewer.cli.main import main
 from viewer.farm import work
-from viewer.farm.build import Build, check_builds
 from viewer.farm.cluster import check_cluster, processes
 from viewer.farm.pictures import render_on
-from viewer.farm.units import Unit, sample_units, tile_side, tile_units
+from viewer.farm.units import Build, Unit, check_builds, sample_units, tile_side, tile_units
 from viewer.film.film import Film
 
 

@@ -16,11 +16,10 @@ import numpy as np
 import pytest
 
 import viewer
-from viewer.farm import build as build_module
 from viewer.farm import pictures, worker
-from viewer.farm.build import Build, check_builds, sources
+from viewer.farm import units as build_module
 from viewer.farm.pictures import render_frames, render_on, travelling
-from viewer.farm.units import Unit, tile_side, tile_units
+from viewer.farm.units import Build, Unit, check_builds, sources, tile_side, tile_units
 from viewer.farm.work import Task, Work
 from viewer.film.film import Film
 from viewer.formats.image.environment_maps import environment_of

@@ -12,7 +12,7 @@ import pytest
 import viewer
 from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
 from viewer.farm import work, worker
-from viewer.farm.build import Build, sources
+from viewer.farm.units import Build, sources
 from viewer.farm.work import Task, Work
 
 

@@ -11,8 +11,7 @@ import pytest
 import viewer
 from viewer.base.version import __version__
 from viewer.farm import worker
-from viewer.farm.build import Build, sources
-from viewer.farm.units import Unit
+from viewer.farm.units import Build, Unit, sources
 from viewer.film.film import Film
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from viewer.farm import worker
-from viewer.farm.build import Build, sources
+from viewer.farm.units import Build, sources
 from viewer.farm.work import Task, Work, _Worker
 
 Answer = tuple[str, Any]  # status of a future, and its result or error

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 import raystream
-from viewer.base import card as module
+from viewer.scene import mesh as module
 from viewer.scene.mesh import Instance, Mesh
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,10 +26,10 @@ CORNERS, FACES = [[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]]
 def test_trimesh_shows_by_it(monkeypatch):
     """``scene.show(viewer=raystream.show)``, with options."""
     trimesh = pytest.importorskip("trimesh")
-    from viewer.window import show
+    from viewer.window import opening
 
     opened = []
-    monkeypatch.setattr(show, "show", lambda scene, **options: opened.append((scene, options)))
+    monkeypatch.setattr(opening, "show", lambda scene, **options: opened.append((scene, options)))
     for shown in (trimesh.Scene(trimesh.creation.box()), trimesh.creation.box()):
         shown.show(viewer=raystream.show, environment="sky")
     assert len(opened) == 2 and [options for _, options in opened] == [{"environment": "sky"}] * 2
@@ -123,6 +123,6 @@ def test_cards_without_a_picture(monkeypatch):
     def fails(*_: object, **__: object) -> None:
         raise raystream.ViewerError("OpenGL", "is not there")
 
-    monkeypatch.setattr("viewer.renderer.one_line.render", fails)
+    monkeypatch.setattr("viewer.renderer.sequence.render", fails)
     scene = raystream.Scene.from_triangles(CORNERS, FACES)
     assert scene._repr_html_() == f"<code>{module.html.escape(repr(scene))}</code>"

@@ -13,8 +13,7 @@ from viewer.options.compare import COMPARE
 from viewer.options.named_values import PhotonFilter
 from viewer.options.processor import MEASURE
 from viewer.options.table import ELSEWHERE, OPTIONS
-from viewer.renderer.inputs.registered import registered
-from viewer.renderer.inputs.settings import NAMES, VIEW
+from viewer.renderer.inputs.settings import NAMES, VIEW, registered
 
 HERE = Path(__file__).parent
 

@@ -9,7 +9,7 @@ import pytest
 
 from viewer.options.table import OPTIONS
 from viewer.remote.page import FINGERS, OFFERED, choices, offered, resources
-from viewer.renderer.inputs.registered import registered
+from viewer.renderer.inputs.settings import registered
 from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")

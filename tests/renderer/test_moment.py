@@ -11,9 +11,8 @@ import pytest
 from motion import OPTIONS, SIZE, sliding
 
 from viewer.base.errors import ViewerError, ViewerWarning
-from viewer.renderer.one_line import render
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.sequence import render_frames
+from viewer.renderer.sequence import render, render_frames
 from viewer.scene.animation import Animation
 from viewer.scene.mesh import Instance
 from viewer.scene.scene import Scene

@@ -1,4 +1,4 @@
-"""Ctrl-C while a program was compiled crashed in moderngl, which calls Python in between and does not look what it
+"""Ctrl-C while a program was compiled crashed in moderngl, which calls Python in between and ignores what that
 raised."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``raystream view`` of what is no scene says so before a window opens: here there is not even a display."""
+"""``raystream view`` opened a window on a file that is no scene, or a wrong name, before it said so."""
 
 from __future__ import annotations
 

@@ -7,18 +7,18 @@ import numpy as np
 
 import viewer
 from viewer.film.film import Film
-from viewer.renderer.sampling.partial_film import film_of_part
+from viewer.renderer.sampling.partial_film import FilmPart, film_of_part
 
 SIZE, SAMPLES = (16, 16), 16
 
 
 def test_halves_are_of_half_of_the_samples() -> None:
     renderer = viewer.Renderer("cornell", machine="singlepass", depth=2)
-    whole = film_of_part(renderer, SIZE, SAMPLES)
+    whole = film_of_part(renderer, FilmPart(SIZE, SAMPLES))
     begun = Film(*SIZE)
     begun.store(whole.records(0, 0, 16, 8))  # the upper half is done
-    film = film_of_part(renderer, SIZE, SAMPLES, film=begun)
-    further = film_of_part(renderer, SIZE, 4 * SAMPLES, film=film)
+    film = film_of_part(renderer, FilmPart(SIZE, SAMPLES), begun)
+    further = film_of_part(renderer, FilmPart(SIZE, 4 * SAMPLES), film)
     renderer.release()
     for name, array in whole.arrays.items():
         np.testing.assert_array_equal(film.arrays[name], array, err_msg=name)

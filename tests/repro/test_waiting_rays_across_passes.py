@@ -1,8 +1,5 @@
-"""Rays of a shade tree that wait while another one is in a pass of its own are not lost.
-
-Streams that are pushed and popped in one fused pass were taken for its local variables, even where a ray leaves the
-pass between the two: under ``fuse="surface"`` photon mapping lost what glass refracts.
-"""
+"""Under ``fuse="surface"`` photon mapping lost what glass refracts: streams that are pushed and popped in one fused
+pass were taken for its local variables, even where a ray leaves the pass between the two."""
 
 from __future__ import annotations
 

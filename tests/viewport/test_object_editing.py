@@ -3,7 +3,6 @@ follows the mouse."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,22 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.viewport.editing_stage import HOME, Stage
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import Settings
-from viewer.scene.animation import Animation, Pose, Track
+from viewer.scene.animation import Animation, Track
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.hierarchy import Deformer, Hierarchy
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from viewer.scene.scene import Scene
 from viewer.viewport import object_editing
-from viewer.viewport.controls.camera_controller import ORBIT, CameraController
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.light_markers import LightMarkers
+from viewer.viewport.controls.camera_controller import ORBIT
 from viewer.viewport.object_editing import MOST_REBUILT, TURN_SECONDS, ObjectEditing
 
 
@@ -108,80 +105,7 @@ def test_the_environment_turns_round(start: float, by: float, there: float) -> N
     assert made.scene_loader.requested.environment_rotation == there
 
 
-# -- what follows the mouse: seen from (0, 0, 5) at 90 degrees, in 200 x 100 pixels, a unit at the origin is 10 wide ---
-
-
-class Stage:
-    """A scene of two triangles, one of them in two parts, and three lights; its view, whose edits are shown at once."""
-
-    def __init__(self, levels: int = 2) -> None:
-        mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], name="triangle")
-        glows = [Material(), Material(emission=(1.0, 1.0, 1.0))]
-        there = np.eye(4)
-        there[:3, 3] = 2.0, 0.0, 0.0
-        placed = [
-            Instance(0, name="pair"),
-            Instance(0, there),
-            Instance(0, name="pair"),
-            Instance(0, there, 1, "panel"),
-        ]
-        self.first = Scene([mesh], placed, glows)
-        self.first.lights = [
-            Light("point", "bulb", position=(-1, 1, 0)),
-            Light("directional", "sun", direction=(0, -1, 0)),
-        ]
-        self.said: list[str] = []
-        self.done: list[str] = []
-        self.updates: list[Any] = []
-        self.compiled: list[Callable[[], None]] = []
-        self.hit = SimpleNamespace(instance=np.array([0]), distance=np.array([5.0], np.float32))
-        self.ready = True
-        structure = SimpleNamespace(levels=levels, name="bvh" if levels == 1 else "two-level-bvh")
-        self.renderer = SimpleNamespace(scene=self.first, structure=structure, trace_ready=lambda: self.ready)
-        self.renderer.trace = self._trace
-        self.session: Any = SimpleNamespace(previewing=False, update=self._update)
-        self.controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=90.0), [[-1, -1, -1], [1, 1, 1]])
-        view: Any = SimpleNamespace(
-            session=self.session, controller=self.controller, renderer=self.renderer, paused=False, minimised=False
-        )
-        view.size, view.cursor, view.keymap, view.scene = (200, 100), (100.0, 50.0), Keymap(), self.first
-        view.shown = lambda: (self.renderer, self.controller)
-        view.ray_under_cursor = lambda: self.controller.ray(*view.cursor, *view.size)
-        view.say = self.said.append
-        view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
-        view.wake = lambda: self.done.append("wake")
-        view.attempt = lambda what: what()
-        view.compile = lambda what, work: (self.said.append(what), self.compiled.append(work))
-        self.view = view
-        self.loader: Any = SimpleNamespace(requested=Settings(accel="bvh"), asked=[])
-        self.loader.set = lambda **changes: self.loader.asked.append(changes)
-        debug: Any = SimpleNamespace(scene_changed=lambda: self.done.append("changed"))
-        self.markers = LightMarkers(view)
-        self.editing = ObjectEditing(view, self.loader, debug, self.markers)
-
-    @property
-    def scene(self) -> Scene:
-        return self.renderer.scene
-
-    def _trace(self, origins: Any, directions: Any, view: bool) -> Any:
-        assert origins == [self.controller.camera.origin] and view
-        np.testing.assert_array_equal(directions, [self.view.ray_under_cursor()[1]])
-        return self.hit
-
-    def _update(self, scene: Scene | None = None, **changes: Any) -> None:
-        self.updates.append(changes if scene is None else scene)
-        if scene is not None:
-            self.renderer.scene = self.view.scene = scene
-
-    def places(self) -> list[tuple[float, ...]]:
-        """Of the instances."""
-        return [tuple(np.round(each.transform[:3, 3], 9).tolist()) for each in self.scene.instances]
-
-    def move(self, x: float, y: float) -> None:
-        """The cursor comes somewhere, and the loop has a turn."""
-        self.view.cursor = (x, y)
-        self.editing.follow()
-        self.editing.update(0.0)
+# -- what follows the mouse, on the stage of editing_stage.py ----------------------------------------------------------
 
 
 @pytest.fixture
@@ -189,7 +113,6 @@ def stage() -> Stage:
     return Stage()
 
 
-HOME = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
 TOLD = "X, Y, Z choose an axis, click or Enter ends, Esc undoes"
 
 
@@ -466,146 +389,3 @@ def test_variants(stage: Stage) -> None:
     assert stage.scene.variant == "dark" and stage.done[-2:] == ["changed", "wake"]
     stage.editing.show_variant(None)
     assert stage.scene.variant is None
-
-
-# -- an animation: the second triangle goes from x = 2 to x = 4 in two seconds, and the bulb with it
-
-
-class Animated(Stage):
-    """Its pose by hand."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lit = True
-        self.first.animations = [SimpleNamespace(duration=2.0, name="walk")]  # type: ignore[list-item]
-
-        def pose(scene: Scene, seconds: float) -> Any:
-            transforms = np.array([each.transform for each in scene.instances])
-            transforms[1, 0, 3] = 2.0 + seconds
-            bulb = replace(scene.lights[0], position=(seconds, 0, 0)) if self.lit else scene.lights[0]
-            return Pose(transforms, scene.cameras, [bulb, *scene.lights[1:]], {})
-
-        self.pose = pose
-
-
-@pytest.fixture
-def animated(monkeypatch: pytest.MonkeyPatch) -> Animated:
-    made = Animated()
-    monkeypatch.setattr(Scene, "pose", made.pose)
-    return made
-
-
-def test_an_animation_is_shown_at_its_time(animated: Animated) -> None:
-    editing = animated.editing
-    editing.play()
-    assert editing.player.playing and editing.active and animated.said == ["animation 'walk' plays"]
-    assert editing.update(0.5) and animated.places()[1] == (2.5, 0.0, 0.0)
-    assert animated.scene.lights[0].position == (0.5, 0, 0) and animated.scene.lights[1] == animated.first.lights[1]
-    assert animated.done[-2:] == ["changed", "wake"]
-    assert editing.update(1.75) and editing.player.seconds == 0.25 and animated.places()[1] == (2.25, 0.0, 0.0)
-    editing.play()
-    assert animated.said[-1] == "animation 'walk' rests at 0.25 s" and not editing.active
-    assert not editing.update(0.5) and editing.player.seconds == 0.25
-
-
-def test_another_moment(animated: Animated) -> None:
-    animated.editing.seek(1.5)
-    assert animated.done == ["wake"] and animated.places() == HOME
-    assert animated.editing.update(0.0) and animated.places()[1] == (3.5, 0.0, 0.0)
-    assert not animated.editing.update(0.0) and len(animated.updates) == 1
-    animated.lit = False
-    animated.editing.seek(1.5)
-    assert animated.editing.update(0.0) and len(animated.updates) == 1, "nothing is elsewhere"
-    animated.editing.seek(0.0)
-    animated.editing.update(0.0)
-    assert animated.places() == HOME and animated.scene.lights[0].position == (1.5, 0, 0)
-
-
-def test_frame_by_frame(animated: Animated) -> None:
-    editing = animated.editing
-    editing.play()
-    editing.update(0.5)
-    editing.step(1)
-    assert not editing.player.playing and editing.player.seconds == 16 / 30
-    assert animated.said[-1] == "animation 'walk' rests at 0.53 s"
-    assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 16 / 30)
-    editing.step(-2)
-    assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 14 / 30)
-    editing.toggle_loop()
-    assert not editing.player.loop and animated.said[-1] == "loop False"
-
-
-def test_the_next_animation_begins_at_its_first_moment(animated: Animated) -> None:
-    editing = animated.editing
-    animated.scene.animations = [*animated.scene.animations, SimpleNamespace(duration=1.0, name="run")]
-    editing.seek(0.5)
-    editing.next_animation()
-    assert editing.animation == "run" and editing.player.seconds == 0.0 and editing.player.due
-    editing.next_animation()
-    assert editing.animation == "walk" == editing.animations[0]
-
-
-def test_another_animation_begins_at_rest(animated: Animated, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one before leaves nothing behind; what was moved by hand stays, in its variant, wherever it was moved."""
-    editing, walk = animated.editing, animated.pose
-
-    def pose(scene: Scene, seconds: float) -> Pose:
-        still = Pose(np.array([each.transform for each in scene.instances]), scene.cameras, scene.lights, {})
-        if scene.animation == 1:
-            return still
-        return walk(scene, seconds)._replace(materials={0: Material(metallic=seconds / 2)})
-
-    monkeypatch.setattr(Scene, "pose", pose)
-    animated.first.animations = [SimpleNamespace(duration=2.0, name=name) for name in ("walk", "stand")]  # type: ignore
-    animated.first.variants = {"dark": {0: 0}}
-    editing.seek(0.5)
-    editing.update(0.0)
-    editing.seek(1.0)
-    editing.update(0.0)
-    editing.grab()
-    animated.move(120, 40)  # the pair, and not what walks
-    editing.show_variant("dark")
-    assert animated.places()[0] == (2.0, 1.0, 0.0) and animated.places()[1] == (3.0, 0.0, 0.0)
-    editing.next_animation()
-    assert editing.update(0.0) and not editing.grabbing
-    assert animated.places() == [(2.0, 1.0, 0.0), HOME[1], (2.0, 1.0, 0.0), HOME[3]]
-    assert animated.scene.materials == animated.first.materials and animated.scene.lights == animated.first.lights
-    assert animated.scene.variant == "dark" and animated.scene.instances[1].material == 0
-    assert len(animated.updates) == 5, "at once, without a picture between the two"
-    editing.next_animation()
-    editing.update(0.0)
-    editing.seek(1.0)
-    editing.update(0.0)
-    animated.view.cursor, animated.hit.instance[0] = (100.0, 50.0), 1
-    editing.grab()
-    animated.move(110, 50)  # what walks, while it rests
-    editing.next_animation()
-    assert editing.update(0.0) and animated.places()[1] == (4.0, 0.0, 0.0)
-
-
-def test_another_scene_begins_at_rest(animated: Animated) -> None:
-    editing = animated.editing
-    editing.play()
-    editing.update(0.5)
-    editing.shown(True)
-    assert editing.player.playing and editing.player.seconds == 0.5
-    editing.seek(1.0)
-    editing.shown(False)
-    assert not editing.player.playing and editing.player.seconds == 0.0 and not editing.update(0.0)
-
-
-def test_what_is_held_ends_where_the_animation_begins(animated: Animated) -> None:
-    animated.editing.grab()
-    animated.move(120, 50)
-    animated.editing.play()
-    assert not animated.editing.grabbing and animated.editing.player.playing and animated.places()[0] == (2.0, 0.0, 0.0)
-
-
-def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
-    for scene in (stage.first, None):
-        stage.view.scene = scene
-        with pytest.raises(ViewerError, match=r"nothing moves in this scene \(O turns it\)"):
-            stage.editing.play()
-        with pytest.raises(ViewerError, match="nothing moves"):
-            stage.editing.step(1)
-    assert not stage.editing.player.playing

@@ -1,6 +1,6 @@
 """The commands of ``raystream`` but ``render``, by their checked arguments, and the parts that all of them share.
 
-Faults are exceptions, which the command line tells.
+Faults are exceptions, which the command line tells by `explained`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from viewer.cli.progress import TerminalProgress
     from viewer.scene.scene import Scene
+
+FAULT, USER_ERROR = 1, 2  # exit codes
 
 
 def view(arguments: Namespace) -> bool:
@@ -170,3 +172,45 @@ def as_json(data: Any) -> str:
     from viewer.cli.report import plain
 
     return json.dumps(plain(data), indent=2, allow_nan=False)
+
+
+def doctor(arguments: Namespace) -> bool:
+    """``raystream doctor``: examine a device and write the report; False where a check fails."""
+    from time import perf_counter
+
+    from viewer.base import textfile
+    from viewer.cli.doctor.examination import examination
+    from viewer.cli.doctor.report import lines, made_report, verdicts
+    from viewer.cli.progress import TerminalProgress
+    from viewer.stream.selftest.check import FAIL
+
+    path, begin = arguments.output, perf_counter()
+    if path != STANDARD_OUTPUT:
+        textfile.check_path(path)
+    with TerminalProgress(arguments.quiet) as progress:
+        progress(0.0, "examining the device")
+        found = examination(arguments.device, progress)
+    report = made_report(found, perf_counter() - begin)
+    if path == STANDARD_OUTPUT:
+        print(as_json(report))
+    else:
+        textfile.write(path, as_json(report))
+    if not arguments.quiet:
+        # Where the report goes to standard output, nothing else does.
+        where = sys.stderr if path == STANDARD_OUTPUT else sys.stdout
+        for line in lines(report, path):
+            print(printable(line), file=where)
+    return not verdicts(report)[FAIL]
+
+
+def explained(error: BaseException) -> tuple[int, str]:
+    """Exit code and line for an exception, of a command that it ends."""
+    if isinstance(error, ViewerError):
+        return USER_ERROR, error.typed
+    if isinstance(error, MemoryError):
+        return USER_ERROR, "not enough memory (choose a smaller scene or --size)"
+    if isinstance(error, OSError) and error.strerror:
+        what = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+        return USER_ERROR, what
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+    return FAULT, f"{text} (this is a bug in raystream; --debug shows where, `raystream doctor` what the driver does)"

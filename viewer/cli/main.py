@@ -24,8 +24,8 @@ from viewer.base.errors import ViewerError, printable
 from viewer.base.interrupts import Terminated, exit_now, terminate
 from viewer.base.start.modules import loaded
 from viewer.cli import batch, commands, rendering
+from viewer.cli.commands import FAULT, explained
 from viewer.cli.dataset.command import dataset
-from viewer.cli.faults import FAULT, explained
 from viewer.cli.presets import preset
 from viewer.cli.thumbnail import thumbnail
 from viewer.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
@@ -61,7 +61,7 @@ class Command:
 
     @cached_property
     def _known(self) -> Mapping[str, Option]:
-        from viewer.renderer.inputs.registered import registered
+        from viewer.renderer.inputs.settings import registered
 
         return registered()
 
@@ -286,7 +286,7 @@ def _reads(option: Option, word: str) -> bool:
 def options_table() -> str:
     """The table of options in Markdown, with the names that this installation registers."""
     from viewer.options.table import markdown_table
-    from viewer.renderer.inputs.registered import registered
+    from viewer.renderer.inputs.settings import registered
 
     return markdown_table(registered())
 
@@ -342,7 +342,7 @@ def _diff(arguments: argparse.Namespace) -> bool:
 
 def _doctor(arguments: argparse.Namespace) -> bool:
     """``raystream doctor``."""
-    from viewer.cli.doctor.command import doctor
+    from viewer.cli.commands import doctor
 
     return doctor(arguments)
 

@@ -19,7 +19,7 @@ from viewer.base import paths
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import child_process
 from viewer.cli import rendering
-from viewer.cli.faults import explained
+from viewer.cli.commands import explained
 
 if TYPE_CHECKING:
     from viewer.cli.progress import TerminalProgress

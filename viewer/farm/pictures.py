@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from viewer.base.errors import ViewerError
 from viewer.dataset.picture import FinishedPicture
@@ -24,7 +24,7 @@ from viewer.options import table as options
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.render import resumed_film
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
-from viewer.renderer.sampling.partial_film import check_ranges, check_whole
+from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.sequence import Frame, FrameSequence
 from viewer.scene.environment import ImageEnvironment
@@ -86,24 +86,11 @@ def render_on(
         what = f"program {renderer.settings.program} adds no samples"
         raise ViewerError("--cluster", what, "leave it out, or take --program path")
     check_whole(stop, "--cluster")
-    stats = Stats()
     with renderer.framing(size):
         film, before = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
-        film, drivers = _film(
-            renderer,
-            cluster,
-            unit,
-            length or RANGE,
-            mix_builds,
-            size,
-            stop.spp,
-            film,
-            stats,
-            state,
-            progress,
-            notify,
-            seen,
-        )
+        crew = Crew(cluster, mix_builds, notify, seen)
+        ranged = (length or RANGE) if unit == "samples" else None
+        film, stats, drivers = _film(renderer, FilmPart(size, stop.spp), film, crew, ranged, state, progress)
         picture = renderer.render(film=film, state=state, progress=progress, **drawn)
     picture.stats.add(stats)
     told_before = [name for name in before.split("; ") if name and name != renderer.device.driver]
@@ -111,52 +98,57 @@ def render_on(
     return picture
 
 
+class Crew(NamedTuple):
+    """The workers of a picture, see `render_on`; mixed : of different builds."""
+
+    cluster: str
+    mixed: bool
+    notify: Callable[[str], None] | None
+    seen: Callable[[Unit, Traced, float], None] | None
+
+
 def _film(
     renderer: Renderer,
-    cluster: str,
-    unit: str,
-    length: int,
-    mixed: bool,
-    size: tuple[int, int],
-    samples: int,
+    part: FilmPart,
     film: Film | None,
-    stats: Stats,
+    crew: Crew,
+    length: int | None,
     state: Checkpoint | None,
     progress: Report | None,
-    notify: Callable[[str], None] | None,
-    seen: Callable[[Unit, Traced, float], None] | None,
-) -> tuple[Film, list[str]]:
-    """The film of a picture, and the drivers of its samples."""
+) -> tuple[Film, Stats, list[str]]:
+    """The film of a picture, the statistics of its runs, and the drivers of its samples. film : to go on from. length :
+    samples of a unit; None: units are tiles."""
+    size, samples, stats = part.size, part.samples, Stats()
     made = Film(*size) if film is None else film
     if made.count.min() >= samples:
-        return made, []
+        return made, stats, []
     made.halves = made.sample_budget = None  # of samples one after the other
     if progress is not None:
         progress(None, "starting workers")
-    with connected(cluster) as client:
-        work = Work(client, mixed=mixed, notify=notify)
+    with connected(crew.cluster) as client:
+        work = Work(client, mixed=crew.mixed, notify=crew.notify)
         settings, environment = travelling(renderer.settings)
         scene = work.hold(renderer.prepared.given, environment)
         recipe = RendererSpec(scene, settings, renderer.camera)
-        if unit == "samples":
+        if length is not None:
             units = list(sample_units(size, int(made.count.min()), samples, length))
         else:
             count = max(1, len(client.nthreads()))
             units = list(tile_units(size, samples, tile_side(size, count), film))
         tasks = [Task(k, str(each), worker.trace, (recipe, size, each), each.cost) for k, each in enumerate(units)]
         whole, done = sum(each.cost for each in units), 0.0
-        collected = (ranges if unit == "samples" else tiles)(made)
+        collected = (tiles if length is None else ranges)(made)
         next(collected)
         try:
             for task, found in work.run(tasks, scene):
                 each: Unit = units[task.number]
                 stats.add(found.stats)
                 done += each.cost
-                if seen is not None:
-                    seen(each, found, work.seconds[task.number])
+                if crew.seen is not None:
+                    crew.seen(each, found, work.seconds[task.number])
                 collected.send((task.number, each, found.film))
                 if progress is not None:
-                    progress(done / whole, _text(unit, work, len(units), done / whole))
+                    progress(done / whole, _text(length is None, work, len(units), done / whole))
                 if state is not None and state.due() and made.count.any():
                     state.save(made)
         except (KeyboardInterrupt, ViewerError) as stop:
@@ -167,7 +159,7 @@ def _film(
                     raise ViewerError(stop.where, stop.what, hint) from stop
             raise
         collected.close()
-        return made, work.drivers()
+        return made, stats, work.drivers()
 
 
 def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
@@ -181,9 +173,9 @@ def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
     return settings, None
 
 
-def _text(unit: str, work: Work, units: int, share: float) -> str:
+def _text(tiled: bool, work: Work, units: int, share: float) -> str:
     workers = len(work.workers)
-    return f"{round(share * units)} of {units} {unit if unit == 'tiles' else 'ranges'}, {workers} workers"
+    return f"{round(share * units)} of {units} {'tiles' if tiled else 'ranges'}, {workers} workers"
 
 
 def render_frames(

@@ -22,8 +22,8 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.farm import worker
-from viewer.farm.build import Build, check_builds, sources
 from viewer.farm.cluster import INSTALL
+from viewer.farm.units import Build, check_builds, sources
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
 

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from viewer.base.version import __version__
 from viewer.dataset.picture import FinishedPicture, Maker
-from viewer.farm.build import Build, sources
-from viewer.farm.units import Unit
+from viewer.farm.units import Build, Unit, sources
 from viewer.film.film import Film
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.partial_film import film_of_part
+from viewer.renderer.sampling.partial_film import FilmPart, film_of_part
 from viewer.renderer.sequence import Frame, FrameSequence
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ImageEnvironment
@@ -87,7 +86,8 @@ def trace(recipe: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
     began, stats = time.perf_counter(), Stats()
     renderer = _renderer(recipe)
     preparing = time.perf_counter() - began
-    film = film_of_part(renderer, size, unit.samples, region=unit.region, first=unit.first, film=unit.film, stats=stats)
+    part = FilmPart(size, unit.samples, unit.region, unit.first)
+    film = film_of_part(renderer, part, unit.film, stats=stats)
     return Traced(film, time.perf_counter() - began, preparing, stats)
 
 

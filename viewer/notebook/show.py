@@ -1,12 +1,15 @@
-"""Show a scene in one line: the widget in a notebook, else the window."""
+"""Show a scene in one line: the widget in a notebook, else the window; also a plotter of PyVista."""
 
 from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
+
+if TYPE_CHECKING:
+    from viewer.renderer.sampling.picture import Picture
 
 NEEDED = ("rendercanvas", "anywidget")
 INSTALL = "pip install 'raystream[notebook]'"
@@ -37,7 +40,7 @@ def show(scene: Any, **options: Any) -> Any:
     without the extra: `viewer.render` needs neither.
     """
     if not in_notebook():
-        from viewer.window.show import show as open_window
+        from viewer.window.opening import show as open_window
 
         open_window(scene, **options)
         return None
@@ -47,3 +50,22 @@ def show(scene: Any, **options: Any) -> Any:
     from viewer.notebook.widget import Widget
 
     return Widget(scene, **options)
+
+
+class PlotterComponent:
+    """``plotter.raystream``: the plotter's surfaces and camera in this renderer (`pyvista.register_plotter_component`,
+    of PyVista 0.48)."""
+
+    def __init__(self, plotter: Any) -> None:
+        self._plotter = plotter
+
+    def render(self, **options: Any) -> Picture:
+        """The picture, of the window's size. options : of `viewer.render`, such as ``spp=64, environment="sky"``."""
+        from viewer.renderer.sequence import render
+
+        width, height = self._plotter.window_size
+        return render(self._plotter, **{"size": (int(width), int(height)), **options})
+
+    def show(self, **options: Any) -> Any:
+        """The window on it, in a notebook the widget, as of `viewer.show`."""
+        return show(self._plotter, **options)

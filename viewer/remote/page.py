@@ -9,7 +9,7 @@ from importlib.resources import files
 from viewer.base.paths import assets
 from viewer.options.table import OPTIONS
 from viewer.remote.guard import File
-from viewer.renderer.inputs.registered import registered
+from viewer.renderer.inputs.settings import registered
 from viewer.viewport.canvas.browser import script
 from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 

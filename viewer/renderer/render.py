@@ -23,7 +23,7 @@ from viewer.renderer.hit_layers import SEEN, HitLayers
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers
 from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.sampling.denoising import MOST_FEATURES, check_denoiser, denoised, features_of
-from viewer.renderer.sampling.partial_film import check_ranges, check_whole, film_by_ranges
+from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole, film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
 from viewer.renderer.sampling.picture_metadata import sample_settings
@@ -75,10 +75,9 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         ranged = Stats()
         film = film_by_ranges(
             renderer,
-            wanted.size,
-            wanted.stop.spp,
+            FilmPart(wanted.size, wanted.stop.spp),
             wanted.sample_range,
-            film=film,
+            film,
             state=state,
             stats=ranged,
             progress=progress,

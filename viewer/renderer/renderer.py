@@ -29,8 +29,7 @@ from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import fitted, view
 from viewer.renderer.inputs.prepared import PreparedScene, agrees, prepare
 from viewer.renderer.inputs.program_file import renewed
-from viewer.renderer.inputs.registered import registered
-from viewer.renderer.inputs.settings import NAMES, PREPARED, Settings, unknown_keyword
+from viewer.renderer.inputs.settings import NAMES, PREPARED, Settings, registered, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, deformed, placed, scene_given, settings_given
 from viewer.renderer.layers import checked_layers
 from viewer.renderer.motion_layer import PosedFrame

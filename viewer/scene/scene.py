@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.card import card
 from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.scene.animation import Animation, Pose, Poser, Properties, together
@@ -26,7 +25,7 @@ from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
+from viewer.scene.mesh import Instance, Mesh, card, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric
 from viewer.scene.texture import Texture
 

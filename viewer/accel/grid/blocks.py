@@ -1,4 +1,5 @@
-"""The voxels of many grids in one volume: an allocator of blocks of 16 x 16 x 16 texels.
+"""The inner level of a two-level grid: a module of many grids, whose voxels lie in one volume, allocated in blocks of
+16 x 16 x 16 texels.
 
 A grid is cut into tiles of at most a block, and a table gives each tile's place in the volume: no grid needs a free
 region of its own shape, and nothing is ever moved. A tile spans 16 voxels along an axis, or the next power of two if
@@ -26,6 +27,8 @@ from viewer.accel.grid.build import Grid
 from viewer.accel.grid.cost import LIMIT
 from viewer.accel.grid.grid import ENTRY, mark_last
 from viewer.base.errors import ViewerError
+from viewer.kernels.records import RAY
+from viewer.stream.declare.kernel import Module, Table, Volume
 from viewer.stream.declare.record import Field, Record
 
 BLOCK_BITS = 4
@@ -42,6 +45,15 @@ HEADER = Record(
     Field("table", "int", about="address of the grid's first tile, x fastest, in the table of tiles"),
 )
 TILE = Record("GridTile", Field("corner", "ivec3", "texels", about="where in the volume the tile begins"))
+TRAVERSAL = Record(
+    "Traversal",
+    Field("voxel", "ivec3", "voxels", about="the next voxel; -1 throughout beyond the grid"),
+    Field("inverse", "vec3", about="1 / direction, in voxels, zeros of the direction replaced"),
+    Field("origin", "vec3", "voxels", about="the ray's origin, from the grid's lowest corner"),
+    Field("list", "int", about="address of the next candidate, -1: none"),
+    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the current voxel"),
+    Field("object", "int", about="number of the object"),
+)
 
 
 @dataclass(frozen=True)
@@ -191,3 +203,27 @@ def _copy(
                 x, y, z = corners[number]
                 volume[z : z + part.shape[0], y : y + part.shape[1], x : x + part.shape[2]] = part
                 number += 1
+
+
+def module(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Module:
+    """The module that traverses the grid of a numbered object; ``accel_start`` transforms the ray to its space.
+
+    The ray's direction may have any length: distances are in units of it. bases : (G,) address of each grid's triangle
+    0 in the table of all triangles; by default one after the other. Raises ViewerError as
+    `allocate` does.
+    """
+    blocks = allocate(grids, bases)
+    return Module(
+        "grid_objects",
+        provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
+        source="accel/grid_objects.glsl",
+        memories=(
+            Table("grid_headers", HEADER, blocks.headers),
+            Table("grid_tiles", TILE, blocks.tiles),
+            Volume("grid_pointers", blocks.volume),
+            Table("grid_lists", ENTRY, blocks.lists, hot=True),
+        ),
+        constants={"GRID_BLOCK_BITS": BLOCK_BITS},
+        module_state=TRAVERSAL,
+        uses=(RAY,),
+    )

@@ -165,8 +165,8 @@ def _of_bvhs(built: list[Bvh]) -> Made:
 
 def _grids(two: TwoLevel, recipe: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
     """The same for grids."""
+    from viewer.accel.grid import blocks as grid_blocks
     from viewer.accel.grid import build as grid_build
-    from viewer.accel.grid import objects as grid_objects
 
     built = []
     parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True)
@@ -180,7 +180,7 @@ def _grids(two: TwoLevel, recipe: StructureOptions, sides: Sides, progress: Prog
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
     order = [np.arange(len(corners), dtype=np.int32) for corners in two.objects.corners]
-    return lambda traversal: grid_objects.module(held), built, order
+    return lambda traversal: grid_blocks.module(held), built, order
 
 
 def _shares(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from viewer.base.errors import ViewerError
-from viewer.cli.faults import explained
+from viewer.cli.commands import explained
 from viewer.cli.workers import answers
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from typing import IO, Any
 from viewer.base import paths
 from viewer.base.errors import DeviceError, printable
 from viewer.base.interrupts import child_process
-from viewer.cli.doctor.child import BEGUN, FOUND, MARK, NO_DEVICE
-from viewer.cli.doctor.items import items
+from viewer.cli.doctor.items import BEGUN, FOUND, MARK, NO_DEVICE, items
 from viewer.stream.selftest.check import FAIL
 
 START_SECONDS = 60.0  # after which a child is given up that has not yet opened its device
@@ -29,7 +28,7 @@ TAIL = 200  # characters of a dead child's last words
 CODE = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from viewer.cli.doctor.child import main
+from viewer.cli.doctor.items import main
 main(sys.argv[2])
 """
 # Programs are compiled, not found: by Mesa, and by NVIDIA's driver.

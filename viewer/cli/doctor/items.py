@@ -1,22 +1,30 @@
-"""The doctor's items, in order; each runs in a child process and gives plain data."""
+"""The doctor's items, in order, and the child process that runs them: each gives plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from time import perf_counter
 from typing import Any
 
+from viewer.base.errors import ViewerError, ViewerWarning
 from viewer.cli.doctor import pictures
 from viewer.cli.doctor.pictures import UnderTest
+from viewer.cli.report import plain
 from viewer.stream.selftest.capabilities import capabilities
-from viewer.stream.selftest.check import FAIL, Check, Finding, examine
+from viewer.stream.selftest.check import FAIL, Check, Finding, examine, in_one_line
 from viewer.stream.selftest.passed import keep
 from viewer.stream.selftest.times import TIMES
 from viewer.stream.selftest.ways import GROUPS, device_notes, settle, stack_note, working_ways
 
 # Parts of the report that hold no checks.
 DEVICE, FALLBACKS, MICROSECONDS, COMPILE, SPEED = "device", "fallbacks", "microseconds", "compile", "speed"
+MARK = "raystream-doctor "  # begins its lines: drivers print to standard output, too
+BEGUN, FOUND, NO_DEVICE = "begun", "found", "no device"
 CHECKED = (*GROUPS, "pictures")  # parts with checks
 
 
@@ -95,3 +103,39 @@ def _fallbacks(subject: UnderTest) -> dict[str, Any]:
 def _timed(measure: Callable[[Any], float], subject: UnderTest) -> dict[str, Any]:
     with subject.device.current():
         return {"microseconds": measure(subject.device)}
+
+
+def main(argument: str) -> None:
+    """Run the items by their keys: ``{"device": number or null, "items": [keys]}``."""
+    asked = json.loads(argument)
+    warnings.simplefilter("ignore", ViewerWarning)
+    subject, known = UnderTest(asked["device"]), items()
+    try:
+        _ = subject.device
+    except ViewerError as error:
+        _tell({NO_DEVICE: [error.where, error.what, error.hint]})
+        return
+    run(subject, [known[key] for key in asked["items"]])
+
+
+def run(subject: UnderTest, chosen: Sequence[Item]) -> None:
+    """Run items on a device; an exception is the item's finding."""
+    for item in chosen:
+        _tell({BEGUN: item.key})
+        _tell({FOUND: item.key, "data": found(subject, item)})
+
+
+def found(subject: UnderTest, item: Item) -> dict[str, Any]:
+    """An item's finding, with its seconds; of an exception verdict and text."""
+    begin = perf_counter()
+    try:
+        data = item.run(subject)
+    except Exception as error:
+        data = {"verdict": FAIL, "text": in_one_line(error)}
+    return {**data, "seconds": round(perf_counter() - begin, 4)}
+
+
+def _tell(line: Mapping[str, Any]) -> None:
+    # In one call: a thread of a driver may print between two.
+    sys.stdout.write(f"\n{MARK}{json.dumps(plain(line), allow_nan=False)}\n")
+    sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Found by PyVista's plotters at ``plotter.raystream``, by an entry point: see `viewer.notebook.plotter`."""
+"""Found by PyVista's plotters at ``plotter.raystream``, by an entry point: see `viewer.notebook.show`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ inner()  # the package that this one was made with, whatever else is called view
 
 from pyvista import register_plotter_component  # noqa: E402
 
-from viewer.notebook.plotter import PlotterComponent  # noqa: E402
+from viewer.notebook.show import PlotterComponent  # noqa: E402
 
 register_plotter_component("raystream")(PlotterComponent)

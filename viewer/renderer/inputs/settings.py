@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from typing import Any
 
 from viewer.accel.structures import StructureOptions
 from viewer.base.errors import ViewerError
+from viewer.film.layers import WORDS
+from viewer.film.tonemap import TONEMAPS
 from viewer.lighting.path import ROULETTE, PathSettings
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.options import table as options
-from viewer.options.declare import Affects
+from viewer.options.declare import Affects, Option, listed
 from viewer.programs import PICTURES, PictureProgram
 from viewer.renderer.inputs.program_file import file_of, read_program
 
@@ -216,3 +219,24 @@ def _kind(camera: Any) -> str:
 
 def _same(one: Any, other: Any) -> bool:
     return one is other or bool(one == other)
+
+
+def registered() -> dict[str, Option]:
+    """All options by name, with this installation's plugins: programs with their path lengths, layers, tone maps.
+
+    Texts on options (help, docstrings, pages) are made from these; floors below know no names.
+    """
+    words = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
+    known = {name: replace(options.OPTIONS[name], choices=tuple(choices)) for name, choices in words.items()}
+    known["program"] = replace(known["program"], read=lambda _, value: read_program(value))
+    return {**options.OPTIONS, **known, "depth": replace(options.OPTIONS["depth"], default_text=_depths())}
+
+
+def _depths() -> str:
+    """The maximum path length that programs have, and those of which it is another."""
+    others: dict[int, list[str]] = {}
+    for name, program in PICTURES.items():
+        if program.depth != PictureProgram.depth and program.uses("depth"):
+            others.setdefault(program.depth, []).append(name)
+    told = (f"of {listed(names, 'and')} {depth}" for depth, names in sorted(others.items()))
+    return ", ".join((str(PictureProgram.depth), *told))

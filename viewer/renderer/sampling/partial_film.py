@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from viewer.base.errors import ViewerError
 from viewer.film.device_film import FilmBuffer
@@ -15,30 +16,40 @@ from viewer.renderer.sampling.parts import RendererParts
 from viewer.stream.machines.counters import Stats
 
 
+class FilmPart(NamedTuple):
+    """Some pixels and samples of a picture.
+
+    size : of the whole picture, (width, height) pixels. samples : that every pixel will have. region : (rows, columns)
+    of the picture; None: all. first : the number of the first sample.
+    """
+
+    size: tuple[int, int]
+    samples: int
+    region: Rectangle | None = None
+    first: int = 0
+
+
 def film_of_part(
     renderer: RendererParts,
-    size: tuple[int, int],
-    samples: int,
-    *,
-    region: Rectangle | None = None,
-    first: int = 0,
+    part: FilmPart,
     film: Film | None = None,
+    *,
     stats: Stats | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Film:
-    """The film of some pixels or samples of a picture of ``size`` (width, height) by a progressive program: the bits
-    that a whole render has for them.
+    """The film of a part of a picture, of the size of its region, by a progressive program: the bits that a whole
+    render has for it.
 
-    samples : that every pixel will have. region : (rows, columns) of the picture, all without; the film is of its size.
-    first : the number of the first sample. film : of the same part, to go on from. stats : to which the runs are added.
-    progress : called with the share that is done.
+    film : of the same part, to go on from. stats : to which the runs are added. progress : called with the share that
+    is done.
     """
-    rows, columns = region or (slice(0, size[1]), slice(0, size[0]))
+    width, height = part.size
+    rows, columns = part.region or (slice(0, height), slice(0, width))
     part_size = columns.stop - columns.start, rows.stop - rows.start
     with renderer.device.current():
         buffer = FilmBuffer(renderer.device, part_size, film, corner=(columns.start, rows.start))
     try:
-        plan = renderer.plan(size, samples=samples, first_sample=first, region=(rows, columns))
+        plan = renderer.plan(part.size, samples=part.samples, first_sample=part.first, region=(rows, columns))
         for event in renderer.sampler.render_tiles(plan, buffer):
             if isinstance(event, TileDone) and stats is not None:
                 stats.add(event.tile.machine.stats)
@@ -77,22 +88,22 @@ def check_whole(stop: Stop, option: str) -> None:
 
 def film_by_ranges(
     renderer: RendererParts,
-    size: tuple[int, int],
-    samples: int,
+    part: FilmPart,
     length: int,
-    *,
     film: Film | None = None,
+    *,
     state: Checkpoint | None = None,
     stats: Stats | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Film:
-    """The film of a picture whose samples are summed in ranges of ``length``, which join the sum in their order: the
-    bits of a farm's, whoever made which range.
+    """The film of a whole picture whose samples are summed in ranges of ``length``, which join the sum in their order:
+    the bits of a farm's, whoever made which range.
 
     film : to go on from. state : where it is saved when that is due, and on Ctrl-C. Raises the errors of
     `check_ranges`.
     """
     check_ranges(renderer, "--sample-range")
+    size, samples = part.size, part.samples
     made = Film(*size) if film is None else film
     ranges = list(sample_ranges(int(made.count.min()), samples, length))
     try:
@@ -102,7 +113,7 @@ def film_by_ranges(
                 if progress is not None:
                     progress((first + share * number) / samples, f"{first:,} of {samples:,} samples")
 
-            made.join(film_of_part(renderer, size, number, first=first, stats=stats, progress=report))
+            made.join(film_of_part(renderer, FilmPart(size, number, first=first), stats=stats, progress=report))
             if state is not None and state.due():
                 state.save(made)
     except KeyboardInterrupt:

@@ -1,0 +1,96 @@
+"""A scene with its view for tests of object editing: seen from (0, 0, 5) at 90 degrees, in 200 x 100 pixels, so that a
+unit at the origin is 10 wide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from viewer.renderer.inputs.settings import Settings
+from viewer.scene.camera import Camera
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.light_markers import LightMarkers
+from viewer.viewport.object_editing import ObjectEditing
+
+HOME = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)]  # of the instances, see `Stage.places`
+
+
+class Stage:
+    """A scene of two triangles, one of them in two parts, and three lights; its view, whose edits are shown at once."""
+
+    def __init__(self, levels: int = 2) -> None:
+        mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], name="triangle")
+        glows = [Material(), Material(emission=(1.0, 1.0, 1.0))]
+        there = np.eye(4)
+        there[:3, 3] = 2.0, 0.0, 0.0
+        placed = [
+            Instance(0, name="pair"),
+            Instance(0, there),
+            Instance(0, name="pair"),
+            Instance(0, there, 1, "panel"),
+        ]
+        self.first = Scene([mesh], placed, glows)
+        self.first.lights = [
+            Light("point", "bulb", position=(-1, 1, 0)),
+            Light("directional", "sun", direction=(0, -1, 0)),
+        ]
+        self.said: list[str] = []
+        self.done: list[str] = []
+        self.updates: list[Any] = []
+        self.compiled: list[Callable[[], None]] = []
+        self.hit = SimpleNamespace(instance=np.array([0]), distance=np.array([5.0], np.float32))
+        self.ready = True
+        structure = SimpleNamespace(levels=levels, name="bvh" if levels == 1 else "two-level-bvh")
+        self.renderer = SimpleNamespace(scene=self.first, structure=structure, trace_ready=lambda: self.ready)
+        self.renderer.trace = self._trace
+        self.session: Any = SimpleNamespace(previewing=False, update=self._update)
+        self.controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=90.0), [[-1, -1, -1], [1, 1, 1]])
+        view: Any = SimpleNamespace(
+            session=self.session, controller=self.controller, renderer=self.renderer, paused=False, minimised=False
+        )
+        view.size, view.cursor, view.keymap, view.scene = (200, 100), (100.0, 50.0), Keymap(), self.first
+        view.shown = lambda: (self.renderer, self.controller)
+        view.ray_under_cursor = lambda: self.controller.ray(*view.cursor, *view.size)
+        view.say = self.said.append
+        view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
+        view.wake = lambda: self.done.append("wake")
+        view.attempt = lambda what: what()
+        view.compile = lambda what, work: (self.said.append(what), self.compiled.append(work))
+        self.view = view
+        self.loader: Any = SimpleNamespace(requested=Settings(accel="bvh"), asked=[])
+        self.loader.set = lambda **changes: self.loader.asked.append(changes)
+        debug: Any = SimpleNamespace(scene_changed=lambda: self.done.append("changed"))
+        self.markers = LightMarkers(view)
+        self.editing = ObjectEditing(view, self.loader, debug, self.markers)
+
+    @property
+    def scene(self) -> Scene:
+        return self.renderer.scene
+
+    def _trace(self, origins: Any, directions: Any, view: bool) -> Any:
+        assert origins == [self.controller.camera.origin] and view
+        np.testing.assert_array_equal(directions, [self.view.ray_under_cursor()[1]])
+        return self.hit
+
+    def _update(self, scene: Scene | None = None, **changes: Any) -> None:
+        self.updates.append(changes if scene is None else scene)
+        if scene is not None:
+            self.renderer.scene = self.view.scene = scene
+
+    def places(self) -> list[tuple[float, ...]]:
+        """Of the instances."""
+        return [tuple(np.round(each.transform[:3, 3], 9).tolist()) for each in self.scene.instances]
+
+    def move(self, x: float, y: float) -> None:
+        """The cursor comes somewhere, and the loop has a turn."""
+        self.view.cursor = (x, y)
+        self.editing.follow()
+        self.editing.update(0.0)

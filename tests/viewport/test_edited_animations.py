@@ -1,0 +1,162 @@
+"""An animation on show and what else moves: the second triangle goes from x = 2 to x = 4 in two seconds, and the bulb
+with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.viewport.editing_stage import HOME, Stage
+from viewer.base.errors import ViewerError
+from viewer.scene.animation import Pose
+from viewer.scene.material import Material
+from viewer.scene.scene import Scene
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+class Animated(Stage):
+    """Its pose by hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lit = True
+        self.first.animations = [SimpleNamespace(duration=2.0, name="walk")]  # type: ignore[list-item]
+
+        def pose(scene: Scene, seconds: float) -> Any:
+            transforms = np.array([each.transform for each in scene.instances])
+            transforms[1, 0, 3] = 2.0 + seconds
+            bulb = replace(scene.lights[0], position=(seconds, 0, 0)) if self.lit else scene.lights[0]
+            return Pose(transforms, scene.cameras, [bulb, *scene.lights[1:]], {})
+
+        self.pose = pose
+
+
+@pytest.fixture
+def animated(monkeypatch: pytest.MonkeyPatch) -> Animated:
+    made = Animated()
+    monkeypatch.setattr(Scene, "pose", made.pose)
+    return made
+
+
+def test_an_animation_is_shown_at_its_time(animated: Animated) -> None:
+    editing = animated.editing
+    editing.play()
+    assert editing.player.playing and editing.active and animated.said == ["animation 'walk' plays"]
+    assert editing.update(0.5) and animated.places()[1] == (2.5, 0.0, 0.0)
+    assert animated.scene.lights[0].position == (0.5, 0, 0) and animated.scene.lights[1] == animated.first.lights[1]
+    assert animated.done[-2:] == ["changed", "wake"]
+    assert editing.update(1.75) and editing.player.seconds == 0.25 and animated.places()[1] == (2.25, 0.0, 0.0)
+    editing.play()
+    assert animated.said[-1] == "animation 'walk' rests at 0.25 s" and not editing.active
+    assert not editing.update(0.5) and editing.player.seconds == 0.25
+
+
+def test_another_moment(animated: Animated) -> None:
+    animated.editing.seek(1.5)
+    assert animated.done == ["wake"] and animated.places() == HOME
+    assert animated.editing.update(0.0) and animated.places()[1] == (3.5, 0.0, 0.0)
+    assert not animated.editing.update(0.0) and len(animated.updates) == 1
+    animated.lit = False
+    animated.editing.seek(1.5)
+    assert animated.editing.update(0.0) and len(animated.updates) == 1, "nothing is elsewhere"
+    animated.editing.seek(0.0)
+    animated.editing.update(0.0)
+    assert animated.places() == HOME and animated.scene.lights[0].position == (1.5, 0, 0)
+
+
+def test_frame_by_frame(animated: Animated) -> None:
+    editing = animated.editing
+    editing.play()
+    editing.update(0.5)
+    editing.step(1)
+    assert not editing.player.playing and editing.player.seconds == 16 / 30
+    assert animated.said[-1] == "animation 'walk' rests at 0.53 s"
+    assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 16 / 30)
+    editing.step(-2)
+    assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 14 / 30)
+    editing.toggle_loop()
+    assert not editing.player.loop and animated.said[-1] == "loop False"
+
+
+def test_the_next_animation_begins_at_its_first_moment(animated: Animated) -> None:
+    editing = animated.editing
+    animated.scene.animations = [*animated.scene.animations, SimpleNamespace(duration=1.0, name="run")]
+    editing.seek(0.5)
+    editing.next_animation()
+    assert editing.animation == "run" and editing.player.seconds == 0.0 and editing.player.due
+    editing.next_animation()
+    assert editing.animation == "walk" == editing.animations[0]
+
+
+def test_another_animation_begins_at_rest(animated: Animated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one before leaves nothing behind; what was moved by hand stays, in its variant, wherever it was moved."""
+    editing, walk = animated.editing, animated.pose
+
+    def pose(scene: Scene, seconds: float) -> Pose:
+        still = Pose(np.array([each.transform for each in scene.instances]), scene.cameras, scene.lights, {})
+        if scene.animation == 1:
+            return still
+        return walk(scene, seconds)._replace(materials={0: Material(metallic=seconds / 2)})
+
+    monkeypatch.setattr(Scene, "pose", pose)
+    animated.first.animations = [SimpleNamespace(duration=2.0, name=name) for name in ("walk", "stand")]  # type: ignore
+    animated.first.variants = {"dark": {0: 0}}
+    editing.seek(0.5)
+    editing.update(0.0)
+    editing.seek(1.0)
+    editing.update(0.0)
+    editing.grab()
+    animated.move(120, 40)  # the pair, and not what walks
+    editing.show_variant("dark")
+    assert animated.places()[0] == (2.0, 1.0, 0.0) and animated.places()[1] == (3.0, 0.0, 0.0)
+    editing.next_animation()
+    assert editing.update(0.0) and not editing.grabbing
+    assert animated.places() == [(2.0, 1.0, 0.0), HOME[1], (2.0, 1.0, 0.0), HOME[3]]
+    assert animated.scene.materials == animated.first.materials and animated.scene.lights == animated.first.lights
+    assert animated.scene.variant == "dark" and animated.scene.instances[1].material == 0
+    assert len(animated.updates) == 5, "at once, without a picture between the two"
+    editing.next_animation()
+    editing.update(0.0)
+    editing.seek(1.0)
+    editing.update(0.0)
+    animated.view.cursor, animated.hit.instance[0] = (100.0, 50.0), 1
+    editing.grab()
+    animated.move(110, 50)  # what walks, while it rests
+    editing.next_animation()
+    assert editing.update(0.0) and animated.places()[1] == (4.0, 0.0, 0.0)
+
+
+def test_another_scene_begins_at_rest(animated: Animated) -> None:
+    editing = animated.editing
+    editing.play()
+    editing.update(0.5)
+    editing.shown(True)
+    assert editing.player.playing and editing.player.seconds == 0.5
+    editing.seek(1.0)
+    editing.shown(False)
+    assert not editing.player.playing and editing.player.seconds == 0.0 and not editing.update(0.0)
+
+
+def test_what_is_held_ends_where_the_animation_begins(animated: Animated) -> None:
+    animated.editing.grab()
+    animated.move(120, 50)
+    animated.editing.play()
+    assert not animated.editing.grabbing and animated.editing.player.playing and animated.places()[0] == (2.0, 0.0, 0.0)
+
+
+def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
+    for scene in (stage.first, None):
+        stage.view.scene = scene
+        with pytest.raises(ViewerError, match=r"nothing moves in this scene \(O turns it\)"):
+            stage.editing.play()
+        with pytest.raises(ViewerError, match="nothing moves"):
+            stage.editing.step(1)
+    assert not stage.editing.player.playing
