@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tutorials import run as tutorials
 
+import viewer
 from viewer.base.errors import ViewerError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,6 +51,25 @@ def test_it_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, de
     monkeypatch.chdir(tmp_path)
     tutorials.run(page, small=True)
     assert {path.name for path in tmp_path.iterdir()} >= set(tutorials.pictures(page))
+
+
+def test_the_program_of_the_third_has_motion_blur(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: object
+) -> None:
+    """Its picture with an open shutter is the mean of those of moments of this time."""
+    monkeypatch.chdir(tmp_path)
+    (page,) = (page for page in tutorials.TUTORIALS if page.name.startswith("3"))
+    for block in tutorials.blocks(page):
+        if block.name:
+            Path(block.name).write_text(block.code, encoding="utf-8")
+
+    def mean(moment: float, **options: Any) -> float:
+        common = {"program": "my_ao.py", "size": (48, 36), "moment": moment, "device": device}
+        return float(viewer.render("balls", **common, **options).linear.mean())
+
+    open_shutter = mean(0.3, spp=32, shutter=(0.0, 1.0))
+    moments = [mean(0.3 + (number + 0.5) / 4 / 30, spp=8, seed=number) for number in range(4)]
+    assert abs(open_shutter - sum(moments) / len(moments)) < 0.01  # 5 standard deviations
 
 
 FAULTS = {

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from viewer.cli.shader_check import check, machines
+from viewer.options.declare import listed
+from viewer.programs import PICTURES
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.draw import tiles_source
 
@@ -131,4 +133,4 @@ def test_an_unknown_program_is_refused(capsys) -> None:
     from viewer.cli.main import main
 
     assert main(["check-shaders", "--program", "nosuch"]) == 2
-    assert "--program 'nosuch': expected cast, shadow, whitted, path or photon" in capsys.readouterr().err
+    assert f"--program 'nosuch': expected {listed(list(PICTURES))}" in capsys.readouterr().err

@@ -19,7 +19,8 @@ from viewer.programs.registry import PICTURES, PictureProgram, register
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
 
-NAME, KEY, HELP, CAPTION = "emission", "6", "the lights that are seen", "eye rays, and what shines where they arrive"
+NAME, HELP, CAPTION = "emission", "the lights that are seen", "eye rays, and what shines where they arrive"
+KEY = next(digit for digit in "123456789" if all(digit != program.key for program in PICTURES.values()))
 SIZE = (16, 12)
 
 

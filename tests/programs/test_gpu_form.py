@@ -38,7 +38,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 SLOW: dict[str, tuple[str, dict[str, Any]]] = {
     f"{program}, {machine}, {fuse}, {scene}": (scene, {"program": program, "machine": machine, "fuse": fuse})
-    for program in ("cast", "shadow", "whitted", "path", "photon")
+    for program in PICTURES
     for machine, fuse in (("singlepass", "none"), ("multipass", "none"), ("multipass", "ray"), ("multipass", "surface"))
     for scene in ("cornell", "prism", "glass_ball", "hall")
 }

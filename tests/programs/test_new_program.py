@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from new_program import CAPTION, HELP, KEY, NAME
 
+from viewer.options.declare import listed
 from viewer.options.table import OPTIONS
 from viewer.programs import PICTURES, PictureProgram, ray_cast, register
 
@@ -28,7 +29,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_the_command_line_knows_it(told: Any) -> None:
     line = told["line"]
-    assert f"cast, shadow, whitted, path, photon or {NAME}" in line["help"]
+    assert listed((*PICTURES, NAME)) in line["help"]
     code, drawing, _ = line["graph"]
     assert code == 0 and f"<title>{NAME}: {CAPTION}" in drawing
     code, _, notes = line["rendered"]
@@ -56,7 +57,7 @@ def test_keys_page_and_inspector_know_it(told: Any) -> None:
 
 
 def test_panels_and_shader_check_know_it(told: Any) -> None:
-    assert told["panels"] == ["cast", "shadow", "whitted", "path", "photon", NAME]
+    assert told["panels"] == [*PICTURES, NAME]
     assert told["checked"]
 
 

@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 
 from viewer.options.table import OPTIONS
+from viewer.programs import PICTURES
 from viewer.remote.page import FINGERS, OFFERED, choices, offered, resources
 from viewer.renderer.inputs.settings import registered
 from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
@@ -48,7 +49,7 @@ def test_lists_have_their_defaults() -> None:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("program", ("cast", "shadow", "whitted", "path", "photon")),
+        ("program", tuple(PICTURES)),
         ("shadows", ("on", "off")),
         ("environment", ("", "none", "sky", "studio")),
         ("denoise", ("auto", "none", "shader", "oidn")),

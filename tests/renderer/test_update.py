@@ -20,9 +20,10 @@ from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.base.errors import keywords as in_python
 from viewer.cli.shader_check.scenes import everything
-from viewer.options.declare import Affects
+from viewer.options.declare import Affects, listed
 from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords
+from viewer.programs import PICTURES
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import NAMES, Settings
 from viewer.scene.camera import Camera
@@ -155,7 +156,7 @@ def test_help_explains_every_option() -> None:
             told = f"{name} : {option.about}. " + ("" if name in ("program", "layers") else option.expected())
             assert in_python(told) in text and in_python(option.default_words()) in text
         assert "--" not in text  # Python has keywords
-    assert "cast, shadow, whitted, path or photon; default: path." in (Renderer.__doc__ or "")
+    assert f"{listed(list(PICTURES))}; default: path." in (Renderer.__doc__ or "")
 
 
 def test_editors_see_every_option() -> None:

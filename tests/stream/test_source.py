@@ -71,6 +71,10 @@ def test_missing_files_are_named_with_the_line_that_asks():
         source("lost.glsl")
     with pytest.raises(ShaderError, match=r'folder\.glsl:1: include "lib" not found'):
         source("folder.glsl")
+    near = Source(read)
+    near.add("#version 330 core", "version")
+    with pytest.raises(ShaderError, match=r"lib/farr\.glsl: shader file not found \(did you mean 'lib/far\.glsl'\?\)"):
+        near.include("lib/farr.glsl")
     with pytest.raises(ShaderError, match=r"nowhere\.glsl: shader file not found"):
         source("nowhere.glsl")
 

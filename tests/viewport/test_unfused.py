@@ -44,7 +44,13 @@ class Machine:
 def renderer(**photons: Any) -> Any:
     photon_map = SimpleNamespace(streams=photons, uniforms=lambda *of: {"map": of})
     settings = Settings(pixel_filter="gaussian")
-    return SimpleNamespace(settings=settings, first_hits=SimpleNamespace(shared=True), photon_map=photon_map)
+
+    def sample_uniforms(program: Any, chosen: Settings, shared: bool) -> dict[str, Any]:
+        return {**chosen.sample_uniforms(shared), "of scene": program.name}
+
+    prepared = SimpleNamespace(sample_uniforms=sample_uniforms)
+    shared = SimpleNamespace(shared=True)
+    return SimpleNamespace(settings=settings, first_hits=shared, photon_map=photon_map, prepared=prepared)
 
 
 @pytest.mark.parametrize("corner", [(0, 0), (7, 4)])
@@ -58,6 +64,7 @@ def test_rays_of_a_part_of_the_picture(corner: tuple[int, int]) -> None:
     for name, value in {
         **lens_uniforms(CAMERA, (64, 48), settings.pixel_filter),
         **settings.sample_uniforms(True),
+        "of scene": "tables",
     }.items():
         assert repr(machine.uniforms[name]) == repr(value), name
     assert machine.borrowed == []

@@ -45,6 +45,7 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
+from viewer.stream.declare.program import Program
 
 OCCLUSION = 0.1  # of the scene's diagonal, without the ground: a few of a room's objects
 
@@ -176,6 +177,23 @@ class PreparedScene:
     def moving(self) -> bool:
         """Whether something but a camera moves while the shutter is open."""
         return key_count(self.scene) > 1
+
+    def sample_uniforms(
+        self,
+        program: Program,
+        settings: Settings,
+        shared: bool,
+        samples: int = 1,
+        bounce: int | None = None,
+        first: int = 0,
+    ) -> dict[str, int | float]:
+        """All uniforms of samples by a program that follow from settings and scene, as of `Settings.sample_uniforms`:
+        the same for pictures, layers and debug views."""
+        uniforms = settings.sample_uniforms(shared, samples, bounce, first)
+        uniforms["light_candidates"] = self.light_candidates(settings)
+        if any("occlusion_settings" in state.kernel.needs for state in program.states):  # bounds of a pose take time
+            uniforms["occlusion_distance"] = self.occlusion_distance
+        return uniforms
 
     @cached_property
     def occlusion_distance(self) -> float:

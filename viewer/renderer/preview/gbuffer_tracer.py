@@ -62,9 +62,10 @@ class GBufferTracer:
         if not rays:
             return
         lens, pixel_filter = eye(settings, camera)
-        uniforms = settings.sample_uniforms(renderer.first_hits.shared, samples, first=first)
         with renderer.device.current():
             machine = self._machine()
+            shared, program = renderer.first_hits.shared, machine.linked.program
+            uniforms = renderer.prepared.sample_uniforms(program, settings, shared, samples, first=first)
             machine.fit({"pixel": self._pixel(size), "features": buffer.blocks[0].stream})
             machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
             machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))

@@ -56,7 +56,7 @@ class RayQueries:
             view = lens_uniforms(camera.with_lens(0.0), size, "point")
             shared = scene.first_hits(settings, camera).shared
             texel = {"camera_texel": (2 / COARSE[0], 2 / COARSE[1])}
-            machine.set({**view, **texel, **settings.sample_uniforms(shared)})
+            machine.set({**view, **texel, **scene.prepared.sample_uniforms(program, settings, shared)})
             machine.finish()
         return hit
 

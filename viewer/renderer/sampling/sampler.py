@@ -91,9 +91,10 @@ class Sampler:
         program = scene.program(settings, hits.mode, surfaces)
         key = scene.picture_key(program, settings, hits.mode, shape, surfaces, counting)
         lens, pixel_filter = eye(settings, plan.camera)
-        paths = settings.sample_uniforms(hits.shared, plan.samples, plan.bounce, plan.first_sample)
+        paths = scene.prepared.sample_uniforms(
+            program, settings, hits.shared, plan.samples, plan.bounce, plan.first_sample
+        )
         uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths}
-        uniforms["light_candidates"] = scene.prepared.light_candidates(settings)
         progressive, photons = "film" in program.inputs, "photons" in program.inputs
         with scene.device.current():
             if progressive and film is None:
@@ -284,10 +285,9 @@ class Sampler:
         scene, settings = self.scene, plan.settings
         rectangles, shape = self._tiles(plan)
         lens, pixel_filter = eye(settings, plan.camera)
-        paths = settings.sample_uniforms(scene.first_hits(settings, plan.camera).shared, plan.samples)
+        shared = scene.first_hits(settings, plan.camera).shared
+        paths = scene.prepared.sample_uniforms(program, settings, shared, plan.samples)
         uniforms = {**lens_uniforms(lens, plan.size, pixel_filter), **paths}
-        uniforms["light_candidates"] = scene.prepared.light_candidates(settings)
-        uniforms["occlusion_distance"] = scene.prepared.occlusion_distance
         run = TileRun(program, (key, settings), shape, {**uniforms, **(values or {})}, buffers)
         sweep = _Sweep(run, plan.size[0] * plan.size[1])
         for event in self._sweep(plan, sweep, rectangles(), plan.samples):

@@ -11,9 +11,11 @@ calls, so that the step itself is the same with and without counting.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from viewer.stream.compile.addresses import Addresses
 from viewer.stream.compile.body import add_main, state_constant
+from viewer.stream.compile.diagnose import check_needs, diagnosis
 from viewer.stream.compile.form import Form, inputs, outputs, textures, unrolls
 from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.memories import arena_glsl, cold_glsl, cold_tables, gather_glsl, memory_glsl, uniform_glsl
@@ -61,6 +63,9 @@ def fragment(
             continue
         source.add(kernel.prototype(), f"prototype of kernel {kernel.name}")
         source.include(kernel.file)
+        if kernel.source:  # of a plug-in: no test has seen it
+            check_needs(source, linked, kernel)
+    source.diagnose = partial(diagnosis, linked, kernels)
     _add_states(source, linked, step)
     add_main(source, linked, step, form, prepared)
     return source

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from viewer.base.errors import WiringError
+from viewer.options.declare import suggestion
 from viewer.stream.compile.inline import inlined, origin
 from viewer.stream.compile.order import Element, StateLoop, flatten, weak_topological_order
 from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
@@ -135,7 +136,9 @@ class LinkedProgram:
         """
         module = self.providers.get(function)
         if module is None:
-            raise WiringError(f"program {self.program.name}, {by}", f"no module provides {function}")
+            raise WiringError(
+                f"program {self.program.name}, {by}", f"no module provides {function}", self._near(function)
+            )
         if any(module is known for known in out):
             return
         if any(module is other for other in asking):
@@ -144,6 +147,11 @@ class LinkedProgram:
         for need in module.needs:
             self._require(need, f"module {module.name}", out, [*asking, module])
         out.append(module)
+
+    def _near(self, function: str) -> str:
+        """A hint for a function that no module provides."""
+        listed = "'A module' in shaders/README.md tells where modules are listed"
+        return " ".join(filter(None, (suggestion(function, self.providers), listed)))
 
     def kernels_of(self, step: Step) -> list[Kernel]:
         """The step's kernels, each once."""

@@ -11,9 +11,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 from viewer.base import paths
 from viewer.base.errors import ShaderError
+from viewer.options.declare import suggestion
 from viewer.stream.declare.record import Record
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
@@ -27,6 +29,7 @@ _LOG_FORMS = (
     re.compile(r"^\s*(?:ERROR|WARNING):\s*\d+:(\d+):\s*(?P<rest>.*)$"),  # Apple, AMD, Intel, glslang: ERROR: 0:8: ...
 )
 _ERROR = re.compile(r"\berror\b", re.IGNORECASE)
+_CANDIDATES = re.compile(r"[;,]?\s*candidates are:\s*$")
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,15 @@ class Source:
     ``read`` gives a file's text by its name relative to ``shaders/``; ``files`` are the included ones. Lines between
     ``#ifdef HAVE_X`` and ``#else`` or ``#endif`` are included only if X is one of ``features``, and the reverse for
     ``#ifndef``: a scene's source has no code for absent features.
+
+    diagnose : of source and a driver's log, the fault that the driver meets late or elsewhere, if it is known.
     """
 
     read: Callable[[str], str] = field(default=lambda name: read_shader(name))
     lines: list[tuple[str, Origin]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     features: set[str] = field(default_factory=set)
+    diagnose: Callable[[Source, str], ShaderError | None] = field(default=lambda source, log: None, compare=False)
 
     @classmethod
     def begin(cls, **constants: float) -> Source:
@@ -106,7 +112,7 @@ class Source:
         try:
             text = self.read(name)
         except (FileNotFoundError, IsADirectoryError):
-            hint = "" if os.path.isabs(name) else "names are relative to shaders/"
+            hint = "" if os.path.isabs(name) else suggestion(name, _files()) or "names are relative to shaders/"
             raise ShaderError(name, "shader file not found", hint) from None
         except UnicodeDecodeError:
             raise ShaderError(name, "is no text in UTF-8") from None
@@ -159,12 +165,28 @@ class Source:
         entries = [entry.strip() for entry in log.replace("\0", "").splitlines() if entry.strip()]
         # Some drivers say "error" in every line, some only before its number; a header may say "failed".
         first = next((e for e in entries if _ERROR.search(e)), next((e for e in entries if self._place(e)), ""))
+        known = self.diagnose(self, log)
+        if known is not None:
+            known.log = self.explain(log)
+            return known
         found = self._place(first)
         if found is None:  # a linker error has no line
             message = re.sub(r"^error:\s*", "", first, flags=re.IGNORECASE) or " ".join(entries) or "no message"
             return ShaderError(what, message, "", self.explain(log))
         (text, origin), message = found
+        if _CANDIDATES.search(message):
+            message = self._with_candidates(message, origin, entries[entries.index(first) + 1 :])
         return ShaderError(str(origin), f"{message} in `{text.strip()}`", what, self.explain(log))
+
+    def _with_candidates(self, message: str, origin: Origin, entries: list[str]) -> str:
+        """A message of no matching function with the candidates that the next entries of a log list; without its tail
+        where there are none."""
+        listed = []
+        for found in map(self._place, entries):
+            if found is None or found[0][1] != origin or not found[1].rstrip().endswith(")"):
+                break
+            listed.append(re.sub(r"^error:\s*", "", found[1]).strip())
+        return f"{message} {'; '.join(listed)}" if listed else _CANDIDATES.sub("", message)
 
     def _place(self, entry: str) -> tuple[tuple[str, Origin], str] | None:
         """The line that a log's entry refers to, and its message; None for lines of other text."""
@@ -173,6 +195,12 @@ class Source:
         if match is None or not 1 <= number <= len(self.lines):
             return None
         return self.lines[number - 1], match.group("rest")
+
+
+def _files() -> list[str]:
+    """The names of all files below ``shaders/``."""
+    folder = Path(paths.shaders())
+    return [file.relative_to(folder).as_posix() for file in folder.rglob("*.glsl")]
 
 
 def read_shader(name: str) -> str:
@@ -185,7 +213,7 @@ def read_shader(name: str) -> str:
 def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None, tuple[str, str] | None], ...]:
     """A file's lines, each with its origin, and its included file, or the directive and name of its condition, if
     any."""
-    lines, visible = text.removesuffix("\n").split("\n"), _blank_comments(text).split("\n")
+    lines, visible = text.removesuffix("\n").split("\n"), blank_comments(text).split("\n")
     found = []
     for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
         match, condition = _INCLUDE.match(bare), _CONDITION.match(bare)
@@ -194,6 +222,6 @@ def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None, tuple[
     return tuple(found)
 
 
-def _blank_comments(text: str) -> str:
+def blank_comments(text: str) -> str:
     """The text with comments blanked out, line ends kept, so that includes inside comments are ignored."""
     return _COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)

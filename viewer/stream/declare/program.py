@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from viewer.base.errors import WiringError
+from viewer.options.declare import suggestion
 from viewer.stream.declare.kernel import Kernel, ModuleState
 from viewer.stream.declare.record import Record
 
@@ -124,8 +125,10 @@ class Program:
         for fusion, groups in (*self.groups.items(), *self.gpu_groups.items()):
             members = [name for group in groups for name in group]
             for name in members:
-                if name.removeprefix("->") not in self.by_name:
-                    raise self._fault("", f"fusion '{fusion}' names an unknown state '{name}'")
+                if (bare := name.removeprefix("->")) not in self.by_name:
+                    raise self._fault(
+                        "", f"fusion '{fusion}' names an unknown state '{name}'", suggestion(bare, self.by_name)
+                    )
                 if members.count(name) > 1:
                     raise self._fault("", f"fusion '{fusion}' names state '{name}' twice")
         self.returns = self._returns()
@@ -165,7 +168,7 @@ class Program:
         names = [target.state, target.then] if isinstance(target, Call) else [target]
         for name in names:
             if isinstance(name, str) and name not in self.by_name:
-                raise self._fault(where, f"leads to an unknown state '{name}'")
+                raise self._fault(where, f"leads to an unknown state '{name}'", suggestion(name, self.by_name))
         if isinstance(target, Call) and target.then is RETURN:
             raise self._fault(where, "a call must name a state to come back to, or DONE")
 

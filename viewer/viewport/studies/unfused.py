@@ -89,7 +89,8 @@ def fill(
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
     lens, pixel_filter = eye(renderer.settings, camera)
     machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
-    machine.set(renderer.settings.sample_uniforms(renderer.first_hits.shared))
+    shared, program = renderer.first_hits.shared, machine.linked.program
+    machine.set(renderer.prepared.sample_uniforms(program, renderer.settings, shared))
     width, height = machine.size
     photons = renderer.photon_map.streams
     if "photons" in inputs:

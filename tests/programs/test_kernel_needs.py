@@ -1,0 +1,38 @@
+"""The house's kernels name the functions of modules that they call: a pass of each alone compiles, too."""
+
+from __future__ import annotations
+
+import pytest
+
+from viewer.cli.shader_check.scenes import everything
+from viewer.programs import LEVELS, PICTURES, light_layers, visibility
+from viewer.renderer.inputs.prepared import PreparedScene, prepare
+from viewer.renderer.inputs.settings import Settings
+from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
+from viewer.stream.compile.diagnose import check_needs
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
+from viewer.stream.compile.link import LinkedProgram
+
+PROGRAMS = {
+    **{name: program.make for name, program in PICTURES.items()},
+    "light layers": light_layers,
+    "visibility": lambda levels: visibility(levels, True, True),
+}
+
+
+@pytest.fixture(scope="module")
+def prepared() -> PreparedScene:
+    return prepare(everything(0.1, layers=True), Settings(environment="sky"))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_needs_are_named(name: str, prepared: PreparedScene) -> None:
+    program = PROGRAMS[name](LEVELS[prepared.structure.levels])
+    linked = LinkedProgram(program, prepared.modules(False, True, "sobol")).inlined()
+    step = linked.single()
+    source = fragment(linked, step, Form(scheduled=False), PlannedAddresses(WIDEST))
+    kernels = [kernel for kernel in linked.kernels_of(step) if kernel.file]
+    for kernel in kernels:
+        check_needs(source, linked, kernel)
+    assert kernels

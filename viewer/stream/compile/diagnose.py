@@ -1,0 +1,83 @@
+"""Faults of a kernel's own source that a driver's message does not name: another signature than the declared one, and a
+function of a module that the kernel calls without naming it in ``needs``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from viewer.base.errors import ShaderError, WiringError
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.compile.source import Origin, Source, blank_comments
+from viewer.stream.declare.kernel import Kernel
+
+_CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\(")
+_DEFINITION = re.compile(r"^\s*(\w+)\s+(\w+)\s*\(([^()]*)\)\s*\{", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_PARAMETER = re.compile(r"(?:const\s+)?(?:(in|out|inout)\s+)?(\w+)")
+
+Function = tuple[str, str, tuple[tuple[str, str], ...]]  # result, name, (access, type) of each parameter
+
+
+def check_needs(source: Source, linked: LinkedProgram, kernel: Kernel, log: str = "") -> None:
+    """Raises WiringError where a kernel calls a module's function, or a driver's ``log`` names a uniform or constant of
+    a module, that the kernel does not need. source : with the kernel's file."""
+    text, _ = _own(source, kernel)
+    words = set(_CALL.findall(text)) - {found[2] for found in _DEFINITION.finditer(text)}
+    foreign = words & linked.providers.keys()
+    logged = set(_WORD.findall(text)) & set(_WORD.findall(log)) if log else set()
+    if not foreign and not logged:
+        return
+    held = {id(module) for module in linked.modules_for([kernel])}
+    known = {name: name for name in foreign if id(linked.providers[name]) not in held}
+    for module in linked.modules if logged else ():
+        if id(module) not in held and module.provides:
+            names = (*module.uniforms, *module.constants)
+            known |= {name: module.provides[0] for name in names if name in logged}
+    for name, need in sorted(known.items()):
+        verb = "calls" if name in words else "uses"
+        raise WiringError(f"kernel {kernel.name}", f"{verb} {name}", f"name {need} in its needs")
+
+
+def diagnosis(linked: LinkedProgram, kernels: Sequence[Kernel], source: Source, log: str) -> ShaderError | None:
+    """The fault of one of the kernels of a program that does not compile or link; None where it is another one."""
+    for kernel in (kernel for kernel in kernels if kernel.file):
+        found = _wrong_signature(source, kernel)
+        if found is not None:
+            return found
+        try:
+            check_needs(source, linked, kernel, log)
+        except WiringError as error:
+            return ShaderError(error.where, error.what, error.hint)
+    return None
+
+
+def _own(source: Source, kernel: Kernel) -> tuple[str, list[Origin]]:
+    """The text of a kernel's own file as it is in a program, without comments, and the origin of each line."""
+    lines = [(line, origin) for line, origin in source.lines if origin.file == kernel.file]
+    return blank_comments("\n".join(line for line, _ in lines)), [origin for _, origin in lines]
+
+
+def _wrong_signature(source: Source, kernel: Kernel) -> ShaderError | None:
+    """The error for a file without the function that its declaration asks for."""
+    text, origins = _own(source, kernel)
+    declared = kernel.prototype().removesuffix(";")
+    wanted = _function(*re.findall(r"(\w+) (\w+)\((.*)\)", declared)[0])
+    defined = [(found.start(2), _function(*found.groups())) for found in _DEFINITION.finditer(text)]
+    if any(function == wanted for _, function in defined):
+        return None
+    where, has = kernel.file, ""
+    for start, function in sorted(defined, key=lambda each: each[1][1] == kernel.name):
+        if function[0] == "int" or function[1] == kernel.name:
+            where, has = str(origins[text.count("\n", 0, start)]), f"it has {_glsl(function)}"
+    return ShaderError(where, f"no function {declared}", has)
+
+
+def _function(result: str, name: str, parameters: str) -> Function:
+    given = (_PARAMETER.match(each.strip()) for each in parameters.split(","))
+    return result, name, tuple((each[1] or "in", each[2]) for each in given if each and each[2] != "void")
+
+
+def _glsl(function: Function) -> str:
+    result, name, parameters = function
+    return f"{result} {name}({', '.join(' '.join(each) for each in parameters)})"
