@@ -301,11 +301,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[LocalCluster]:
 
 def test_how_processes_are_started(started: list[LocalCluster]) -> None:
     """All of them work before they are given; places of those that die are kept for ever, while they are used."""
-    before = dask.config.get("distributed.deploy.lost-worker-timeout")
-    with processes(3) as cluster:
-        assert started == [cluster] and cluster.scaled == 3 and cluster.begun >= 3 and not cluster.ended
-        assert cluster.kept == "1000 days" == dask.config.get("distributed.deploy.lost-worker-timeout")
-    assert cluster.ended == 1 and dask.config.get("distributed.deploy.lost-worker-timeout") == before != "1000 days"
+    option = "distributed.deploy.lost-worker-timeout"
+    with dask.config.set({option: "15 s"}):  # workers of the fixtures of other files may still be there, with theirs
+        with processes(3) as cluster:
+            assert started == [cluster] and cluster.scaled == 3 and cluster.begun >= 3 and not cluster.ended
+            assert cluster.kept == "1000 days" == dask.config.get(option)
+        assert cluster.ended == 1 and dask.config.get(option) == "15 s"
     given = dict(cluster.given)
     assert isinstance(given.pop("given_up"), threading.Event)
     assert given == {

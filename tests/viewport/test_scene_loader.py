@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,166 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.viewport.loader_desk import BOX, START, Desk, made_of, show
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import VIEW, Settings
-from viewer.renderer.sampling.darkness import FILLED
 from viewer.scene.camera import Camera
-from viewer.scene.environment import DARKNESS, ImageEnvironment
 from viewer.viewport import scene_loader
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.scene_loader import SceneLoader
-
-BOX = np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
-START = Camera((0, 0, 5), (0, 0, 0))
-
-
-class Worker:
-    """Notes what it is started with; a test puts what it has made into ``early`` and ``made``."""
-
-    def __init__(self) -> None:
-        self.started: list[tuple[str, Any, Any, Any]] = []
-        self.early = self.made = self.share = None
-        self.path, self.step, self.proceeded = "", "loading", 0
-
-    @property
-    def busy(self) -> bool:
-        return bool(self.path)
-
-    def start(self, path: str, scene: Any = None, *, settings: Any, before: Any, pixels: int) -> None:
-        assert pixels == 32, "of the window"
-        self.started.append((path, scene, settings, before))
-        self.path = path
-
-    def cancel(self) -> None:
-        self.path = ""
-
-    def poll_early(self) -> Any:
-        early, self.early = self.early, None
-        return early
-
-    def poll(self) -> Any:
-        made, self.made = self.made, None
-        if made is not None:
-            self.path = ""
-        return made
-
-    def proceed(self) -> None:
-        self.proceeded += 1
-
-
-class Desk:
-    """A loader, and a view on which nothing is on show so far. ``done`` notes what is asked of the view's parts."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, scene: Any = None) -> None:
-        self.done: list[Any] = []
-        self.said: list[tuple[str, bool]] = []
-        self.fallbacks: list[str] = []  # of its renderers
-        self.now = 0.0
-        monkeypatch.setattr(scene_loader, "time", SimpleNamespace(perf_counter=lambda: self.now))
-        session: Any = SimpleNamespace(update=self._update, use=self._use)
-        view: Any = SimpleNamespace(session=session, renderer=None, controller=None, path="", aspect=1.0, pixels=(8, 4))
-        view.preferences, view.exposure, view.tonemap = Preferences(path=Path("none"), exposure=0.5), 2.0, "none"
-        view.environment = DARKNESS
-        view.message, view.message_is_error = "", False
-        view.say = self._say
-        view.say_switched = lambda name, on: self._say(f"{name} {on}")
-        view.wake = lambda: None
-        view.look = lambda: self.done.append("look")
-        view.take = lambda camera: self.done.append(camera)
-        view.attempt = self._attempt
-        view.shown = self._shown
-        self.view = view
-        debug: Any = SimpleNamespace(
-            scene_changed=lambda: self.done.append("changed"),
-            drop=lambda renderer: self.done.append(("drop", renderer)),
-        )
-        device: Any = None
-        self.loader = SceneLoader(view, debug, device, Settings(), lambda path: scene)
-        self.worker: Any = Worker()
-        self.loader.loader = self.worker
-        picture: Any = SimpleNamespace(
-            draw=lambda: None, end=lambda: self.done.append("end"), begin=lambda glance: self.done.append("begin")
-        )
-        picture.shown = False
-        self.loader.first_picture = picture
-        self.loader.on_show = lambda same: self.done.append(("show", same))
-
-    def _update(self, *parts: Any, **changes: Any) -> None:
-        self.done.append(("update", *parts, changes) if parts else ("update", changes))
-        renderer = self.view.renderer
-        for part in parts:
-            if hasattr(part, "settings"):
-                renderer.prepared, renderer.scene = part, part.scene
-        renderer.settings = renderer.settings.replace(**{k: v for k, v in changes.items() if k in Settings()})
-
-    def _use(self, renderer: Any) -> None:
-        self.done.append("use")
-        self.view.renderer = renderer
-
-    def _say(self, text: str, error: bool = False) -> None:
-        self.said.append((text, error))
-        self.view.message, self.view.message_is_error = text, error
-
-    def _attempt(self, what: Any) -> None:
-        try:
-            what()
-        except ViewerError as error:
-            self._say(str(error), True)
-
-    def _shown(self) -> tuple[Any, Any]:
-        if self.view.renderer is None:
-            raise ViewerError("scene", "none is loaded yet")
-        return self.view.renderer, self.view.controller
-
-    def taken(self) -> list[Any]:
-        done, self.done[:] = list(self.done), []
-        return done
-
-    def uploaded(self, shares: list[float]) -> Any:
-        """A renderer that uploads by such shares; each takes 2.5 ms."""
-
-        def upload(made: Any) -> Iterator[float]:
-            for share in shares:
-                self.now += 0.0025
-                yield share
-
-        return SimpleNamespace(
-            upload=upload,
-            discard=lambda made: self.done.append("discard"),
-            release=lambda: self.done.append("release"),
-            camera=START,
-            settings=Settings(),
-            progressive=True,
-            fallbacks=self.fallbacks,
-        )
 
 
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     return Desk(monkeypatch)
-
-
-def made_of(desk: Desk, cameras: Any = (START,), warnings: Any = (), settings: Settings | None = None) -> Any:
-    scene = SimpleNamespace(cameras=list(cameras), warnings=list(warnings), name="box")
-    scene.own_camera = next(iter(cameras), None)
-    scene.camera = lambda aspect: Camera.framing(BOX, aspect=aspect)
-    return SimpleNamespace(scene=scene, settings=settings or Settings(), lighting=SimpleNamespace(environment=DARKNESS))
-
-
-def show(desk: Desk, monkeypatch: pytest.MonkeyPatch, path: str = "box", made: Any = None, shares: Any = ()) -> Any:
-    """A scene comes, the first one or another."""
-    made = made or made_of(desk)
-
-    def first(prepared: Any, settings: Settings, device: Any) -> Any:
-        renderer = desk.uploaded(list(shares))
-        renderer.settings, renderer.scene, renderer.prepared = settings, prepared.scene, prepared
-        return renderer
-
-    monkeypatch.setattr(scene_loader, "Renderer", first)
-    desk.worker.made = path, (made, BOX)
-    desk.loader.take()
-    return made
 
 
 # -- what the worker is given -----------------------------------------------------------------------------------------
@@ -443,81 +294,6 @@ def test_the_scene_s_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
     desk.taken()
     desk.loader.show_camera(1)
     assert desk.taken() == [second] and desk.loader.camera_number == 1 and desk.said[-1] == ("camera: second", False)
-
-
-# -- environments -----------------------------------------------------------------------------------------------------
-
-
-def test_a_dark_scene_under_the_sky(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until the next one, which may have lights of its own; one that was asked for stays."""
-    show(desk, monkeypatch)
-    desk.loader.fill()
-    assert desk.loader.requested.environment == "sky" and desk.said[-1] == (FILLED, False)
-    desk.loader.open("other")
-    assert desk.loader.requested.environment is None and desk.worker.started[-1][2].environment is None
-    desk.loader.fill()
-    desk.loader.light_by("studio")
-    desk.loader.open("third")
-    assert desk.loader.requested.environment == "studio"
-
-
-def test_the_environment_off_and_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ViewerError):
-        desk.loader.toggle_environment()
-    show(desk, monkeypatch)
-    desk.loader.toggle_environment()  # the scene has none: the sky
-    assert desk.loader.requested.environment == "sky" and desk.said[-1] == ("environment True", False)
-    desk.loader.toggle_environment()
-    assert desk.loader.requested.environment is DARKNESS and desk.said[-1] == ("environment False", False)
-    desk.loader.toggle_environment()
-    assert desk.loader.requested.environment == "sky"
-    desk.loader.requested = desk.loader.requested.replace(environment="none")
-    desk.loader.toggle_environment()
-    assert desk.loader.requested.environment == "sky"
-
-
-def test_a_file_s_environment_is_read_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Off and on it is the one that is there, in the turn that it has without the option's."""
-    show(desk, monkeypatch)
-    picture = ImageEnvironment(np.ones((4, 8, 3), np.float32)).rotated(50.0)
-    settings = Settings(environment="sky.hdr", environment_rotation=20.0)
-    desk.loader.requested = desk.view.renderer.settings = settings
-    desk.view.environment = picture
-    desk.loader.toggle_environment()
-    assert desk.loader.requested.environment is DARKNESS
-    desk.view.renderer.settings, desk.view.environment = desk.loader.requested, DARKNESS
-    desk.loader.toggle_environment()
-    found = desk.loader.requested.environment
-    assert isinstance(found, ImageEnvironment) and found.rotation == 30.0
-
-
-@pytest.mark.parametrize("progressive", [True, False])
-def test_another_environment_is_shown_in_the_scene_that_is_there(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, progressive: bool
-) -> None:
-    show(desk, monkeypatch)
-    renderer, before = desk.view.renderer, desk.view.renderer.scene
-    renderer.progressive = progressive
-    desk.loader.light_by("sky")
-    desk.loader.requested = desk.loader.requested.replace(environment_rotation=40.0)
-    desk.taken()
-    desk.said.clear()
-    made = made_of(desk, settings=Settings(environment_rotation=15.0))
-    made.scene = before
-    desk.worker.made = "box", (made, None)
-    desk.loader.take()
-    assert desk.taken() == [("update", made, {"environment_rotation": 40.0}), "changed"]
-    lit = [("programs with lighting see the environment: whitted, path", False)]
-    assert desk.said == ([] if progressive else lit)
-    desk.loader.light_by("studio")
-    renderer.scene = SimpleNamespace(cameras=[], warnings=[])  # something has moved meanwhile
-    desk.taken()
-    made.lighting.environment = ImageEnvironment(np.ones((4, 8, 3), np.float32)).rotated(50.0)
-    desk.worker.made = "box", (made, None)
-    desk.loader.take()
-    (kind, changes), changed = desk.taken()
-    assert (kind, changed, changes["environment_rotation"]) == ("update", "changed", 40.0)
-    assert changes["environment"].rotation == 35.0
 
 
 def test_first_controllers() -> None:
