@@ -60,14 +60,25 @@ print(json.dumps({"told": [str(each.message) for each in told], "faults": faults
 """
 
 
-def python(folder: Path, plugins: str, *arguments: str) -> tuple[str, str]:
+FAILING = {
+    "curious": "def sniff(head): pass\ndef read(path): pass",
+    "leaving": "def sniff(head, path): return path.suffix == '.leaving'\ndef read(path): raise SystemExit('bye')",
+    "wrong": "import raystream\ndef sniff(head, path): return path.suffix == '.wrong'\ndef read(path):\n"
+    "    mesh = raystream.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])\n"
+    "    return raystream.Scene([mesh], [raystream.Instance(5)])",
+    ".dotted": "def sniff(head, path): return path.suffix == '.dotted'\n"
+    "def read(path): raise KeyError('of the author')",
+}
+
+
+def python(folder: Path, plugins: str | Path, *arguments: str, code: int = 0) -> tuple[str, str]:
     """Output and errors of a process that finds these plug-ins."""
     paths = [str(HERE / plugins), str(ROOT), str(ROOT / "viewer" / "launch")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, cwd=folder, env=environment, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done.stdout, done.stderr
 
 
@@ -139,3 +150,41 @@ def test_the_command_line_tells_them(tmp_path):
     assert "plug-in" not in python(tmp_path, "broken", *line, "--quiet")[1]
     out, _ = python(tmp_path, "found", "-m", "raystream", "render", "--help")
     assert "photon or facing" in " ".join(out.split())
+
+
+def test_the_command_line_tells_why_a_file_is_of_no_known_format(tmp_path):
+    """Its plug-in was left out."""
+    (tmp_path / "a.lost").write_text("something\n")
+    _, errors = python(tmp_path, "broken", "-m", "raystream", "info", "a.lost", code=2)
+    *notes, fault = errors.splitlines()
+    (note,) = [each for each in notes if each.startswith("raystream: note: plug-in lost of raystream.formats")]
+    assert "No module named" in note
+    assert fault.startswith("raystream: error: a.lost: is of no known scene format")
+
+
+@pytest.mark.parametrize(
+    ("file", "fault"),
+    [
+        ("a.curious", "the plug-in for curious fails: TypeError: sniff() takes 1 positional argument but 2 were given"),
+        ("a.leaving", "the plug-in for leaving fails: SystemExit: bye"),
+        ("a.wrong", "instance 0 names mesh 5"),
+        ("a.dotted", "the plug-in for .dotted fails: KeyError: 'of the author'"),
+    ],
+)
+def test_plugins_that_fail_are_told_in_a_line(tmp_path, file, fault):
+    """In ``sniff``, by an exit, by a scene whose parts are not there; and named with the dot of its extension."""
+    package, metadata = tmp_path / "site" / "failing", tmp_path / "site" / "failing-1.0.dist-info"
+    package.mkdir(parents=True)
+    metadata.mkdir()
+    (package / "__init__.py").touch()
+    points = ["[raystream.formats]"]
+    for name, source in FAILING.items():
+        module = name.strip(".")
+        (package / f"{module}.py").write_text(f"NAME = {name!r}\n{source}\n")
+        points.append(f"{name} = failing.{module}")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: failing\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("\n".join(points) + "\n")
+    (tmp_path / file).write_text("something\n")
+    _, errors = python(tmp_path, tmp_path / "site", "-m", "raystream", "info", file, code=2)
+    (line,) = errors.splitlines()
+    assert line.startswith("raystream: error: ") and fault in line and "bug in raystream" not in line

@@ -115,9 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = DONE
         if sys.stdout is not None:
             sys.stdout.flush()
-        for said in distributions.faults if "--quiet" not in arguments else ():
-            print(f"raystream: note: {printable(said)}", file=sys.stderr)
-        distributions.faults.clear()
+        _tell_faults("--quiet" in arguments)
         return code
     except KeyboardInterrupt as stop:
         code, Terminated.last = stop.code if isinstance(stop, Terminated) else STOPPED, None
@@ -133,7 +131,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         if isinstance(error, OSError):
             _abandon_output()
+        _tell_faults("--quiet" in arguments)  # a plug-in that is left out may be the reason
         return _complain(line, code)
+
+
+def _tell_faults(quiet: bool) -> None:
+    """Print the notes on plug-ins that were left out, once."""
+    for said in () if quiet else distributions.faults:
+        print(f"raystream: note: {printable(said)}", file=sys.stderr)
+    distributions.faults.clear()
 
 
 def _complain(line: str, code: int, kind: str = "error: ") -> int:
@@ -177,6 +183,7 @@ def _commands() -> str:
 
 
 def _overview() -> str:
+    from viewer.formats import suffixes
     from viewer.scene.builtin import SCENES
 
     width = max(len(f"{name} {command.usage}") for name, command in COMMANDS.items()) + 2
@@ -192,7 +199,7 @@ def _overview() -> str:
         "",
         "  -h, --help  after a command: its options        --version  the version",
         "",
-        "SCENE is a file (.gltf .glb .ply .obj .stl) or, where there is none of that name,",
+        f"SCENE is a file ({' '.join(suffixes())}) or, where there is none of that name,",
         f"a built-in scene ({', '.join(SCENES)}).",
     ]
     return "\n".join(lines)

@@ -69,13 +69,14 @@ def load(path: str | Path, lenient: bool = False, max_texture: int | None = None
         raise ViewerError(str(path), "not enough memory to load it") from None
     except ViewerError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if _name(module) in FORMATS:
             raise
-        what = f"the plug-in for {module.NAME} fails: {type(error).__name__}: {error}"
-        raise ViewerError(str(path), what, "tell its authors") from error
+        raise _plugin_fault(module, path, error) from error
     if not isinstance(scene, Scene):
         raise ViewerError(str(path), f"the plug-in for {module.NAME} gives no Scene", "tell its authors")
+    if _name(module) not in FORMATS:
+        scene.check()
     _remark(scene)
     return scene
 
@@ -90,19 +91,37 @@ def recognise(path: str | Path) -> Any:
 def suffixes() -> tuple[str, ...]:
     """The file extensions of all formats, with dots."""
     own = [suffix for each in FORMATS.values() for suffix in each]
-    return tuple(dict.fromkeys([*own, *(f".{name.lower()}" for name in distributions.named("formats"))]))
+    return tuple(dict.fromkeys([*own, *map(_suffix, distributions.named("formats"))]))
+
+
+def _plugin_fault(module: Any, path: Path, error: BaseException) -> ViewerError:
+    what = f"the plug-in for {module.NAME} fails: {type(error).__name__}: {error}"
+    return ViewerError(str(path), what, "tell its authors; --debug shows where")
+
+
+def _takes(module: Any, head: bytes, path: Path) -> bool:
+    """Whether a reader's ``sniff`` knows the file. Raises ViewerError for a plug-in that fails at that."""
+    try:
+        return bool(module.sniff(head, path))
+    except (Exception, SystemExit) as error:
+        if _name(module) in FORMATS:
+            raise
+        raise _plugin_fault(module, path, error) from error
 
 
 def _name(module: Any) -> str:
     return str(getattr(module, "__name__", ""))
 
 
+def _suffix(name: str) -> str:
+    """The file extension, with its dot, of an entry point."""
+    return f".{name.lower().removeprefix('.')}"
+
+
 def _foreign(wanted: Callable[[str], bool]) -> list[Any]:
     """The readers of plug-ins whose extension, with its dot, is wanted."""
     own = {suffix for each in FORMATS.values() for suffix in each}
-    names = [
-        name for name in distributions.named("formats") if f".{name.lower()}" not in own and wanted(f".{name.lower()}")
-    ]
+    names = [name for name in distributions.named("formats") if _suffix(name) not in own and wanted(_suffix(name))]
     found: list[Any] = []
 
     def take(_: str, module: Any) -> None:
@@ -122,9 +141,9 @@ def _choose(head: bytes, path: Path) -> Any:
     named = [import_module(names[0])] if suffix in FORMATS[names[0]] else _foreign(lambda each: each == suffix)
     by_name = next(iter(named), None)
     readers = chain(named, map(import_module, names))
-    by_content = next((module for module in readers if module.sniff(head, path)), None)
+    by_content = next((module for module in readers if _takes(module, head, path)), None)
     if by_content is None and by_name is None:
-        by_content = next((each for each in _foreign(lambda each: True) if each.sniff(head, path)), None)
+        by_content = next((each for each in _foreign(lambda each: True) if _takes(each, head, path)), None)
     known = ", ".join(suffixes())
     if by_content is None:
         other = next((what for magic, what in _OTHERS if head.startswith(magic)), None)
