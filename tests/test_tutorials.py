@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tutorials import run as tutorials
 
 import viewer
 from viewer.base.errors import ViewerError
+from viewer.programs.registry import PICTURES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -53,6 +55,16 @@ def test_it_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, de
     assert {path.name for path in tmp_path.iterdir()} >= set(tutorials.pictures(page))
 
 
+@pytest.fixture
+def registry() -> Iterator[None]:
+    """Programs that files of a test register go with it."""
+    before = dict(PICTURES)
+    yield
+    PICTURES.clear()
+    PICTURES.update(before)
+
+
+@pytest.mark.usefixtures("registry")
 def test_the_program_of_the_third_has_motion_blur(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: object
 ) -> None:

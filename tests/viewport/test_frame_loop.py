@@ -42,7 +42,9 @@ class Desk:
         self.controller: Any = SimpleNamespace(moving=False, update=self._update)
         self.renderer: Any = SimpleNamespace(
             progressive=True,
-            prepared=SimpleNamespace(lighting=SimpleNamespace(listed=SimpleNamespace(lit=True), environment=DARKNESS)),
+            prepared=SimpleNamespace(
+                lighting=SimpleNamespace(listed=SimpleNamespace(lit=True), environment=DARKNESS, backdrop=None)
+            ),
         )
         self.view: Any = SimpleNamespace(
             session=self.session, controller=self.controller, renderer=self.renderer, awake=False, woken=False

@@ -18,6 +18,7 @@ from .. import timed
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
 from ..model import ARITHMETIC, CLAIM, OWN, Absent, AbsentError, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import OURS as ALONE
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 from ..shown import Shot, sheet
@@ -109,7 +110,7 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
         )
         for name, each in found.items()
     ]
-    yield Table("Table 2: seconds a frame", COLUMNS, rows, note=note, checks=checks)
+    yield Table("Table 2: seconds a frame", COLUMNS, rows, note=note, checks=checks, own=("many passes",))
     rates = [
         (
             name,
@@ -121,7 +122,7 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
     note = "Printed, and beside it 1 / seconds of table 2 (derived). Ours is in the last columns."
     columns = ("scene", *BACK_ENDS, *(f"ours, {each}" for each in OURS))
     heads = dict.fromkeys(BACK_ENDS, ("printed", "1 / table 2"))
-    yield Table("Table 3: frames a second", columns, rates, note=note, heads=heads)
+    yield Table("Table 3: frames a second", columns, rates, note=note, heads=heads, own=columns[5:])
 
 
 def _cell(theirs: float, ours: Spread | None) -> Cell:
@@ -195,7 +196,13 @@ def _structures(context: Context) -> Iterator[Part]:
     if not rows:
         return
     note = f"{edge} x {edge}, one pass of fragment programs."
-    yield Table("The thesis's structure beside ours", ("scene, structure", "seconds", "of the first"), rows, note=note)
+    yield Table(
+        "The thesis's structure beside ours",
+        ("scene, structure", "seconds", "of the first"),
+        rows,
+        note=note,
+        own=ALONE,
+    )
     yield Check(
         CLAIM,
         "leaves of several primitives, by surface area, are faster (wished in T 8.1)",

@@ -18,7 +18,7 @@ from viewer.scene.builtin import build as builtin
 
 from .. import timed
 from ..context import Context
-from ..model import OWN, Absent, AbsentError, Check, Figure, Part, Table
+from ..model import OURS, OWN, Absent, AbsentError, Check, Figure, Part, Table
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
@@ -120,7 +120,7 @@ def _arrays(context: Context) -> Iterator[Part]:
         "KiB of our scenes. The thesis keeps a leaf's triangle in the field of the escape index, and tells a leaf by "
         "an empty box; here a leaf has a count. Its sizes are not given."
     )
-    yield Table("Figure 6-15: the arrays", ("of the thesis", "here", *columns), rows, note=note)
+    yield Table("Figure 6-15: the arrays", ("of the thesis", "here", *columns), rows, note=note, own=("here", *columns))
 
 
 def _sizes(context: Context, file: str) -> list[int]:
@@ -165,7 +165,7 @@ def _colors(context: Context) -> Iterator[Part]:
         "times its triangles (13.25 s), and less than it everywhere else. In our arrays a colour is three numbers more "
         "of a vertex that is read anyway."
     )
-    yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note)
+    yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note, own=OURS)
 
 
 @contextmanager
