@@ -46,6 +46,15 @@ def raise_dropped() -> None:
         raise dropped
 
 
+@contextmanager
+def suppress_interrupt() -> Iterator[None]:
+    """End the block where a signal interrupts it, and go on behind it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        Terminated.last = None
+
+
 def exit_now(code: int) -> None:
     """End the process where a thread of the name `UNWAITED` is at work: compiled C++ code in it would abort the
     process (``terminate called``) when the interpreter's own end stops that thread."""

@@ -75,6 +75,8 @@ def entry() -> NoReturn:
     for number in ending:
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, terminate)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, terminate)  # which knows of it where a finalizer drops the exception
 
     if "--quiet" not in sys.argv and (said := distributions.remark()):
         print(f"raystream: note: {printable(said)}", file=sys.stderr)

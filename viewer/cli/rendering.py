@@ -7,7 +7,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
+from viewer.base.interrupts import suppress_interrupt
 from viewer.base.start.modules import loaded
 from viewer.cli.commands import as_json, at_moment, chosen_options, load_scene, tell
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
@@ -133,7 +134,7 @@ def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bo
     if seconds < trials.LONG or picture.film is None:
         return
     samples = int(picture.film.count.sum())
-    with suppress(KeyboardInterrupt), TerminalProgress(quiet) as progress:
+    with suppress_interrupt(), TerminalProgress(quiet) as progress:
         trials.measure_after(renderer, samples, seconds, lambda: progress(None, "measuring machine options, once"))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.interrupts import raise_dropped
 from viewer.base.lock import FairLock, exclusive
 from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import Checkpoint
@@ -341,6 +342,7 @@ class Session:
         self.convergence.outlook = ProgressEstimate() if progress is not None else None
         with self.saving():
             while not (self.idle if converged else self.settled):
+                raise_dropped()
                 self.advance(0.0)  # a step at a time
                 if progress is not None:
                     progress(*self.report())
