@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,7 +39,21 @@ def figure(width: float = 7.0, height: float = 3.5, **subplots: Any) -> tuple[Fi
 
 
 def svg(figure: Figure) -> str:
-    """The figure as a whole SVG document without a date."""
+    """The figure as a whole SVG document without a date, to a hundredth of a point, in the reader's own font."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
+    attributes = re.sub(r'="[^"]*"', lambda each: _NUMBER.sub(_short, each[0]), text.getvalue())
+    for long, short in (
+        (r"\n\s*", "\n"),
+        (r"font-family: [^;\"]*", "font-family: sans-serif"),
+        (r'<g id="[^"]*"', "<g"),
+    ):
+        attributes = re.sub(long, short, attributes)
+    return attributes
+
+
+_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+def _short(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
