@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import converge, equal_counts
 from benchmarks.errors import LUMINANCE, Reference, block_means, crossing, middle
-from benchmarks.peers import Job, Missing, Process, Shot, by_material, write_arrays
+from benchmarks.noise import converge, equal_counts
+from benchmarks.noise.peers import Job, Missing, Process, Shot, by_material, write_arrays
 
 import viewer
 
@@ -208,5 +208,5 @@ def test_a_peer_that_is_not_there_is_told_in_one_line(tmp_path: Path, monkeypatc
     with pytest.raises(Missing, match="does not start"):
         Process(_job(tmp_path, "peers_mitsuba")).__enter__()
     monkeypatch.delenv("RAYSTREAM_PEERS_PYTHON")
-    with pytest.raises(Missing, match=r"^Some peer: .*No module named 'benchmarks\.no_such_peer'"):
+    with pytest.raises(Missing, match=r"^Some peer: .*No module named 'benchmarks\.noise\.no_such_peer'"):
         Process(_job(tmp_path, "no_such_peer")).__enter__()

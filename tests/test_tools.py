@@ -16,9 +16,12 @@ import bench
 import luxcore
 import numpy as np
 import pytest
-from benchmarks import common, denoise, eight, ladder, opening_input, playing, process, readable, scenes
-from benchmarks.masks import active_rays
+from benchmarks import common, scenes
+from benchmarks.noise import denoise, eight
+from benchmarks.processes import process
 from benchmarks.scenes import SPAN, facing
+from benchmarks.stream.masks import active_rays
+from benchmarks.viewing import ladder, opening_input, playing, readable
 
 import viewer
 from viewer.stream.machines.mask import MASKS

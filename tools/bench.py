@@ -20,15 +20,22 @@ if __name__ == "__main__":
 
 from benchmarks.common import RESULTS, Options, in_one_line, machine_name, say
 
-NAMES = ("cast", "path", "raster", "accel", "policies", "memory", "masks", "window")
-NAMES += ("bvh-build", "instances", "samplers", "fresh", "converge", "host", "photon", "progressive", "bias", "live")
-NAMES += ("materials", "denoise", "readable", "ladder", "flight", "adaptive", "lights", "farm", "switches", "gpu")
-NAMES += ("opening", "deform", "undeformed", "grid-build", "blur")
+# Rooms of the folder benchmarks, each with its benchmarks.
+ROOMS = {
+    "rays": ("cast", "raster", "accel", "bvh-build", "instances", "deform", "undeformed", "grid-build"),
+    "stream": ("policies", "memory", "masks", "host", "gpu"),
+    "processes": ("fresh", "farm", "switches"),
+    "light": ("path", "samplers", "photon", "progressive", "bias", "materials", "lights", "blur"),
+    "noise": ("converge", "denoise", "adaptive"),
+    "viewing": ("window", "live", "readable", "ladder", "flight", "opening"),
+}
+NAMES = tuple(name for names in ROOMS.values() for name in names)
 
 
 def benchmark(name: str) -> ModuleType:
     """The module of a benchmark: ``ABOUT``, and ``run(options)`` that gives a `benchmarks.common.Result`."""
-    return import_module(f"benchmarks.{name.replace('-', '_')}")
+    (room,) = (room for room, names in ROOMS.items() if name in names)
+    return import_module(f"benchmarks.{room}.{name.replace('-', '_')}")
 
 
 @in_one_line

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 import viewer
+from benchmarks.common import ROOT, say
+from benchmarks.errors import Reference
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
-
-from .common import ROOT, say
-from .errors import Reference
 
 SPAN = 0.8  # share of the picture covered by the larger side of a model under `facing`
 

@@ -16,7 +16,7 @@ ROULETTE = 5  # surface interactions from which Russian roulette ends paths of n
 # show more with the larger limit.
 SMOOTH, SMOOTH_OF_TREES = 0.02, 0.25
 # Points of lights that direct light is resampled from, where there are several: chosen by power, or down a light tree,
-# where more would cost more time than they spare (tools/benchmarks/lights.py).
+# where more would cost more time than they spare (tools/benchmarks/light/lights.py).
 CANDIDATES, CANDIDATES_OF_TREE = 8, 2
 NEVER = 1 << 20  # surface interactions: no path is that long
 

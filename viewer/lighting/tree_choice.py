@@ -17,7 +17,7 @@ from viewer.scene.light import Light, luminance
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 
-# Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/lights.py).
+# Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/light/lights.py).
 MANY_LIGHTS = 3
 # Least of a receiver's cosine: its normal may be bent by a texture, which light sampling does not look up.
 LEAST_FACING = 0.05

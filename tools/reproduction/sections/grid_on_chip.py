@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from benchmarks.grid_build import STAGES, builds
+from benchmarks.rays.grid_build import STAGES, builds
 
 import viewer
 from viewer.scene.scene import Scene

@@ -1,0 +1,1 @@
+"""Light transport: paths, lights, materials, samplers, photons, motion blur."""

@@ -1,0 +1,1 @@
+"""Noise: convergence beside other renderers, adaptive sampling, denoisers."""

@@ -1,0 +1,162 @@
+"""Denoised pictures beside noisy ones: FLIP and relative error of 1, 4, 16 and 64 samples against converged pictures,
+on eight scenes, and the denoisers' bias of the mean.
+
+Besides Raystream's own denoiser and Open Image Denoise: the bilateral filter that three-gpu-pathtracer offers as its
+denoiser (M. Morrone, "glslSmartDeNoise", 2019), by its published formula and default parameters, with the noisy picture
+as its only input.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import plots
+from benchmarks.common import Options, Result, Table, facts, say
+from benchmarks.errors import LUMINANCE
+from benchmarks.noise.eight import Converged, converged, present
+from viewer.base.errors import ViewerError
+from viewer.denoise import oidn
+from viewer.renderer.renderer import Renderer
+
+ABOUT = "denoised pictures: FLIP, relative error and mean on eight scenes"
+
+SIZE, COUNTS, SAMPLES = (240, 135), (1, 4, 16, 64), 512
+SIGMA, K_SIGMA, THRESHOLD = 5.0, 1.0, 0.03  # of the bilateral filter: three-gpu-pathtracer's defaults
+DENOISERS = ("none", "bilateral", "shader", "oidn")
+SHOWN = 4  # samples of the pictures on the contact sheet
+SHEET = (160, 90)  # pixels of one of them
+Picture = NDArray[np.float32]
+
+
+def run(options: Options) -> Result:
+    """Every scene, every number of samples, every denoiser."""
+    size, counts, samples = ((48, 27), (1, 4), 16) if options.quick else (SIZE, COUNTS, SAMPLES)
+    subjects, missing = present(("cornell",) if options.quick else ())
+    if not oidn_there():
+        missing.append("oidn: it is not installed: pip install raystream[denoise]")
+    device = options.open()
+    data: dict[str, Any] = {"facts": facts(device), "size": size}
+    data |= {"missing": missing, "scenes": {}}
+    rows: list[list[Picture]] = []
+    for subject in subjects:
+        truth = converged(subject, size, samples, device)
+        say(f"{subject.name}: {', '.join(map(str, counts))} samples")
+        renderer = subject.renderer(device, seed=1, denoise="shader")
+        found: dict[str, dict[str, Any]] = {}
+        for count in counts:
+            pictures = pictures_of(renderer, size, count)
+            found[str(count)] = {name: judged(truth, made, pictures["none"]) for name, made in pictures.items()}
+            if count == min(SHOWN, counts[-1]):
+                rows.append([truth.shown(each) for each in (*pictures.values(), truth.linear)])
+        renderer.release()
+        data["scenes"][subject.name] = {"converged": truth.samples, "its_error": truth.error, "samples": found}
+    return Result(data, [_table(data)], plots.drawn(_figure, data), sheet=contact_sheet(rows))
+
+
+def oidn_there() -> bool:
+    """Whether Open Image Denoise is installed."""
+    try:
+        oidn.check_installed()
+    except ViewerError:
+        return False
+    return True
+
+
+def pictures_of(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
+    """Pictures of ``count`` samples, the same ones, by every denoiser."""
+    first = renderer.render(size, count, layers="albedo,normal")
+    noisy: Picture = first.layers["noisy"]
+    made = {"none": noisy, "bilateral": bilateral(noisy), "shader": first.linear}
+    if oidn_there():  # as by `--denoise oidn`, without tracing the samples again
+        made["oidn"] = oidn.denoise(noisy, first.layers["albedo"], first.layers["normal"])
+    return made
+
+
+def bilateral(linear: NDArray, sigma: float = SIGMA, k_sigma: float = K_SIGMA, threshold: float = THRESHOLD) -> Picture:
+    """(H, W, 3): each pixel a mean of those within round(k_sigma * sigma), weighted by Gaussians of the distance
+    (standard deviation ``sigma`` pixels) and of the colour difference (``threshold``)."""
+    picture = np.asarray(linear, np.float64)
+    radius = round(sigma * k_sigma)
+    height, width = picture.shape[:2]
+    around = np.pad(picture, ((radius, radius), (radius, radius), (0, 0)), mode="edge")
+    total, weights = np.zeros_like(picture), np.zeros((height, width, 1))
+    for y in range(-radius, radius + 1):
+        for x in range(-radius, radius + 1):
+            if x * x + y * y > radius * radius:
+                continue
+            other = around[radius + y : radius + y + height, radius + x : radius + x + width]
+            apart = ((other - picture) ** 2).sum(axis=-1, keepdims=True)
+            weight = np.exp(-(x * x + y * y) / (2 * sigma**2) - apart / (2 * threshold**2))
+            total += weight * other
+            weights += weight
+    return (total / weights).astype(np.float32)
+
+
+def judged(truth: Converged, picture: NDArray, noisy: NDArray) -> dict[str, float]:
+    """flip, error : see `Converged`. mean : of the picture's luminance over its noisy one's, minus 1. bias : the same
+    over the converged one's."""
+    mean, of_noisy, of_truth = (
+        float((np.asarray(each, np.float64) @ LUMINANCE).mean()) for each in (picture, noisy, truth.linear)
+    )
+    return {
+        "flip": truth.flip(picture),
+        "error": truth.relative(picture),
+        "mean": mean / of_noisy - 1,
+        "bias": mean / of_truth - 1,
+    }
+
+
+def contact_sheet(rows: list[list[Picture]]) -> NDArray[np.uint8]:
+    """(H, W, 3): a row of small pictures for each scene, 0 to 1 each."""
+    from PIL import Image
+
+    def small(picture: Picture) -> NDArray[np.uint8]:
+        image = Image.fromarray(np.round(picture * 255).astype(np.uint8))
+        return np.asarray(image.resize(SHEET, Image.Resampling.BOX))
+
+    return np.concatenate([np.concatenate([small(each) for each in row], axis=1) for row in rows])
+
+
+def _table(data: dict[str, Any]) -> Table:
+    """A row for each scene and number of samples."""
+    rows = []
+    for name, scene in data["scenes"].items():
+        for count, by in scene["samples"].items():
+            cells = [by[each]["flip"] if each in by else None for each in DENOISERS]
+            cells += [100 * by[each]["error"] if each in by else None for each in DENOISERS]
+            cells += [100 * by[each]["mean"] if each in by else None for each in DENOISERS[1:]]
+            rows.append((f"{name}, {count}", *cells))
+    columns = ["scene, samples", *DENOISERS, *DENOISERS, *DENOISERS[1:]]
+    columns[1], columns[5], columns[9] = "FLIP: none", "error %: none", "mean %: bilateral"
+    note = (
+        "FLIP against the converged picture, both as they are shown. Error: root mean square of pixels' luminance, "
+        "relative to the converged one's. Mean: relative change of the mean by denoising."
+    )
+    return Table("denoised pictures", columns, rows, note)
+
+
+def _counts(data: dict[str, Any]) -> list[str]:
+    return list(next(iter(data["scenes"].values()))["samples"])
+
+
+def _figure(data: dict[str, Any]) -> Any:
+    """The medians of all scenes over the samples: FLIP, and relative error."""
+    made, panels = plots.figure(9.2, 4.0, 2)
+    counts = _counts(data)
+    for panel, what, label in zip(panels, ("flip", "error"), ("FLIP", "relative error"), strict=True):
+        for number, name in enumerate(DENOISERS):
+            of = [
+                [s["samples"][c][name][what] for s in data["scenes"].values() if name in s["samples"][c]]
+                for c in counts
+            ]
+            values = [statistics.median(each) if each else math.nan for each in of]
+            panel.loglog([int(c) for c in counts], values, label=name, **plots.look(number))
+        panel.set_xlabel("samples of a pixel")
+        panel.set_ylabel(f"{label}, median of {len(data['scenes'])} scenes")
+    panels[0].legend(frameon=False, fontsize=8)
+    return made

@@ -1,0 +1,170 @@
+"""Pictures by many processes: efficiency, bits after workers' deaths, and a forecast of scaling.
+
+Processes are workers of `viewer.farm` on this machine, each with one thread of the software driver. Efficiency is the
+time of one process over that of n processes times n, for the whole call, starts and ends included. Then workers are
+killed at random moments, and every picture is compared with that of one process. The measured costs of units and
+transfers go into a simulation of more workers (`benchmarks.processes.farm_forecast`).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import viewer
+from benchmarks import plots
+from benchmarks.common import Options, Result, Table, facts, say
+from benchmarks.processes.farm_forecast import Costs, forecast
+from viewer.farm.cluster import processes
+from viewer.farm.pictures import render_on
+from viewer.farm.units import Unit
+from viewer.farm.worker import Traced
+from viewer.film.film import Film
+
+ABOUT = "pictures by many processes: efficiency, deaths of workers, and a forecast for more"
+
+SCENE, SIZE, SPP = "cornell", (512, 512), 192
+SMALL, FEW, DEATHS = (128, 128), 24, 10
+WORKERS, FORECAST = (1, 2, 4), (1, 2, 4, 16, 64, 256, 1024)
+FORECASTS = {"512 x 512, 192 samples": (SIZE, SPP), "1920 x 1080, 4,096 samples": ((1920, 1080), 4096)}
+LINE = 1.25e8  # bytes per second: gigabit Ethernet of the asking process
+
+
+def run(options: Options) -> Result:
+    """Measure everything."""
+    data: dict[str, Any] = {"facts": facts(options.open()), "scene": SCENE}
+    size, spp, deaths, counts = (SMALL, FEW, 1, (1, 2)) if options.quick else (SIZE, SPP, DEATHS, WORKERS)
+    data |= {"size": size, "spp": spp, "load": os.getloadavg(), "cores": os.cpu_count()}
+    renderer = viewer.Renderer(SCENE, machine="singlepass")
+    data["workers"], seen = {}, []
+    for count in counts:
+        say(f"{count} worker{'s' * (count > 1)}")
+        units: list[tuple[Unit, Traced, float]] = []
+        began = time.perf_counter()
+        render_on(renderer, f"local:{count}", size=size, spp=spp, seen=lambda *each: units.append(each))  # noqa: B023
+        seconds = time.perf_counter() - began
+        data["workers"][str(count)] = {"seconds": seconds, "tiles": len(units)}
+        seen.append((count, units, seconds))
+    alone = data["workers"]["1"]["seconds"]
+    for name, row in data["workers"].items():
+        row["efficiency"] = alone / row["seconds"] / min(int(name), data["cores"])
+    say("deaths")
+    data["deaths"] = _deaths(renderer, deaths)
+    costs = _costs(renderer, seen)
+    data["costs"] = {name: getattr(costs, name) for name in costs.__dataclass_fields__ if name != "spread"}
+    data["forecast"] = {
+        name: _rows([forecast(size, spp, workers, costs) for workers in FORECAST])
+        for name, (size, spp) in FORECASTS.items()
+    }
+    renderer.release()
+    return Result(data, _tables(data), plots.drawn(_figure, data))
+
+
+def _deaths(renderer: viewer.Renderer, deaths: int) -> dict[str, Any]:
+    """Pictures during which a worker was killed, and how many of them have the bits of one process."""
+    import distributed
+
+    alone, moments = renderer.render(SMALL, FEW), random.Random(1)
+    assert alone.film is not None
+    same, killed, lost = 0, 0, 0
+    with (
+        processes(2) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        for _ in range(deaths):
+            client.wait_for_workers(2, timeout=60)
+            pids, at, told = list(client.run(os.getpid).values()), moments.random(), []
+
+            def kill(share: float | None, text: str, pids: list[int] = pids, at: float = at) -> None:
+                if share is not None and share >= at and pids:
+                    os.kill(moments.choice(pids), signal.SIGKILL)
+                    pids.clear()
+
+            picture = render_on(
+                renderer, cluster.scheduler_address, size=SMALL, spp=FEW, progress=kill, notify=told.append
+            )
+            killed, lost, same = killed + (not pids), lost + len(told), same + _same(picture.film, alone.film)
+    return {"pictures": deaths, "killed": killed, "seen before the end": lost, "same bits": same}
+
+
+def _same(one: Film | None, other: Film) -> bool:
+    return one is not None and all(np.array_equal(array, other.arrays[name]) for name, array in one.arrays.items())
+
+
+def _costs(renderer: viewer.Renderer, seen: list[tuple[int, list[tuple[Unit, Traced, float]], float]]) -> Costs:
+    """Costs from the runs with at most as many workers as cores."""
+    runs = [each for each in seen if each[0] <= (os.cpu_count() or 1)]
+    units = [each for _, found, _ in runs for each in found]
+    own = np.array([traced.seconds - traced.preparing for _, traced, _ in units])
+    cost = np.array([unit.cost for unit, _, _ in units])
+    # Tiles of two sizes, of one and of two workers, give a tile's fixed cost.
+    sizes = np.unique(cost)
+    means = np.array([own[cost == size].mean() for size in sizes])
+    slope, tile = np.polyfit(sizes, means, 1) if len(sizes) > 1 else (means[0] / sizes[0], 0.0)
+    tile, sample = max(float(tile), 0.0), float(slope if tile > 0 else (own.sum() / cost.sum()))
+    # A worker's first unit makes its renderer and compiles: its time above the median of its size.
+    firsts = [each for count, found, _ in runs for each in sorted(found, key=lambda unit: -unit[1].preparing)[:count]]
+    preparing = statistics.median(traced.preparing for _, traced, _ in firsts)
+    usual = {size: float(np.median(own[cost == size])) for size in sizes.tolist()}
+    above = [traced.seconds - traced.preparing - usual[unit.cost] for unit, traced, _ in firsts]
+    giving = statistics.median(max(0.0, trip - traced.seconds) for _, traced, trip in units)
+    first = runs[0]
+    starting = first[2] - sum(trip for _, _, trip in first[1])
+    spread = tuple((own / np.maximum(cost * sample + tile, 1e-9)).tolist())
+    scene = len(pickle.dumps(renderer.prepared.given, pickle.HIGHEST_PROTOCOL))
+    return Costs(
+        max(starting, 0.0), preparing + max(statistics.median(above), 0.0), tile, sample, spread, giving, LINE, scene
+    )
+
+
+def _rows(found: Sequence[Any]) -> list[dict[str, Any]]:
+    """Rows by number of workers, the first with one; efficiency by its measured time."""
+    rows = [
+        {**{name: getattr(each, name) for name in each.__dataclass_fields__}, "bound": each.bound} for each in found
+    ]
+    alone = rows[0]["seconds"]
+    return [{**row, "efficiency": alone / row["seconds"] / row["workers"]} for row in rows]
+
+
+def _tables(data: dict[str, Any]) -> list[Table]:
+    rows = [(name, row["tiles"], row["seconds"], 100 * row["efficiency"]) for name, row in data["workers"].items()]
+    size = "{} x {}".format(*data["size"])
+    note = f"{SCENE}, {size}, {data['spp']} samples; efficiency by the cores that there are, {data['cores']}."
+    deaths = data["deaths"]
+    tables = [
+        Table("processes on this machine", ("workers", "tiles", "seconds", "efficiency, %"), rows, note),
+        Table("a worker is killed at random moments", tuple(deaths), [tuple(deaths.values())]),
+    ]
+    for name, found in data["forecast"].items():
+        rows = [(row["workers"], row["tiles"], row["seconds"], 100 * row["efficiency"], row["bound"]) for row in found]
+        columns = ("workers", "tiles", "seconds", "efficiency, %", "most is lost to")
+        tables.append(Table(f"simulated: {name}", columns, rows, "By the costs measured above and a line of 1 Gbit/s."))
+    return tables
+
+
+def _figure(data: dict[str, Any]) -> Any:
+    figure, (time_axes, share_axes) = plots.figure(9, 3.6, 2)
+    for k, (name, found) in enumerate(data["forecast"].items()):
+        workers = [row["workers"] for row in found]
+        style = {"color": plots.COLORS[k], "marker": plots.MARKERS[k], "label": name}
+        time_axes.plot(workers, [row["seconds"] for row in found], **style)
+        share_axes.plot(workers, [100 * row["efficiency"] for row in found], **style)
+    cores = [int(name) for name in data["workers"] if int(name) <= data["cores"]]
+    measured = [100 * data["workers"][str(name)]["efficiency"] for name in cores]
+    share_axes.plot(cores, measured, "x", color="black", label="measured")
+    for axes, title in ((time_axes, "seconds"), (share_axes, "efficiency, %")):
+        axes.set_xscale("log", base=2)
+        axes.set_xlabel("workers")
+        axes.set_title(title)
+    time_axes.set_yscale("log")
+    share_axes.set_ylim(0, 105)
+    share_axes.legend(loc="lower left")
+    return figure

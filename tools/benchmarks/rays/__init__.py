@@ -1,0 +1,1 @@
+"""Structures and rays: builds, rates, memory, meshes that deform."""

@@ -1,0 +1,168 @@
+"""Scenes of many instances: a forest of 200,000 trees, 100 million triangles, in the memory of its few meshes; its cost
+beside a flat structure where possible; and a thousand moving instances.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks import plots
+from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
+from viewer.accel.two_level.structure import TwoLevel
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.renderer import Renderer
+from viewer.scene.builtin import balls, forest
+from viewer.scene.camera import Camera
+from viewer.scene.hierarchy import compose
+from viewer.scene.scene import Instance, Scene
+
+ABOUT = "instances: 100 million triangles in the memory of their meshes, beside flat; cost of movement"
+
+TREES, FEW_TREES, QUICK_TREES = 200_000, 2_000, 200
+MOVING = 1000  # instances
+RUNS = 5
+CAMERAS = {"overview": "overview", "inside": "inside", "far": Camera((900.0, 420.0, 1500.0), (0.0, 0.0, 0.0), fov=50)}
+# Objects, instances.
+KINDS = {
+    "bvh over bvh": {"accel": "two-level-bvh"},
+    "grid over bvh": {"accel": "two-level-bvh", "top": "grid"},
+    "bvh over grid": {"accel": "two-level-grid", "top": "bvh"},
+    "grid over grid": {"accel": "two-level-grid"},
+}
+FLAT = {"flat bvh": {"accel": "bvh"}}
+# Target limits: bytes of textures, seconds.
+MEMORY_TARGET, TOP_TARGET = 1 << 30, 0.005
+
+
+def run(options: Options) -> Result:
+    """Build, render and move."""
+    size, runs = ((64, 64), 1) if options.quick else ((512, 512), RUNS)
+    data: dict[str, Any] = {
+        "facts": facts(options.open()),
+        "size": size,
+        "runs": runs,
+        "scenes": {},
+        "missing": [],
+    }
+    # The first of each kind is built twice, as it loads the compiled loops.
+    for trees, kinds in (
+        (QUICK_TREES, KINDS | FLAT),
+        *(() if options.quick else ((FEW_TREES, KINDS | FLAT), (TREES, KINDS))),
+    ):
+        found = _scene(trees, kinds, size, runs, options)
+        if options.quick or trees != QUICK_TREES:
+            data["scenes"][str(trees)] = found
+    data["moving"] = _moving(2 if options.quick else 40)
+    data["targets"] = _targets(data)
+    return Result(data, _tables(data), plots.drawn(_figure, data))
+
+
+def _scene(
+    trees: int, kinds: dict[str, dict[str, Any]], size: tuple[int, int], runs: int, options: Options
+) -> dict[str, Any]:
+    """Every kind of structure over a forest of ``trees`` trees, from each camera."""
+    scene = forest.build(trees)
+    out: dict[str, Any] = {"triangles": scene.triangle_count, "instances": len(scene.instances), "kinds": {}}
+    renderers: dict[str, Renderer] = {}
+    for name, recipe in kinds.items():
+        say(f"instances: {trees:,} trees, {name}")
+        wall, cpu = time.perf_counter(), time.process_time()
+        prepared = prepare(scene, **recipe)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        renderers[name] = Renderer(prepared, device=options.open(), program="cast")
+        parts = renderers[name].info()["gpu memory"]
+        out["kinds"][name] = {"build_seconds": wall, "build_cpu_seconds": cpu, "memory": parts, "cameras": {}}
+    out["distinct_triangles"] = next(iter(renderers.values())).structure.statistics["triangles"]
+    for label, camera in CAMERAS.items():
+
+        def render(renderer: Renderer, camera: Camera | str = camera) -> None:
+            renderer.update(camera=camera)
+            renderer.render(size)
+
+        timings = interleave({name: lambda r=r: render(r) for name, r in renderers.items()}, runs)
+        for name, timing in timings.items():
+            out["kinds"][name]["cameras"][label] = timing.to_json()
+    for renderer in renderers.values():
+        renderer.release()
+    return out
+
+
+def _moving(runs: int) -> dict[str, Any]:
+    """Times to build the top structure over a thousand instances, and to move them all: matrices, boxes, rows."""
+    rng = np.random.default_rng(1)
+    mesh, ones = balls.sphere(balls.SEGMENTS, balls.RINGS).mesh("ball"), np.ones((MOVING, 3))
+    places = [compose(rng.uniform(-40, 40, (MOVING, 3)), rng.normal(size=(MOVING, 4)), ones) for _ in range(2)]
+    scene = Scene([mesh], [Instance(0, matrix) for matrix in places[0]])
+    out: dict[str, Any] = {"instances": MOVING}
+    for kind in ("bvh", "grid"):
+        two, turn = TwoLevel.of(scene, kind), [0]
+
+        def move(two: TwoLevel = two, turn: list[int] = turn) -> None:
+            turn[0] ^= 1
+            two.move(np.arange(MOVING), places[turn[0]])
+
+        cases = {"top": lambda two=two: two.top.build(two.low, two.high), "all": move}
+        out[kind] = {name: timing.to_json() for name, timing in interleave(cases, runs).items()}
+    return out
+
+
+def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:
+    out = []
+    for trees, found in data["scenes"].items():
+        for name, row in found["kinds"].items():
+            if name in KINDS:
+                what = f"{int(trees):,} trees, {name}: bytes of textures"
+                out.append({"target": what, "limit": MEMORY_TARGET, "measured": row["memory"]["total"]})
+    for kind in ("bvh", "grid"):
+        what = f"top {kind} over {MOVING:,} instances, s of CPU"
+        out.append({"target": what, "limit": TOP_TARGET, "measured": data["moving"][kind]["top"]["cpu_ms"] / 1e3})
+    for target in out:
+        target["met"] = target["measured"] <= target["limit"]
+    return out
+
+
+def _tables(data: dict[str, Any]) -> list[Table]:
+    tables = []
+    for trees, found in data["scenes"].items():
+        rows = [
+            (
+                name,
+                row["build_seconds"],
+                row["build_cpu_seconds"],
+                row["memory"]["total"] / 2**20,
+                *(value for camera in CAMERAS for value in _times(row["cameras"][camera])),
+            )
+            for name, row in found["kinds"].items()
+        ]
+        columns = ["structure", "build s", "CPU s", "MiB"]
+        columns += [word for camera in CAMERAS for word in (f"{camera}, ms", "CPU ms")]
+        title = f"{int(trees):,} trees, {found['triangles']:,} triangles, {found['distinct_triangles']:,} stored"
+        wide, tall = data["size"]
+        note = f"Median of {data['runs']} pictures of {wide} x {tall} primary rays. Build: scene to tables."
+        tables.append(Table(title, columns, rows, note))
+    rows = [
+        (kind, *(value for case in ("top", "all") for value in _times(data["moving"][kind][case])))
+        for kind in ("bvh", "grid")
+    ]
+    columns = ["top structure", "built, ms", "CPU ms", "all moved, ms", "CPU ms"]
+    tables.append(Table(f"{data['moving']['instances']:,} instances that move", columns, rows))
+    return tables + target_tables(data)
+
+
+def _times(timing: dict[str, Any]) -> tuple[float, float]:
+    return timing["ms"], timing["cpu_ms"]
+
+
+def _figure(data: dict[str, Any]) -> Any:
+    figure, axes = plots.figure(9.0, 4.0, len(data["scenes"]))
+    for axis, (trees, found) in zip(np.atleast_1d(axes), data["scenes"].items(), strict=True):
+        kinds = found["kinds"]
+        values = {camera: [kind["cameras"][camera]["cpu_ms"] for kind in kinds.values()] for camera in CAMERAS}
+        plots.bars(axis, [name.replace(" ", "\n", 1) for name in kinds], values)
+        axis.tick_params(axis="x", labelsize=8)
+        axis.set_title(f"{int(trees):,} trees, {found['triangles'] / 1e6:.3g} M triangles: ms of CPU", fontsize=10)
+    np.atleast_1d(axes)[0].legend(frameon=False, fontsize=8)
+    return figure

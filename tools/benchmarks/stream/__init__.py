@@ -1,0 +1,1 @@
+"""The stream processor: machines, masks, policies, memories, programs for GPUs."""

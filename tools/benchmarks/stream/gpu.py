@@ -1,0 +1,174 @@
+"""Programs as a graphics chip's own compiler makes them: instructions, SIMD width, spilled registers, seconds.
+
+Mesa's drivers for Intel's chips, made to believe that there is one, compile everything and run nothing; their debugging
+output tells of each program. A SIMD8 program has 128 registers of eight lanes; what needs more is spilled to memory.
+A program of SIMD16 or SIMD32 hides more of the memory's latency, and is made where twice or four times the registers
+suffice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import ROOT, Options, Result, Table, facts, say
+from benchmarks.scenes import shared
+from viewer.renderer.renderer import Renderer
+from viewer.stream.compile.form import Form
+from viewer.stream.compile.generate import fragment
+from viewer.stream.gl.devices import shared_device
+from viewer.stream.gl.draw import tiles_source
+from viewer.stream.selftest.ways import trust
+
+ABOUT = "programs as the compilers of graphics chips make them: instructions, width, spills, seconds"
+PLATFORMS = ("snb", "ivb", "hsw", "skl", "icl", "tgl")  # Sandy Bridge of 2011, OpenGL 3.3, to Tiger Lake of 2020
+QUICK = ("skl",)
+LARGEST = 20  # programs of the table
+LIMIT = 600.0  # seconds of a platform
+# Scene, program, machine, fusion.
+CASES = (
+    *(("cornell", "path", "multipass", fuse) for fuse in ("surface", "ray")),
+    *((name, "path", "singlepass", "none") for name in ("cornell", "DamagedHelmet", "ToyCar")),
+    *((name, "path", "multipass", "surface") for name in ("DamagedHelmet", "ToyCar")),
+    *((name, "path", "multipass", "ray") for name in ("DamagedHelmet", "ToyCar")),
+    *((name, "whitted", "singlepass", "none") for name in ("cornell", "DamagedHelmet")),
+    ("cornell", "photon", "singlepass", "none"),
+    ("bunny", "cast", "singlepass", "none"),
+    ("cornell", "path", "multipass", "none"),
+)
+QUICK_CASES = (CASES[0], CASES[2])
+_MARK, _SECONDS = "PROGRAM ", "SECONDS "
+_COMPILED = re.compile(r"SIMD(\d+) shader: (\d+) inst\w*\. (\d+) loops\. \d+ cycles\. (\d+):(\d+) spills")
+
+
+@dataclass
+class Compiled:
+    """A program: its narrowest variant's instructions, loops, spills and fills; the widest variant that spills nothing
+    (0: none); CPU seconds of compiling all variants."""
+
+    name: str
+    instructions: int = 0
+    loops: int = 0
+    spills: int = 0
+    fills: int = 0
+    width: int = 0
+    seconds: float = 0.0
+    variants: list[int] = field(default_factory=list)
+
+
+def run(options: Options) -> Result:
+    """Every program on every platform, each in a process of its own."""
+    start = shared() / "gpu_compiler" / "intel"
+    data: dict[str, Any] = {"missing": [], "facts": facts(options.open()), "platforms": {}}
+    if not start.is_file():
+        data["missing"].append(f"{start.name} not found in {start.parent}: a chip's driver without the chip")
+        return Result(data, [])
+    cases = QUICK_CASES if options.quick else CASES
+    for platform in QUICK if options.quick else PLATFORMS:
+        say(f"{platform}: compiling")
+        name, programs = compiled(start, platform, cases)
+        data["platforms"][platform] = {"renderer": name, "programs": [asdict(each) for each in programs]}
+    return Result(data, _tables(data))
+
+
+def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> tuple[str, list[Compiled]]:
+    """The driver's name, and the programs of some cases."""
+    paths = [str(ROOT / "tools"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "INTEL_DEBUG": "fs", "PYTHONPATH": os.pathsep.join(paths)}
+    command = [start, platform, sys.executable, "-m", "benchmarks.stream.gpu", json.dumps(cases)]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"{platform}: {done.stderr[-2000:]}")
+    return done.stdout.strip(), list(_read(done.stderr.splitlines()))
+
+
+def _read(lines: list[str]) -> Iterator[Compiled]:
+    """The programs of a log."""
+    program: Compiled | None = None
+    for line in lines:
+        if line.startswith(_MARK):
+            program = Compiled(line.removeprefix(_MARK))
+        elif line.startswith(_SECONDS) and program is not None:
+            program.seconds = float(line.removeprefix(_SECONDS))
+            yield program
+            program = None
+        elif program is not None and (found := _COMPILED.search(line)):
+            width, instructions, loops, spills, fills = map(int, found.groups())
+            program.variants.append(width)
+            if width == min(program.variants):
+                program.instructions, program.loops, program.spills, program.fills = instructions, loops, spills, fills
+            if not spills:
+                program.width = max(program.width, width)
+
+
+def _tables(data: dict[str, Any]) -> list[Table]:
+    """The programs on all platforms beside each other, and the largest of each platform."""
+    found: dict[str, dict[str, dict[str, Any]]] = {
+        platform: {each["name"]: each for each in made["programs"]} for platform, made in data["platforms"].items()
+    }
+    names = dict.fromkeys(name for programs in found.values() for name in programs)
+    rows = [[name, *(_short(programs.get(name)) for programs in found.values())] for name in names]
+    note = "Instructions of the narrowest variant; spills:fills; x width of the widest variant without spills."
+    tables = [Table("programs by platform", ["program", *found], rows, note)]
+    columns = ["program", "instructions", "loops", "width without spills", "spills", "fills", "CPU s"]
+    for platform, programs in found.items():
+        largest = sorted(programs.values(), key=lambda each: -each["instructions"])[:LARGEST]
+        keys = ("name", "instructions", "loops", "width", "spills", "fills", "seconds")
+        rows = [[each[key] for key in keys] for each in largest]
+        tables.append(Table(f"{platform}: {data['platforms'][platform]['renderer']}", columns, rows))
+    return tables
+
+
+def _short(made: dict[str, Any] | None) -> str:
+    if made is None:
+        return "-"
+    spilled = f" {made['spills']}:{made['fills']}" if made["spills"] else ""
+    return f"{made['instructions']:,}{spilled}{f' x{width}' if (width := made['width']) else ''}"
+
+
+def main(cases: str) -> None:
+    """Of the process that compiles: a line before and behind each program, among the driver's own."""
+    device = shared_device(0)
+    trust(device)
+    print(device.name, flush=True)
+    for scene, program, machine, fuse in json.loads(cases):
+        file = shared() / "scenes" / {"bunny": "bunny.ply"}.get(scene, f"models/{scene}.glb")
+        source = str(file) if file.is_file() else scene
+        renderer = Renderer(source, program=program, machine=machine, fuse=fuse, device=device)
+        for step, text in _sources(renderer):
+            sys.stderr.write(f"{_MARK}{scene}, {program}, {machine}{f' {fuse}' * (machine == 'multipass')}: {step}\n")
+            sys.stderr.flush()
+            began = time.process_time()
+            with device.current():
+                device.program(tiles_source(), text)
+            sys.stderr.write(f"{_SECONDS}{time.process_time() - began:.3f}\n")
+            sys.stderr.flush()
+    os._exit(0)  # what the driver waits for when it ends never comes
+
+
+def _sources(renderer: Renderer) -> Iterator[tuple[str, Any]]:
+    """The passes of a renderer's program."""
+    scene, settings, form = renderer.gpu_scene, renderer.settings, Form(True, software=renderer.device.software_form)
+    linked = scene.bind(scene.program(settings, scene.first_hits(settings, renderer.camera).mode), settings)
+    if settings.machine == "singlepass":
+        form = Form(False, software=form.software)
+        yield "all", fragment(linked, linked.single(), form, renderer.resources)
+        return
+    for step in linked.steps(settings.fuse, form.software):
+        first, *_, last = (step.states[0], *step.states)
+        name = first if first == last else f"{first} to {last}"
+        yield name.replace("@", " of "), fragment(linked, step, form, renderer.resources)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,1 @@
+"""The window: first pictures, answers, flight, rest, playing."""
