@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pages
 import pytest
-from bench import NAMES
+from bench import NAMES, ROOMS
 
 import raystream
 from viewer.cli import main as cli
@@ -181,8 +181,9 @@ def test_every_generated_part_stands_on_a_page() -> None:
 
 def test_every_benchmark_is_listed() -> None:
     text = (ROOT / "tools" / "README.md").read_text(encoding="utf-8")
-    table = text.partition("| subject | names |")[2].partition("\n\n")[0]
-    assert sorted(re.findall(r"`([\w-]+)`", table)) == sorted(NAMES)
+    table = text.partition("| folder | names |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| \[(\w+)\]\(benchmarks/\1\).*\| (.+) \|$", table, re.MULTILINE)
+    assert {room: tuple(re.findall(r"`([\w-]+)`", names)) for room, names in rows} == ROOMS
 
 
 def test_a_cell_that_is_not_there() -> None:
