@@ -39,6 +39,7 @@ settings.load_profile("busy")
 LONGEST = (
     "formats/test_levels_that_unfold.py",
     "repro/test_images_that_take_memory.py",
+    "reproduce/test_stand_ins.py",
     "accel/test_structures.py",
     "accel/test_bvh_build.py",
     "accel/test_grid_walks.py",
