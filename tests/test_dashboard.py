@@ -51,6 +51,13 @@ def loop(a, b, c, d, e, f, g, h): ...
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forgotten() -> Iterator[None]:
+    """Parsed modules take 150 MiB."""
+    yield
+    house.trees.cache_clear()
+
+
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, text in SMALL.items():

@@ -13,6 +13,7 @@ from tutorials import run as tutorials
 import viewer
 from viewer.base.errors import ViewerError
 from viewer.programs.registry import PICTURES
+from viewer.renderer.inputs import program_file
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -58,10 +59,11 @@ def test_it_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, de
 @pytest.fixture
 def registry() -> Iterator[None]:
     """Programs that files of a test register go with it."""
-    before = dict(PICTURES)
+    kept = [(found, dict(found)) for found in (PICTURES, program_file._FILES)]
     yield
-    PICTURES.clear()
-    PICTURES.update(before)
+    for found, before in kept:
+        found.clear()
+        found.update(before)
 
 
 @pytest.mark.usefixtures("registry")
