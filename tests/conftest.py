@@ -48,6 +48,8 @@ LONGEST = (
     "viewport/test_no_waits.py",
     "renderer/test_trials.py",
     "window/test_screen_denoiser.py",
+    "window/test_black_windows.py",
+    "window/test_photons.py",
     "window/test_app.py",
     "renderer/test_update.py",
     "photons/test_photon_map.py",
