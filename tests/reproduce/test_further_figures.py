@@ -4,7 +4,6 @@ passes: each against an independent count."""
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import glsl_call
@@ -27,14 +26,6 @@ from viewer.photons.grid import PhotonGrid
 from viewer.scene.camera import Camera
 from viewer.stream.declare.kernel import Module
 from viewer.stream.machines.policy import Policy, Sweep
-
-
-@pytest.fixture
-def context(device: Any, tmp_path: Path) -> Context:
-    made = Context(tmp_path / "report", quick=True)
-    made.__dict__["device"] = device
-    return made
-
 
 # -- early depth tests -------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@ they can fail."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,6 @@ from reproduction.simulators.walk import Space, walk
 from viewer.accel.grid.build import build
 from viewer.scene.builtin.cornell import build as cornell
 from viewer.stream.machines.policy import Naive
-
-
-@pytest.fixture
-def context(device: Any, tmp_path: Path) -> Context:
-    made = Context(tmp_path / "report", quick=True)
-    made.__dict__["device"] = device
-    return made
 
 
 @pytest.fixture(scope="module")

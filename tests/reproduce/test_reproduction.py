@@ -47,13 +47,6 @@ def registered(make: Any, name: str = "toy", quick: bool = True) -> Registered:
     return Registered(name, "A toy", "D 5.2.1, P2 3.2", quick, 0, make)
 
 
-@pytest.fixture
-def context(device: Any, tmp_path: Path) -> Context:
-    made = Context(tmp_path / "report", quick=True)
-    made.__dict__["device"] = device
-    return made
-
-
 PARTS = [
     Text("a < b & c"),
     Check(CLAIM, "agrees", 1, np.float32(1), True),

@@ -19,9 +19,9 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.devices import shared_device
 
 from . import kept
+from .machine_load import Quiet, load_average
 from .model import AbsentError
 from .stored import Measurements, commit_of, made_now
-from .timed import Quiet, load_average
 
 T = TypeVar("T")
 HERE = Path(__file__).parent

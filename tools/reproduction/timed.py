@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .machine_load import QUIET, Quiet, load_average
 from .model import OWN, Check
 
 if TYPE_CHECKING:
     from .context import Context
 
 RUNS = 5
-QUIET = 1.5  # load average at the start of a process up to which a machine is called quiet
 ALIKE = 0.15  # of the median of the same work, timed twice in turns
 Case = Callable[[], Mapping[str, float] | None]
 Cases = AbstractContextManager[Mapping[str, Case]]
@@ -67,18 +67,6 @@ class Timed:
     def median(self) -> float:
         """Seconds by the clock."""
         return self.wall.median
-
-
-@dataclass(frozen=True)
-class Quiet:
-    """How quiet the machine was. runs : of each case; start : load average as the process began, before any work of its
-    own; load : the same of the last minute before and after the runs; others : share of the machine's CPUs that other
-    processes had meanwhile, None where the system does not tell."""
-
-    runs: int
-    start: float
-    load: tuple[float, float]
-    others: float | None
 
 
 def keep(
@@ -134,11 +122,6 @@ def measured(cases: Mapping[str, Case], runs: int, warm_up: bool = True, start: 
 
 def _rounded(value: float) -> float:
     return float(f"{value:.5g}")
-
-
-def load_average() -> float:
-    """Of the last minute; 0 where the system does not tell."""
-    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
 
 
 def _busy() -> float | None:

@@ -6,7 +6,8 @@ as they leave it in ``radiance`` elsewhere, and it is sorted from there.
 
 from __future__ import annotations
 
-from viewer.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.paths import begin_kernel
+from viewer.kernels.records import FILM, HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 from viewer.stream.declare.record import Field, Record
 
@@ -30,20 +31,7 @@ LIGHT_SUMS = Record(
     Field("count", "float", about="of the samples"),
 )
 
-BEGIN_LIGHT_LAYERS = Kernel(
-    "begin_light_layers",
-    (
-        IN("pixel", PIXEL),
-        IN("film", FILM),
-        IN("sums", LIGHT_SUMS),
-        OUT("path", PATH),
-        OUT("media", MEDIA),
-        OUT("portion", RADIANCE),
-        OUT("ray", RAY),
-    ),
-    exits=("ray", "done"),
-    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel", "media_of"),
-)
+BEGIN_LIGHT_LAYERS = begin_kernel("begin_light_layers", IN("sums", LIGHT_SUMS), radiance="portion")
 SORT_ARRIVAL = Kernel(
     "sort_arrival",
     (IN("path", PATH), IN("share", LIGHT_SHARE), INOUT("portion", RADIANCE), INOUT("split", LIGHT_SPLIT)),
@@ -73,20 +61,7 @@ VISIBILITY = Record(
     Field("count", "float", about="of the samples"),
 )
 
-BEGIN_VISIBILITY = Kernel(
-    "begin_visibility",
-    (
-        IN("pixel", PIXEL),
-        IN("film", FILM),
-        IN("visibility", VISIBILITY),
-        OUT("path", PATH),
-        OUT("media", MEDIA),
-        OUT("radiance", RADIANCE),
-        OUT("ray", RAY),
-    ),
-    exits=("ray", "done"),
-    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel", "media_of"),
-)
+BEGIN_VISIBILITY = begin_kernel("begin_visibility", IN("visibility", VISIBILITY))
 WEIGH_SHADOW = Kernel(
     "weigh_shadow",
     (IN("hit", HIT), IN("pending", RADIANCE), INOUT("visibility", VISIBILITY)),

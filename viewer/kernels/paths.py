@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from viewer.kernels.records import FILM, HIT, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Argument, Kernel
 
 # What kernels take of where a path arrives, and at a surface that it has come to.
 ARRIVING = IN("ray", RAY), IN("hit", HIT), IN("path", PATH), IN("media", MEDIA)
 AT_SURFACE = IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), IN("path", PATH), IN("media", MEDIA)
 
-BEGIN = Kernel(
-    "begin_path",
-    (
-        IN("pixel", PIXEL),
-        IN("film", FILM),
-        OUT("path", PATH),
-        OUT("media", MEDIA),
-        OUT("radiance", RADIANCE),
-        OUT("ray", RAY),
-    ),
-    exits=("ray", "done"),
-    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel", "media_of"),
-)
+
+def begin_kernel(name: str, *sums: Argument, radiance: str = "radiance") -> Kernel:
+    """A kernel that begins a sample's path at the camera. sums : what it reads of the samples before, beside the film;
+    radiance : name of the argument for the light that the path will bring."""
+    return Kernel(
+        name,
+        (
+            *(IN("pixel", PIXEL), IN("film", FILM), *sums),
+            *(OUT("path", PATH), OUT("media", MEDIA), OUT(radiance, RADIANCE), OUT("ray", RAY)),
+        ),
+        exits=("ray", "done"),
+        needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel", "media_of"),
+    )
+
+
+BEGIN = begin_kernel("begin_path")
 ARRIVE = Kernel(
     "arrive",
     (*ARRIVING, IN("context", LIGHT_CONTEXT), INOUT("radiance", RADIANCE), OUT("interaction", SCENE_INTERACTION)),

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.simulators.schedule import Runs
+from reproduction.simulators.triangle import distance
 from viewer.accel.grid.build import Grid
 from viewer.accel.grid.grid import mark_last
 from viewer.base import jit
@@ -234,7 +235,9 @@ def test(resolution, lists, corners, floats, ints, ray, missed):
     """``intersect`` with the test of Moeller and Trumbore."""
     triangle = entry(lists, ints, ray)
     ints[ray, LIST] = -1 if lists[ints[ray, LIST]] < ZERO else ints[ray, LIST] + 1
-    t = distance(corners, floats, ray, triangle)
+    ox, oy, oz = floats[ray, ORIGIN], floats[ray, ORIGIN + 1], floats[ray, ORIGIN + 2]
+    dx, dy, dz = floats[ray, DIRECTION], floats[ray, DIRECTION + 1], floats[ray, DIRECTION + 2]
+    t = distance(corners, triangle, ox, oy, oz, dx, dy, dz)
     if t > ZERO and not (missed and t > floats[ray, T_EXIT]):
         lower = t == floats[ray, T_HIT] and triangle < ints[ray, TRIANGLE]
         if t < floats[ray, T_HIT] or lower:
@@ -244,24 +247,3 @@ def test(resolution, lists, corners, floats, ints, ray, missed):
     if ints[ray, LIST] >= 0:
         return INTERSECT
     return DONE if ends(resolution, floats, ints, ray, missed) else TRAVERSE
-
-
-@jit.helper
-def distance(corners, floats, ray, triangle):
-    """Distance of a triangle along a ray, 0 where it is missed."""
-    ax, ay, az = corners[triangle, 0, 0], corners[triangle, 0, 1], corners[triangle, 0, 2]
-    ux, uy, uz = corners[triangle, 1, 0] - ax, corners[triangle, 1, 1] - ay, corners[triangle, 1, 2] - az
-    wx, wy, wz = corners[triangle, 2, 0] - ax, corners[triangle, 2, 1] - ay, corners[triangle, 2, 2] - az
-    dx, dy, dz = floats[ray, DIRECTION], floats[ray, DIRECTION + 1], floats[ray, DIRECTION + 2]
-    px, py, pz = dy * wz - dz * wy, dz * wx - dx * wz, dx * wy - dy * wx
-    determinant = ux * px + uy * py + uz * pz
-    if determinant == ZERO:
-        return ZERO
-    inverse = ONE / determinant
-    sx, sy, sz = floats[ray, ORIGIN] - ax, floats[ray, ORIGIN + 1] - ay, floats[ray, ORIGIN + 2] - az
-    v = (sx * px + sy * py + sz * pz) * inverse
-    qx, qy, qz = (sy * uz - sz * uy) * inverse, (sz * ux - sx * uz) * inverse, (sx * uy - sy * ux) * inverse
-    w = dx * qx + dy * qy + dz * qz
-    if v >= ZERO and w >= ZERO and v + w <= ONE:
-        return wx * qx + wy * qy + wz * qz
-    return ZERO

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from reproduction.simulators.triangle import distance
 from viewer.base import jit
 
 COLUMNS, WEIGHT, CHANNEL, LEVEL = 12, 6, 9, 10
@@ -35,26 +36,6 @@ def enters(boxes, node, ox, oy, oz, ix, iy, iz, nearest):
     near = max(max(min(ax, bx), min(ay, by)), max(min(az, bz), ZERO))
     far = min(min(max(ax, bx), max(ay, by)), min(max(az, bz), nearest))
     return near <= far * WIDER
-
-
-@jit.helper
-def distance(corners, at, ox, oy, oz, dx, dy, dz):
-    """Of a triangle along a ray, 0 where it is missed: barycentric coordinates by Cramer's rule."""
-    ax, ay, az = corners[at, 0], corners[at, 1], corners[at, 2]
-    ux, uy, uz = corners[at, 3] - ax, corners[at, 4] - ay, corners[at, 5] - az
-    wx, wy, wz = corners[at, 6] - ax, corners[at, 7] - ay, corners[at, 8] - az
-    px, py, pz = dy * wz - dz * wy, dz * wx - dx * wz, dx * wy - dy * wx
-    determinant = ux * px + uy * py + uz * pz
-    if determinant == ZERO:
-        return ZERO
-    inverse = ONE / determinant
-    sx, sy, sz = ox - ax, oy - ay, oz - az
-    v = (sx * px + sy * py + sz * pz) * inverse
-    qx, qy, qz = (sy * uz - sz * uy) * inverse, (sz * ux - sx * uz) * inverse, (sx * uy - sy * ux) * inverse
-    w = dx * qx + dy * qy + dz * qz
-    if v >= ZERO and w >= ZERO and v + w <= ONE:
-        return wx * qx + wy * qy + wz * qz
-    return ZERO
 
 
 @jit.helper

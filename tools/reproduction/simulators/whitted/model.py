@@ -43,7 +43,7 @@ class Model:
                 triangle and their number, 0 of an inner node.
     instances : (I, 12): rows of the map to object space, each with a coordinate of the object's place. roots : (I, 2):
                 the object's first node, and the instance's first face.
-    corners   : (T, 9), object space, in leaves' order. numbers : (T,) within their objects.
+    corners   : (T, 3, 3), object space, in leaves' order. numbers : (T,) within their objects.
     faces     : (F, 4): vertices and material. vertices : (V, 11): position, normal, colour, texture coordinates; world.
     materials : (K, 20): bias, scale, power, reflectivity, transmittance, thickness, whether a slab, whether vertex
                 colours, diffuse, specular, ambient colour, indices of refraction.
@@ -110,7 +110,7 @@ def _structure(made: Structure, first_faces: NDArray[np.int32]) -> tuple[NDArray
     object_of = rows["object"]
     inverse = np.concatenate([rows[f"inverse_{axis}"] for axis in "xyz"], axis=1)
     roots = np.stack([first[np.maximum(object_of, 0)], first_faces], axis=1)
-    corners = np.concatenate([triangles[name] for name in "abc"], axis=1)
+    corners = np.stack([triangles[name] for name in "abc"], axis=1)
     return (
         *(_floats(_boxes(top)), _ints(links), _floats(_boxes(nodes)), _ints(below)),
         *(_floats(inverse), _ints(roots), _floats(corners), _ints(triangles["number"])),
