@@ -1,9 +1,7 @@
-"""Pictures and frames of a farm whose workers are in this process: what is given to them, told, kept and put together.
-And the build by which workers are told apart."""
+"""Pictures and frames of a farm whose workers are this process: what they are given, told, kept and put together."""
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from here import Here
 
 import viewer
 from viewer.farm import pictures, worker
-from viewer.farm import units as build_module
 from viewer.farm.pictures import render_frames, render_on, travelling
-from viewer.farm.units import Build, Unit, check_builds, sources, tile_side, tile_units
+from viewer.farm.units import Unit, tile_side, tile_units
 from viewer.farm.work import Task, Work
 from viewer.film.film import Film
 from viewer.formats.image.environment_maps import environment_of
@@ -28,47 +26,6 @@ from viewer.scene.environment import ImageEnvironment
 
 SIZE, SPP = (80, 40), 3
 OPTIONS = {"machine": "singlepass", "depth": 2}
-
-
-class Done:
-    """A future that is done, by a function of `viewer.farm.worker`."""
-
-    def __init__(self, call: Callable[[], Any]) -> None:
-        try:
-            self.status, self.value = "finished", call()
-        except Exception as error:
-            self.status, self.value = "error", error
-
-    def add_done_callback(self, call: Callable[[Done], None]) -> None:
-        call(self)
-
-    def result(self, timeout: float | None = None) -> Any:
-        return self.value
-
-    exception = result
-
-    def cancel(self, force: bool = False) -> None:
-        pass
-
-    release = cancel
-
-
-class Here:
-    """A client of workers that all are this process. drivers : that they say to have, by their addresses."""
-
-    def __init__(self, drivers: dict[str, str]) -> None:
-        self.drivers = drivers
-
-    def nthreads(self) -> dict[str, int]:
-        return dict.fromkeys(self.drivers, 1)
-
-    def scatter(self, data: Any, hash: bool) -> Done:
-        return Done(lambda: data)
-
-    def submit(self, function: Any, *call: Any, workers: list[str], **_: Any) -> Done:
-        if function is worker.build:
-            return Done(lambda: Build("1", sources(), self.drivers[workers[0]]))
-        return Done(lambda: function(*(each.value if isinstance(each, Done) else each for each in call)))
 
 
 @pytest.fixture(scope="module")
@@ -433,57 +390,7 @@ def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:
     assert not farm.asked
 
 
-# -- builds ------------------------------------------------------------------------------------------------------------
-
-
-def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all files by their names, but for the farm's own; it tells any change."""
-    code, glsl = tmp_path / "viewer", tmp_path / "shaders"
-    texts = {
-        code / "__init__.py": b"1",
-        code / "a" / "b.py": b"2",
-        code / "a" / "note.txt": b"not code",
-        code / "farm" / "work.py": b"not of the samples",
-        glsl / "kernel.glsl": b"3",
-        glsl / "kernel.py": b"not a shader",
-    }
-    for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
-    monkeypatch.setattr(viewer, "__file__", str(code / "__init__.py"))
-    monkeypatch.setattr(build_module, "shaders", lambda: glsl)
-
-    def found() -> str:
-        return build_module.sources.__wrapped__()
-
-    def digest(text: bytes) -> str:
-        return hashlib.blake2b(text, digest_size=4).hexdigest()
-
-    first = found()
-    assert first == digest(b"__init__.py\x001\x00a/b.py\x002\x00kernel.glsl\x003\x00") and len(first) == 8
-    for name in (code / "a" / "note.txt", code / "farm" / "work.py", glsl / "kernel.py"):
-        name.write_bytes(b"changed")
-        assert found() == first
-    (glsl / "kernel.glsl").write_bytes(b"4")
-    assert found() == digest(b"__init__.py\x001\x00a/b.py\x002\x00kernel.glsl\x004\x00")
-    (code / "a" / "b.py").rename(code / "a" / "c.py")
-    assert found() == digest(b"__init__.py\x001\x00a/c.py\x002\x00kernel.glsl\x004\x00")
-
-
-def test_builds_of_workers() -> None:
-    """All the same, or allowed to differ; of three kinds each is told."""
-    one, two, three = Build("1", "aa", "x"), Build("1", "ab", "x"), Build("2", "aa", "x")
-    for builds in ({}, {"a": one}, {"a": one, "b": Build("1", "aa", "x")}):
-        check_builds(builds, False)
-    for other in (two, three, Build("1", "aa", "y")):
-        check_builds({"a": one, "b": other}, True)
-        with pytest.raises(viewer.ViewerError):
-            check_builds({"a": one, "b": other}, False)
-    with pytest.raises(viewer.ViewerError) as caught:
-        check_builds({"a": one, "b": two, "c": one, "d": three, "e": one}, False)
-    listing = "raystream 1 (aa), x on a and 2 more; raystream 1 (ab), x on b; raystream 2 (aa), x on d"
-    what = f"its workers would give different bits: {listing}"
-    assert caught.value.typed == f"--cluster: {what} (--mix-builds takes them all)"
+# -- the package -------------------------------------------------------------------------------------------------------
 
 
 def test_names_of_the_package() -> None:

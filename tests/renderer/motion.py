@@ -19,6 +19,7 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Instance, Mesh, transforms_of
 from viewer.scene.scene import Scene
 
+MOST = 4.5  # standard errors: one value in 150,000 lies farther off
 SIZE = (32, 32)
 HALF = 0.5  # the square's side over 2
 DISTANCE, FOV = 5.0, 30.0
@@ -128,3 +129,13 @@ def swept() -> NDArray[np.float64]:
         return up**2 / 2 + down - down**2 / 2
 
     return np.diff(covered(edges)) / unit
+
+
+def assert_alike(
+    one: tuple[NDArray[np.float64], NDArray[np.float64]],
+    other: tuple[NDArray[np.float64], NDArray[np.float64]],
+    bias: float = 0.0,
+) -> None:
+    """Means of pixels with their variances. bias : of the pictures that are compared, which no noise tells of."""
+    off = np.abs(one[0] - other[0]) - bias
+    assert (off <= MOST * np.sqrt(one[1] + other[1]) + 1e-6).all(), off.max()
