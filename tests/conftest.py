@@ -247,6 +247,12 @@ def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_fa
     return flat
 
 
+@pytest.fixture
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is written into the user's cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture(scope="session")
 def device() -> Any:
     """The process's headless OpenGL device; tests skip where there is none."""
