@@ -1,4 +1,5 @@
-"""A screen of its own for the window (Xvfb), hands on its keyboard and mouse (xdotool), and the application on it."""
+"""A screen of its own for the window (Xvfb), hands on its keyboard and mouse (xdotool), and the application on it; for
+panels a desk without a window, and a sheet on which they are drawn as text."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -291,3 +293,44 @@ def panel_stage(device: Any) -> Iterator[Any]:
         made.debug_views.inspector.release()
     made.draw_imgui.release()
     imgui.destroy_context(made.imgui)
+
+
+@pytest.fixture
+def notes(panel_stage: Any) -> Iterator[Any]:
+    """Of what ImGui draws, see `drawing`. The window is drawn once, since fonts come with its first frame."""
+    from drawing import watched
+
+    panel_stage.turn(1)
+    with watched() as made:
+        yield made
+
+
+@pytest.fixture
+def sheet(panel_stage: Any, notes: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Written down for the test that runs, under its name; the loader asks for nothing but notes it."""
+    from drawing import Sheet, compare
+    from panel_stage import state
+
+    from viewer.window.panels.panels import draw_panels
+
+    stage = panel_stage
+    stage.scene_loader.set = lambda **changes: stage.asked.append(changes)
+    stage.scene_loader.light_by = lambda name: stage.asked.append(f"light by {name}")
+    made = Sheet(notes, stage.asked, partial(draw_panels, stage.context, stage.draw_imgui), partial(state, stage))
+    yield made
+    name = request.node.name.removeprefix("test_").replace("[", "_").replace("]", "")
+    if made.lines and "llvmpipe" in stage.device.name:  # others count other passes
+        compare(name, made.lines, request.config)
+
+
+@pytest.fixture
+def section(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Show one section of the side panel alone, open."""
+    from viewer.window.panels import panels
+
+    every = {title: draw for title, draw, _ in panels.SECTIONS}
+
+    def chosen(title: str) -> None:
+        monkeypatch.setattr(panels, "SECTIONS", ((title, every[title], True),))
+
+    return chosen

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from drawing import plain
 from imgui_bundle import ImVec2, imgui
 
 SIZE = (1280, 800)
@@ -123,3 +124,28 @@ class Stage:
         self.debug_views.inspector.begin(self.view.controller.camera)
         for _ in range(5):
             self.debug_views.inspector.step()
+
+
+def state(stage: Stage) -> dict[str, Any]:
+    """What widgets change by themselves."""
+    view, controller, markers, editing = stage.view, stage.view.controller, stage.markers, stage.editing
+    found = {name: getattr(view, name) for name in ("exposure", "tonemap", "message")}
+    found |= {"stop": (stage.session.stop.spp, stage.session.stop.error)}
+    found |= {"markers": (markers.chosen, markers.visible)}
+    found |= {"turning": editing.turning}
+    found |= {name: getattr(editing.player, name) for name in ("playing", "seconds", "loop", "speed")}
+    found |= {"camera": stage.scene_loader.camera_number}
+    if controller is not None:
+        camera = controller.camera
+        found |= {"mode": controller.mode, "speed": controller.speed}
+        found |= {name: getattr(camera, name) for name in ("origin", "fov", "aperture", "focus")}
+    return {name: plain(value) for name, value in found.items()}
+
+
+def use_scene(stage: Stage, scene: Any, **settings: Any) -> None:
+    """Show another scene, whose picture is complete after one sample."""
+    stage.session.use(type(stage.renderer)(scene, device=stage.device, **settings))
+    stage.scene_loader.requested = stage.renderer.settings
+    shown = stage.session.convergence
+    shown.complete, shown.converged, shown.samples = True, True, 1
+    stage.markers.forget()
