@@ -282,6 +282,19 @@ def _reset(window: Hands) -> None:
 
 
 @pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Of a settings' file, in a folder that is not there yet."""
+    return tmp_path / "config" / "settings.toml"
+
+
+def written(path: Path, text: str) -> Path:
+    """A settings' file of that text."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+@pytest.fixture
 def panel_stage(device: Any) -> Iterator[Any]:
     """A desk without a window, see `panel_stage`."""
     imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
