@@ -54,6 +54,7 @@ LONGEST = (
     "renderer/test_update.py",
     "photons/test_photon_map.py",
     "accel/test_two_level.py",
+    "window/test_motion.py",
     "window/test_light.py",
     "programs/test_whitted.py",
     "accel/test_moving.py",

@@ -1,4 +1,4 @@
-"""A screen of its own for the window (Xvfb), hands on its keyboard and mouse (xdotool), and the application on it; for
+"""A screen of its own for the window (Xvfb), hands on its keyboard and mouse (xdotool), and the application on it. For
 panels a desk without a window, and a sheet on which they are drawn as text."""
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 
 PATIENCE = 600.0  # seconds, against hanging alone: a busy machine compiles shaders slowly
 SCREEN = (640, 512)
+SMALL = (96, 72)  # a window of traced paths
 
 
 @pytest.fixture(scope="session")
@@ -204,6 +205,19 @@ def opened(place: Path) -> Iterator[Callable[..., Hands]]:
         error = app.window.context.error
         app.release()
         assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
+
+
+@pytest.fixture
+def traced(opened: Callable[..., Hands], place: Path) -> Callable[..., Hands]:
+    """Opens a scene path traced, in a small window that stops at so many samples."""
+
+    def open_(
+        scene: str = "cornell", samples: int = 3, noise: float = 0.0, size: tuple[int, int] = SMALL, **choices: Any
+    ) -> Hands:
+        (place / "settings.toml").write_text(f"samples = {samples}\nnoise = {noise}\npanels = false\n")
+        return opened(scene, size, **{"program": "path", "machine": "singlepass", "denoise": "none", **choices})
+
+    return open_
 
 
 SCENE, SIZE = "teapotahedron", (240, 180)
