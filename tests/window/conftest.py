@@ -335,8 +335,7 @@ def notes(panel_stage: Any) -> Iterator[Any]:
 @pytest.fixture
 def sheet(panel_stage: Any, notes: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     """Written down for the test that runs, under its name; the loader asks for nothing but notes it."""
-    from drawing import Sheet, compare
-    from panel_stage import state
+    from drawing import Sheet, compare, state
 
     from viewer.window.panels.panels import draw_panels
 

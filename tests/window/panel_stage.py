@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawing import plain
 from imgui_bundle import ImVec2, imgui
 
 SIZE = (1280, 800)
@@ -124,22 +123,6 @@ class Stage:
         self.debug_views.inspector.begin(self.view.controller.camera)
         for _ in range(5):
             self.debug_views.inspector.step()
-
-
-def state(stage: Stage) -> dict[str, Any]:
-    """What widgets change by themselves."""
-    view, controller, markers, editing = stage.view, stage.view.controller, stage.markers, stage.editing
-    found = {name: getattr(view, name) for name in ("exposure", "tonemap", "message")}
-    found |= {"stop": (stage.session.stop.spp, stage.session.stop.error)}
-    found |= {"markers": (markers.chosen, markers.visible)}
-    found |= {"turning": editing.turning}
-    found |= {name: getattr(editing.player, name) for name in ("playing", "seconds", "loop", "speed")}
-    found |= {"camera": stage.scene_loader.camera_number}
-    if controller is not None:
-        camera = controller.camera
-        found |= {"mode": controller.mode, "speed": controller.speed}
-        found |= {name: getattr(camera, name) for name in ("origin", "fov", "aperture", "focus")}
-    return {name: plain(value) for name, value in found.items()}
 
 
 def use_scene(stage: Stage, scene: Any, **settings: Any) -> None:
