@@ -54,6 +54,7 @@ LONGEST = (
     "renderer/test_update.py",
     "photons/test_photon_map.py",
     "accel/test_two_level.py",
+    "window/test_motion.py",
     "window/test_light.py",
     "programs/test_whitted.py",
     "accel/test_moving.py",
@@ -245,6 +246,12 @@ def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_fa
         shutil.copyfile(made / flat.name, folder / f"forest_flat.{os.getpid()}.part")
         os.replace(folder / f"forest_flat.{os.getpid()}.part", flat)
     return flat
+
+
+@pytest.fixture
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is written into the user's cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="session")

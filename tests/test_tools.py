@@ -1,4 +1,4 @@
-"""The benchmarks: quick runs, and what they compute checked on its own."""
+"""The benchmarks: quick runs, and the lines where they cannot run."""
 
 from __future__ import annotations
 
@@ -7,31 +7,18 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from unittest.mock import MagicMock
 
 import bench
-import luxcore
 import numpy as np
 import pytest
 from benchmarks import common, scenes
-from benchmarks.noise import denoise, eight
-from benchmarks.processes import process
-from benchmarks.scenes import SPAN, facing
-from benchmarks.stream.masks import active_rays
-from benchmarks.viewing import ladder, opening_input, playing, readable
+from benchmarks.noise import eight
+from benchmarks.viewing import ladder, playing
 
-import viewer
 from viewer.stream.machines.mask import MASKS
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Nothing is written into the user's cache folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture
@@ -48,9 +35,6 @@ def own_references(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Converged pictures are rendered anew."""
     pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
     monkeypatch.setattr(eight, "_cache", lambda: tmp_path)
-
-
-# -- quick runs ----------------------------------------------------------------------------------------------------
 
 
 def _quick(name: str, folder: Path) -> dict:
@@ -94,16 +78,6 @@ def test_bench_deform(tmp_path: Path) -> None:
     (played,) = _quick("deform", tmp_path)["played"].values()
     assert played["pictures"] > 0 and set(played["cpu_ms_of_parts"]) == {*playing.PARTS, playing.OTHER}
     assert all(each > 0 for each in played["cpu_ms_of_parts"].values()), "every part is where it was looked for"
-
-
-def test_time_within_an_inner_part_is_that_one_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = iter(range(20))
-    monkeypatch.setattr(playing.time, "process_time", lambda: float(next(seconds)))
-    clock = playing.Clock(MagicMock())
-    pose = clock.around("pose", lambda: None)
-    assert list(clock.around("light", lambda: (pose() for _ in range(2)))()) == [None, None]
-    # Made in one second, a step in one before its pose and one behind, and the end in one.
-    assert (clock.seconds["light"], clock.seconds["pose"], sum(clock.seconds.values())) == (6.0, 2.0, 12.0)
 
 
 @pytest.mark.slow
@@ -200,12 +174,6 @@ def test_bench_opening(tmp_path: Path, own_display: None) -> None:
     assert data["answers_uncompiled"]["gap_ms"]["most"] > 0
 
 
-def test_moves_are_told_by_their_places() -> None:
-    most = opening_input.COLUMNS * opening_input.ROWS
-    for sent in (0, 1, 255, 256, most - 1, most, 3 * most + 517):
-        assert opening_input.number(*opening_input.place(sent), max(0, sent - 40)) == sent
-
-
 def test_bench_memory(tmp_path: Path) -> None:
     rows = _quick("memory", tmp_path)["rows"]
     assert {row["way"] for row in rows} == {"2-D texture", "buffer texture", "no fetch"}
@@ -237,25 +205,6 @@ def test_bench_photon(tmp_path: Path) -> None:
             *("trace photons", "build grid", "trace rays", "radiance estimate")
         }
         assert all(seconds > 0 for seconds in data["stages"]["GLASS BALL"][kind].values())
-
-
-def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> None:
-    """Without it one line says so; the scene is converted all the same."""
-    scene = viewer.load("glass_ball")
-    luxcore.write_arrays(tmp_path / "scene.npz", scene, 64)
-    arrays = np.load(tmp_path / "scene.npz")
-    assert {*arrays["kinds"]} == {"lambert", "dielectric"} and arrays["emission"].max() == 60
-    glass = arrays["triangles"][arrays["materials"] == list(arrays["kinds"]).index("dielectric")]
-    corners = arrays["positions"][glass]  # the ball, a quadric, as triangles
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
-    radius = np.ptp(corners[..., 0]) / 2
-    assert areas.sum() == pytest.approx(4 * np.pi * radius**2, rel=1e-3)  # chords of 256 segments lack 1e-4
-    np.testing.assert_allclose(np.linalg.norm(arrays["normals"], axis=1), 1, atol=1e-5)  # of float32
-    with pytest.raises(luxcore.Refused, match="no other lights"):
-        luxcore.write_arrays(tmp_path / "ring.npz", viewer.load("ring"), 64)
-    picture = np.random.default_rng(1).random((24, 16, 3))
-    lower = np.roll(picture, luxcore.LOWER, axis=0)
-    assert luxcore.compared(1.1 * picture, lower)["blocks"] == pytest.approx(0.1)
 
 
 @pytest.mark.slow
@@ -387,57 +336,6 @@ def test_bench_ladder(tmp_path: Path) -> None:
     assert ladder.flip_at(looks, looks[1][0]) == looks[1][1]
 
 
-def test_a_benchmarks_flight_ends_at_the_scenes_camera() -> None:
-    home = viewer.load("cornell").cameras[0]
-    for indoors in (False, True):
-        away, end = (ladder.aside(home, indoors, 100.0, share) for share in (0.0, 1.0))
-        np.testing.assert_allclose([end.origin, end.target], [home.origin, home.target], atol=1e-9)
-        far = np.linalg.norm(np.subtract(away.target, away.origin))
-        assert far == pytest.approx(np.linalg.norm(np.subtract(home.target, home.origin)))
-        turned = np.dot(np.subtract(away.target, away.origin), np.subtract(home.target, home.origin)) / far**2
-        assert np.degrees(np.arccos(turned)) == pytest.approx(ladder.TURNED, abs=1.0)
-
-
-def test_the_benchmarks_pictures_are_the_renderers(device: Any) -> None:
-    """By every denoiser, though samples are traced once."""
-    renderer = viewer.Renderer("cornell", device=device, machine="singlepass", denoise="shader")
-    made = denoise.pictures_of(renderer, (24, 16), 2)
-    for name in set(made) - {"bilateral"}:
-        renderer.update(denoise=name)
-        np.testing.assert_array_equal(renderer.render((24, 16), 2).linear, made[name])
-
-
-def test_the_bilateral_filter_by_hand() -> None:
-    """Of two pixels in a row, within reach: each takes the other by both Gaussians; far colours stay apart."""
-    picture = np.array([[[0.5, 0.5, 0.5], [0.52, 0.5, 0.5]]])
-    made = denoise.bilateral(picture, sigma=1.0, threshold=0.03)
-    near, tone = np.exp(-1 / 2), np.exp(-(0.02**2) / (2 * 0.03**2))
-    # The edge repeats: left of, above and below the first pixel it stands itself.
-    expected = (0.5 * (1 + 3 * near) + 0.52 * near * tone) / (1 + 3 * near + near * tone)
-    np.testing.assert_allclose(made[0, 0], [expected, 0.5, 0.5], rtol=1e-6)  # float32
-    picture[0, 1] = 5.0
-    np.testing.assert_allclose(denoise.bilateral(picture), picture, rtol=1e-6)
-
-
-def test_pictures_are_enlarged_as_the_window_does() -> None:
-    ramp = np.broadcast_to((np.arange(4) + 0.5)[None, :, None], (3, 4, 3))
-    made = readable.enlarged(ramp, (8, 6))
-    assert made.shape == (6, 8, 3)
-    np.testing.assert_allclose(made[2, :, 0], np.clip((np.arange(8) + 0.5) / 2, 0.5, 3.5))
-    assert readable.enlarged(ramp, (4, 3)).tobytes() == ramp.astype(np.float32).tobytes()
-
-
-def test_the_distance_from_a_converged_picture() -> None:
-    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
-    linear = np.full((16, 16, 3), 0.25, np.float32)
-    truth = eight.Converged(linear, 1, 0.0)
-    assert truth.flip(linear) == 0 and truth.relative(linear) == 0
-    other = linear.copy()
-    other[:8] *= 1.5
-    assert truth.relative(other) == pytest.approx(0.5 / np.sqrt(2)) and truth.flip(other) > 0.02
-    assert truth.flip(truth.linear * 4) > truth.flip(other)  # exposed as the converged one
-
-
 def test_bench_window_without_a_display(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -454,57 +352,3 @@ def test_bench_refuses_unknown_names(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit) as raised:
         bench.main(["nothing"])
     assert raised.value.code == 2 and "policies" in capsys.readouterr().err
-
-
-# -- parts ---------------------------------------------------------------------------------------------------------
-
-
-def test_cases_are_timed_in_turn() -> None:
-    order: list[str] = []
-    timings = common.interleave({"a": lambda: order.append("a"), "b": lambda: order.append("b") or 2.0}, 3, warm_up=1)
-    assert order == ["a", "b"] * 4
-    assert len(timings["a"].wall) == 3 and min(timings["b"].cpu) >= 2.0
-    assert common.Timing([2, 9, 4], [1, 1, 1]).ratio(common.Timing([1, 3, 4], [1, 1, 1])) == 2
-
-
-def test_peak_memory_is_the_child_s_own() -> None:
-    ballast = np.ones(40 << 20, np.uint8)  # this process is larger than the first child
-    helper = [sys.executable, "-I", "-S", process.__file__]
-    script = "import sys; held = bytearray(int(sys.argv[1]) << 20)\nfor k in range(0, len(held), 4096): held[k] = 1"
-    peaks = [common_json([*helper, sys.executable, "-I", "-S", "-c", script, str(size)]) for size in (1, 65)]
-    assert 60 << 20 < peaks[1]["peak_bytes"] - peaks[0]["peak_bytes"] < 70 << 20
-    assert peaks[0]["peak_bytes"] < len(ballast)
-    assert common_json([*helper, sys.executable, "-c", "raise SystemExit(3)"])["status"] == 3
-
-
-def common_json(command: list[str]) -> dict:
-    """What the command prints, as data."""
-    import subprocess
-
-    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-
-
-@pytest.mark.parametrize("block", [1, 4])
-def test_active_rays_are_the_share_asked_for(block: int) -> None:
-    active = active_rays(64, 0.25, block)
-    assert active.sum() == 64 * 64 // 4
-    blocks = active.reshape(64 // block, block, 64 // block, block)
-    assert (blocks.all(axis=(1, 3)) == blocks.any(axis=(1, 3))).all()
-
-
-def test_facing_camera_spans_its_share_of_the_picture() -> None:
-    scene = viewer.load("teapotahedron")
-    camera = facing(scene)
-    right, up, forward = camera.basis()
-    points = scene.flatten().positions - np.asarray(camera.origin)
-    depth = points @ forward
-    assert (depth > 0).all()
-    slope = np.tan(np.radians(camera.fov) / 2)
-    spans = [np.ptp(points @ axis / depth) / slope / 2 for axis in (right, up)]
-    assert max(spans) == pytest.approx(SPAN, rel=1e-6)  # 60 bisections in float64
-
-
-def test_files_are_named_by_the_machine() -> None:
-    found = {"renderer": "llvmpipe (LLVM 15.0.6, 256 bits)", "cpu": "AMD EPYC", "cpus": 2}
-    assert common.machine_name(found) == "llvmpipe-amd-epyc-2-cpus"
-    assert common.machine_name({**found, "renderer": "NVIDIA H200/PCIe/SSE2"}) == "nvidia-h200"

@@ -1,4 +1,5 @@
-"""A screen of its own for the window (Xvfb), hands on its keyboard and mouse (xdotool), and the application on it."""
+"""A screen of its own for the window (Xvfb), hands on its keyboard and mouse (xdotool), and the application on it. For
+panels a desk without a window, and a sheet on which they are drawn as text."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 
 PATIENCE = 600.0  # seconds, against hanging alone: a busy machine compiles shaders slowly
 SCREEN = (640, 512)
+SMALL = (96, 72)  # a window of traced paths
 
 
 @pytest.fixture(scope="session")
@@ -204,6 +207,19 @@ def opened(place: Path) -> Iterator[Callable[..., Hands]]:
         assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
 
 
+@pytest.fixture
+def traced(opened: Callable[..., Hands], place: Path) -> Callable[..., Hands]:
+    """Opens a scene path traced, in a small window that stops at so many samples."""
+
+    def open_(
+        scene: str = "cornell", samples: int = 3, noise: float = 0.0, size: tuple[int, int] = SMALL, **choices: Any
+    ) -> Hands:
+        (place / "settings.toml").write_text(f"samples = {samples}\nnoise = {noise}\npanels = false\n")
+        return opened(scene, size, **{"program": "path", "machine": "singlepass", "denoise": "none", **choices})
+
+    return open_
+
+
 SCENE, SIZE = "teapotahedron", (240, 180)
 
 
@@ -280,6 +296,19 @@ def _reset(window: Hands) -> None:
 
 
 @pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Of a settings' file, in a folder that is not there yet."""
+    return tmp_path / "config" / "settings.toml"
+
+
+def written(path: Path, text: str) -> Path:
+    """A settings' file of that text."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+@pytest.fixture
 def panel_stage(device: Any) -> Iterator[Any]:
     """A desk without a window, see `panel_stage`."""
     imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
@@ -291,3 +320,43 @@ def panel_stage(device: Any) -> Iterator[Any]:
         made.debug_views.inspector.release()
     made.draw_imgui.release()
     imgui.destroy_context(made.imgui)
+
+
+@pytest.fixture
+def notes(panel_stage: Any) -> Iterator[Any]:
+    """Of what ImGui draws, see `drawing`. The window is drawn once, since fonts come with its first frame."""
+    from drawing import watched
+
+    panel_stage.turn(1)
+    with watched() as made:
+        yield made
+
+
+@pytest.fixture
+def sheet(panel_stage: Any, notes: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Written down for the test that runs, under its name; the loader asks for nothing but notes it."""
+    from drawing import Sheet, compare, state
+
+    from viewer.window.panels.panels import draw_panels
+
+    stage = panel_stage
+    stage.scene_loader.set = lambda **changes: stage.asked.append(changes)
+    stage.scene_loader.light_by = lambda name: stage.asked.append(f"light by {name}")
+    made = Sheet(notes, stage.asked, partial(draw_panels, stage.context, stage.draw_imgui), partial(state, stage))
+    yield made
+    name = request.node.name.removeprefix("test_").replace("[", "_").replace("]", "")
+    if made.lines and "llvmpipe" in stage.device.name:  # others count other passes
+        compare(name, made.lines, request.config)
+
+
+@pytest.fixture
+def section(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Show one section of the side panel alone, open."""
+    from viewer.window.panels import panels
+
+    every = {title: draw for title, draw, _ in panels.SECTIONS}
+
+    def chosen(title: str) -> None:
+        monkeypatch.setattr(panels, "SECTIONS", ((title, every[title], True),))
+
+    return chosen

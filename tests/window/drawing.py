@@ -244,6 +244,22 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | None) else str(value)
 
 
+def state(stage: Any) -> dict[str, Any]:
+    """What widgets of a `panel_stage` change by themselves."""
+    view, controller, markers, editing = stage.view, stage.view.controller, stage.markers, stage.editing
+    found = {name: getattr(view, name) for name in ("exposure", "tonemap", "message")}
+    found |= {"stop": (stage.session.stop.spp, stage.session.stop.error)}
+    found |= {"markers": (markers.chosen, markers.visible)}
+    found |= {"turning": editing.turning}
+    found |= {name: getattr(editing.player, name) for name in ("playing", "seconds", "loop", "speed")}
+    found |= {"camera": stage.scene_loader.camera_number}
+    if controller is not None:
+        camera = controller.camera
+        found |= {"mode": controller.mode, "speed": controller.speed}
+        found |= {name: getattr(camera, name) for name in ("origin", "fov", "aperture", "focus")}
+    return {name: plain(value) for name, value in found.items()}
+
+
 def same(now: str, then: str) -> bool:
     """Whether two lines are alike but for a unit of rounding in their places."""
     if now == then:

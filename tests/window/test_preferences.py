@@ -1,4 +1,4 @@
-"""The settings' file: what comes back, what stays as it was, and one line for each thing that can be wrong with it."""
+"""The settings' file: its place, what comes back, what stays as it was, and how it is written."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from tests.window.conftest import written
 from viewer.base.errors import ViewerError
-from viewer.viewport import preferences as module
 from viewer.viewport.controls.keymap import ACTIONS, Keymap
 from viewer.viewport.preferences import MOST_RECENT, READERS, Preferences, settings_path
 
@@ -39,17 +39,6 @@ exposure = 9
 [extra.deep]
 when = 2024-02-29
 """
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "config" / "settings.toml"
-
-
-def written(path: Path, text: str) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return path
 
 
 # Where
@@ -119,13 +108,6 @@ def test_over_another_one_too(tmp_path, first: Preferences, second: Preferences)
         setattr(settings, name, getattr(second, name))
     settings.save()
     assert Preferences.load(path) == second
-
-
-def test_every_field_is_read() -> None:
-    documented = set(module.DEFAULTS)
-    assert documented == set(READERS)
-    for name, value in module.DEFAULTS.items():
-        assert READERS[name][0](value) is not None, name
 
 
 # What a person wrote stays
@@ -260,84 +242,6 @@ def test_recent_files(path) -> None:
     assert Preferences.load(path).recent == settings.recent and "\udcff" not in "".join(settings.recent)
 
 
-# What is wrong with it
-
-BROKEN = [
-    (b"exposure = \n", "line 1", "is no TOML"),
-    (b"a = 1\nb = 2\nexposure == 3\n", "line 3", "is no TOML"),
-    (b"a = 1\nexposure = [1,\n", "line 2", "is no TOML"),
-    (b"exposure = [1,", "line 1", "is no TOML"),
-    (b"exposure = 1\nexposure = 2\n", "line 2", "is no TOML"),
-    (b"a = " + b"9" * 5000, "", "is no TOML"),
-    (b"a = 1\nb = '\xff'\n", "line 2", "is not UTF-8"),
-    (b"a = " + b"[" * 100_000, "", ""),
-    (b"#" * 300_000, "", "is larger than"),
-    (b"\n\nexposure = 'much'\n", "line 3", 'exposure = "much" (expected auto or a number of stops from -32 to 32)'),
-    (b"exposure = nan", "line 1", "exposure = nan"),
-    (b"exposure = true", "line 1", "exposure = true"),
-    (b"speed = 0", "line 1", "speed = 0 (expected a factor"),
-    (b"size = [1, 2, 3]", "line 1", "size = [1, 2, 3] (expected [WIDTH, HEIGHT]"),
-    (b"size = [0, 5]", "line 1", "size"),
-    (b"size = [true, 5]", "line 1", "size"),
-    (b"panels = 1", "line 1", "expected true or false"),
-    (b"mode = 'swim'", "line 1", '"orbit" or "fly"'),
-    (b"tonemap = ''", "line 1", "tone map"),
-    (b"recent = [1]", "line 1", "list of file names"),
-    (b"recent = 'a'", "line 1", "list of file names"),
-    (b"a = 1\nkeys = 5", "line 2", "table of keys"),
-    (b"a = 1\n[keys]\nhelp = 5", "line 2", "table of keys"),
-    (b"[keys.help]\nb = 5", "line 1", "table of keys"),
-    (b"recent = " + b"9" * 4000, "line 1", "999..."),
-]
-
-
-@pytest.mark.parametrize("data, line, words", BROKEN, ids=range(len(BROKEN)))
-def test_a_broken_file_is_one_line_and_is_never_lost(path, data: bytes, line: str, words: str) -> None:
-    path.parent.mkdir()
-    path.write_bytes(data)
-    with pytest.raises(ViewerError) as error:
-        Preferences.load(path)
-    text = str(error.value)
-    assert text.startswith(f"{path}: ") and line in text and words in text
-    assert "\n" not in text and len(text) < len(str(path)) + 300
-    fallback = Preferences(path=path, statistics=True)  # what the window goes on with
-    try:
-        tomllib.loads(data.decode())
-        valid = len(data) < module.LARGEST_FILE
-    except (ValueError, RecursionError):
-        valid = False
-    if valid:  # only a value is wrong: the rest can be saved, and it stays as it is
-        fallback.save()
-        kept = path.read_bytes().replace(b"statistics = true\n", b"")
-        assert kept.split() == data.split()  # a blank line before a table may be new
-    else:
-        with pytest.raises(ViewerError):
-            fallback.save()
-        assert path.read_bytes() == data
-
-
-@pytest.mark.parametrize("levels", [150, 400])
-def test_more_levels_than_can_be_saved(path, levels: int) -> None:
-    nested = "[" * levels + "]" * levels
-    with pytest.raises(ViewerError, match=r"recent|nested too deeply"):
-        Preferences.load(written(path, f"recent = {nested}\n"))
-    text = f"other = {nested}\n"
-    with pytest.raises(ViewerError, match="nested too deeply"):
-        Preferences(path=written(path, text), panels=True).save()
-    assert path.read_text() == text
-
-
-def test_places_that_hold_no_file(tmp_path, path) -> None:
-    for wrong in (tmp_path, Path(os.devnull)):
-        with pytest.raises(ViewerError, match="is no file"):
-            Preferences.load(wrong)
-        with pytest.raises(ViewerError, match="is no file"):
-            Preferences(path=wrong, panels=True).save()
-    (tmp_path / "plain").write_text("")
-    with pytest.raises(ViewerError, match="cannot be"):
-        Preferences(path=tmp_path / "plain" / "settings.toml", panels=True).save()
-
-
 # How it is written
 
 
@@ -375,90 +279,6 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read(path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"\xef\xbb\xbfexposure = 1.0\r\npanels = false\r\n")
     assert Preferences.load(path) == Preferences(exposure=1.0, panels=False)
-
-
-# Values at their borders
-
-
-@pytest.mark.parametrize(
-    ("line", "value"),
-    [
-        ("size = [1, 32768]", (1, 32768)),
-        ("size = [32768, 1]", (32768, 1)),
-        ("samples = 1", 1),
-        ("samples = 65536", 65536),
-        ("noise = 0", 0.0),
-        ("noise = 1", 1.0),
-        ("noise = 0.25", 0.25),
-        ("speed = 1e-4", 1e-4),
-        ("speed = 10_000", 1e4),
-        ("exposure = -32", -32.0),
-        ("exposure = 32.0", 32.0),
-        ("exposure = 'auto'", "auto"),
-        ("mode = 'fly'", "fly"),
-        ("mode = 'orbit'", "orbit"),
-        ("hint = false", False),
-        ("full_screen = true", True),
-        ("tonemap = 'mine'", "mine"),
-        ("recent = []", []),
-        ("recent = ['a', 'b', 'a', 'c']", ["a", "b", "c"]),
-        (f"recent = {[str(k) for k in range(12)]}", [str(k) for k in range(10)]),
-        ("keys = {}", {}),
-        ("keys = {help = ['H', 'F1'], quit = ''}", {"help": ["H", "F1"], "quit": ""}),
-    ],
-)
-def test_values_that_are_taken(path, line: str, value) -> None:
-    settings = Preferences.load(written(path, f"{line}\n"))
-    found = getattr(settings, line.partition(" ")[0])
-    assert found == value and type(found) is type(value)
-    others = [name for name in READERS if name != line.partition(" ")[0]]
-    assert all(getattr(settings, name) == getattr(Preferences(), name) for name in others)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("size = [32769, 5]", "size = [5, 32769]", "size = [5, 0]", "size = [5]", "size = [5.0, 5]", "size = '5x5'"),
-        *("size = [5, true]", "samples = 0", "samples = 65537", "samples = 1.0", "samples = true", "samples = '4'"),
-        *("noise = -0.001", "noise = 1.001", "noise = true", "noise = 'little'", "noise = nan"),
-        *("speed = 0.99e-4", "speed = 10_000.1", "exposure = 32.1", "exposure = -32.1", "exposure = '1'"),
-        *("mode = 1", "mode = ''", "hint = 0", "full_screen = 'yes'", "tonemap = 3", "recent = [['a']]"),
-        *("recent = {a = 'b'}", "keys = ['a']", "keys = {a = ['b', 3]}", "keys = {a = true}"),
-    ],
-)
-def test_values_that_are_refused(path, line: str) -> None:
-    with pytest.raises(ViewerError) as error:
-        Preferences.load(written(path, f"panels = true\n{line}\n"))
-    name = line.partition(" ")[0]
-    text = str(error.value)
-    assert text.startswith((f"{path}: line 2: {name} = ", f"{path}: line 2: [{name}] ")) and READERS[name][1] in text
-
-
-def test_the_defaults() -> None:
-    made = Preferences()
-    assert (made.size, made.full_screen, made.panels, made.statistics, made.hint) == ((960, 540), *[False] * 3, True)
-    assert (made.samples, made.noise, made.exposure, made.tonemap) == (1024, 0.01, "auto", "agx")
-    assert (made.mode, made.speed, made.recent, made.keys, made.unknown) == ("orbit", 1.0, [], {}, [])
-
-
-def test_long_values_are_cut_in_messages(path) -> None:
-    for length, whole in ((70, True), (71, False)):
-        text = "m" * (length - len("mode = ''"))
-        with pytest.raises(ViewerError) as error:
-            Preferences.load(written(path, f"mode = '{text}'\n"))
-        shown = str(error.value).partition("line 1: ")[2].partition(" (expected")[0]
-        assert shown == (f'mode = "{text}"' if whole else f'mode = "{text}"'[:67] + "...") and len(shown) == 70
-
-
-def test_a_file_may_be_as_long_as_this(path) -> None:
-    path.parent.mkdir()
-    for more, taken in ((0, True), (1, False)):
-        path.write_bytes(b"panels = true\n".ljust(module.LARGEST_FILE + more, b"#"))
-        if taken:
-            assert Preferences.load(path).panels
-        else:
-            with pytest.raises(ViewerError, match="is larger than 262144 bytes"):
-                Preferences.load(path)
 
 
 def test_a_file_that_is_opened_comes_first_and_once(path) -> None:

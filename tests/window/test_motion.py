@@ -1,0 +1,259 @@
+"""Motion in the window: objects and lamps are dragged, cameras fly, animations and the turntable play; at rest each
+picture is that of the scene built anew."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import viewer
+from tests.window.conftest import SMALL, Hands
+from tests.window.traced_pictures import rendered, settle
+from viewer.viewport import object_editing
+from viewer.viewport.animation_player import FRAME
+from viewer.viewport.studies.wires import project_points
+
+GRAB, ACCEL = (70, 50), "two-level-bvh"
+
+
+def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
+    """G, the mouse, X, a click: the picture is that of the scene built anew; G and Esc: it is as it was."""
+    hands = traced(accel=ACCEL)
+    app = hands.app
+    before = settle(hands)
+    hands.move(*GRAB)
+    hands.key("g")
+    hands.until(lambda: app.editing.grabbing)
+    hands.move(GRAB[0] - 12, GRAB[1] - 8)
+    hands.key("x")
+    picture = settle(hands)
+    scene = app.view.scene
+    moved = [
+        k
+        for k, (new, old) in enumerate(zip(scene.instances, viewer.load("cornell").instances, strict=True))
+        if not np.array_equal(new.transform, old.transform)
+    ]
+    assert len(moved) == 1
+    shift = scene.instances[moved[0]].transform[:3, 3]
+    assert shift[0] != 0 and not shift[1:].any()  # along x
+    assert (picture != before).any()
+    np.testing.assert_array_equal(picture, rendered(app, accel=ACCEL))
+    hands.click(1)
+    assert not app.editing.grabbing and app.view.drag is None and app.view.scene is scene
+    hands.key("g")
+    hands.until(lambda: app.editing.grabbing)
+    hands.move(GRAB[0], GRAB[1] - 10)
+    assert (settle(hands) != picture).any()
+    hands.key("Escape")
+    assert not app.editing.grabbing
+    np.testing.assert_array_equal(settle(hands), picture)
+
+
+def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are too many triangles to build a structure over them for each picture."""
+    monkeypatch.setattr(object_editing, "MOST_REBUILT", 30)
+    hands = traced(samples=1, accel="bvh")
+    app = hands.app
+    hands.move(*GRAB)
+    hands.key("g")
+    hands.until(lambda: "two levels" in app.view.message or app.editing.grabbing)
+    hands.until(lambda: app.editing.grabbing)
+    assert app.view.renderer.structure.levels == 2 and app.scene_loader.requested.accel == ACCEL
+    assert "follows the mouse" in app.view.message
+    hands.key("Return")
+    assert not app.editing.grabbing
+
+
+def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:
+    """An area light: with its surface; nothing is compiled, under a structure of one level either."""
+    hands = traced(accel="bvh")
+    app = hands.app
+    before = settle(hands)
+    hands.key("ctrl+l")
+    ((light, (x, y)),) = app.markers.markers()
+    assert light.name == "light" and app.markers.is_chosen(light)
+    compiled = app.device.compiled
+    hands.move(round(x), round(y))
+    hands.key("g")
+    hands.until(lambda: app.editing.grabbing)
+    hands.move(round(x) + 9, round(y) + 6)
+    hands.click(1)
+    picture = settle(hands)
+    assert app.device.compiled == compiled and (picture != before).any()
+    assert app.view.renderer.structure.name == "bvh"
+    np.testing.assert_array_equal(picture, rendered(app, accel="bvh"))
+
+
+def lit_floor(path: Path) -> Path:
+    """A glTF file of a square floor, a point light over it and the sun."""
+    corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]], np.float32)
+    indices = np.array([0, 2, 1, 0, 3, 2], np.uint16)
+    data = corners.tobytes() + indices.tobytes()
+    lights = [{"type": "point", "name": "bulb", "intensity": 300}, {"type": "directional", "name": "sun"}]
+    over = {"KHR_lights_punctual": {"light": 0}}
+    document = {
+        "asset": {"version": "2.0"},
+        "extensionsUsed": ["KHR_lights_punctual"],
+        "extensions": {"KHR_lights_punctual": {"lights": lights}},
+        "buffers": [
+            {
+                "byteLength": len(data),
+                "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode(),
+            }
+        ],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 48},
+            {"buffer": 0, "byteOffset": 48, "byteLength": 12},
+        ],
+        "accessors": [
+            {
+                "bufferView": 0,
+                "componentType": 5126,
+                "count": 4,
+                "type": "VEC3",
+                "min": [-1, 0, -1],
+                "max": [1, 0, 1],
+            },
+            {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"},
+        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "nodes": [
+            {"mesh": 0},
+            {"translation": [0, 0.7, 0], "extensions": over},
+            {"rotation": [-0.6, 0, 0, 0.8], "extensions": {"KHR_lights_punctual": {"light": 1}}},
+        ],
+        "scenes": [{"nodes": [0, 1, 2]}],
+        "scene": 0,
+    }
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize("name", ["bulb", "sun"])
+def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_path: Path, name: str) -> None:
+    hands = traced(str(lit_floor(tmp_path / "floor.gltf")), camera="0.3,1.5,2.5 0,0.1,0", environment="none")
+    app = hands.app
+    lights = app.markers
+    before = settle(hands)
+    light = next(light for light in lights.listed() if light.name == name)
+    place = lights.place(light)
+    compiled = app.device.compiled
+    app.editing.grab_light(light)
+    x, y = app.view.cursor
+    hands.move(round(x) + 8, round(y) + 5)
+    hands.until(lambda: (settle(hands) != before).any())
+    moved = next(light for light in lights.listed() if light.name == name)
+    assert moved.position != light.position
+    if name == "bulb":
+        shift = lights.place(moved) - place
+        assert np.dot(shift, app.view.controller.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
+    picture = settle(hands)
+    assert app.device.compiled == compiled
+    np.testing.assert_array_equal(picture, rendered(app, environment="none"))
+    hands.key("Escape")
+    np.testing.assert_array_equal(settle(hands), before)
+
+
+def test_a_camera_within_the_scene_flies(traced: Callable[..., Hands]) -> None:
+    """Orbit then turns about what is in the middle of the picture, and Home shows the scene: lit, and the whole of it.
+    The mode that the user prefers stays as it was."""
+    hands = traced(samples=1, camera="light")
+    app = hands.app
+    controller, camera = app.view.controller, app.view.controller.camera
+    assert controller.mode == "fly" and app.preferences.mode == "orbit"
+    hands.key("Tab")
+    assert controller.mode == "orbit"
+    hands.drag(1, (40, 30), (41, 30))
+    hands.until(lambda: not app.view.compiling)
+    hands.drag(1, (40, 30), (60, 36))
+    hits = app.view.renderer.trace([camera.origin], [camera.basis()[2]])
+    pivot = np.array(camera.origin) + float(hits.distance[0]) * camera.basis()[2]
+    # The first pixel turned about the target of the file, 500 units ahead, while the kernels compiled.
+    assert np.linalg.norm(np.subtract(controller.camera.target, pivot)) < 10
+    assert np.linalg.norm(np.subtract(controller.camera.target, camera.target)) > 100
+    hands.key("Home")
+    picture = settle(hands)
+    box = app.view.scene.bounds()
+    corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
+    at, before = project_points(controller.camera, SMALL, corners)
+    assert before.all() and (at >= 0).all() and (at <= SMALL).all()
+    # The box is open to where it is seen from: behind a wall all is black, and one sample leaves some pixels so.
+    assert (picture[20:-20, 24:-24] > 0).any(axis=-1).mean() > 0.5
+
+
+def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
+    """Space; where it rests the picture is that of the scene posed then, built anew."""
+    hands = traced("balls", samples=1, accel=ACCEL)
+    app = hands.app
+    before = settle(hands)
+    hands.key("space")
+    assert app.editing.player.playing and app.editing.active
+    pictures = app.session.pictures
+    hands.until(lambda: app.session.pictures >= pictures + 3 and app.editing.player.seconds > 0.1)
+    hands.key("space")
+    assert not app.editing.player.playing
+    picture = settle(hands)
+    assert (picture != before).any()
+    posed = viewer.load("balls").posed(app.editing.player.seconds)
+    for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
+        np.testing.assert_allclose(new.transform, wanted.transform)
+    np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
+    frame = round(app.editing.player.seconds / FRAME)
+    hands.key("shift+Right")
+    hands.key("shift+Right")
+    hands.key("shift+Left")
+    assert app.editing.player.seconds == (frame + 1) * FRAME
+    hands.key("ctrl+space")
+    assert not app.editing.player.loop
+    hands.key("shift+space")
+    assert app.editing.player.seconds == 0.0, "of one animation, the next is itself"
+    np.testing.assert_array_equal(settle(hands), before)
+
+
+def test_it_opens_at_a_moment(traced: Callable[..., Hands]) -> None:
+    """As `raystream view --animation --moment` asks for; a wrong animation is told in the window's line."""
+    hands = traced("balls", samples=1, accel=ACCEL, animation=0, moment=0.5)
+    app = hands.app
+    picture = settle(hands)
+    assert app.editing.player.seconds == 0.5 and not app.editing.player.playing
+    posed = viewer.load("balls").posed(0.5)
+    for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
+        np.testing.assert_allclose(new.transform, wanted.transform)
+    np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
+
+
+def test_an_animation_that_is_not_there(traced: Callable[..., Hands]) -> None:
+    hands = traced("balls", samples=1, animation="dance")
+    settle(hands)
+    assert hands.app.view.message_is_error and "no animation 'dance'" in hands.app.view.message
+
+
+def test_nothing_to_play(traced: Callable[..., Hands]) -> None:
+    hands = traced(samples=1)
+    hands.key("space")
+    assert hands.app.view.message_is_error and "nothing moves" in hands.app.view.message
+
+
+def test_the_turntable_goes_around(traced: Callable[..., Hands]) -> None:
+    hands = traced(samples=1)
+    app = hands.app
+    target, eye = np.array(app.view.controller.camera.target), np.array(app.view.controller.camera.origin)
+    hands.key("o")
+    hands.until(
+        lambda: (
+            np.linalg.norm(np.subtract(app.view.controller.camera.origin, eye)) > 0.05 * np.linalg.norm(eye - target)
+        )
+    )
+    hands.key("o")
+    camera = app.view.controller.camera
+    np.testing.assert_allclose(camera.target, target, rtol=1e-6)
+    assert camera.origin[1] == pytest.approx(eye[1], rel=1e-6)
+    away = np.linalg.norm(np.subtract(camera.origin, target))
+    assert away == pytest.approx(np.linalg.norm(eye - target), rel=1e-6)
+    settle(hands)
+    assert app.session.complete
