@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 import re
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 from PIL import Image
 
 import raystream
-from viewer.scene import mesh as module
+from viewer.scene import card as module
 from viewer.scene.mesh import Instance, Mesh
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,4 +126,4 @@ def test_cards_without_a_picture(monkeypatch):
 
     monkeypatch.setattr("viewer.renderer.sequence.render", fails)
     scene = raystream.Scene.from_triangles(CORNERS, FACES)
-    assert scene._repr_html_() == f"<code>{module.html.escape(repr(scene))}</code>"
+    assert scene._repr_html_() == f"<code>{html.escape(repr(scene))}</code>"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from reproduction.photon_stages import STAGES, stage_seconds
+from reproduction.photon_stages import stage_seconds
+from reproduction.published.chapter6 import STAGES
 
 import viewer
 from viewer.base.errors import ViewerError
@@ -14,8 +15,8 @@ def test_stages_are_timed_apart() -> None:
     renderer = viewer.Renderer("cornell", program="photon", fuse="surface", **few)
     before = renderer.render((8, 8), spp=1).linear.copy()
     found = stage_seconds(renderer, (8, 8))
-    assert set(found) == set(STAGES) and all(seconds >= 0 for seconds in found.values())
-    assert found["trace photons"] > 0 and found["trace rays"] > 0
+    assert set(found) == set(STAGES)
+    assert all(found[stage] > 0 for stage in STAGES[:3])  # the estimate is a difference, which may be none here
     assert renderer.gpu_scene.executor.times is None
     assert renderer.photon_map.traced == 3  # the picture before, the whole one, and the rays
     assert (renderer.render((8, 8), spp=1).linear == before).all()  # by the radius that it had

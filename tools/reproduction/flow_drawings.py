@@ -13,7 +13,6 @@ from viewer.stream.declare.limits import LIMITS
 from .memory_layout import INK, SHADES, SOFT, document, label
 
 WIDTH, HEIGHT, GAP = 150.0, 46.0, 34.0
-LETTER = 5.2  # width of a letter of the small texts, about
 
 
 @dataclass(frozen=True)

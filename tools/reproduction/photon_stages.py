@@ -7,7 +7,6 @@ from viewer.base.errors import ViewerError
 from viewer.renderer.device.tile_job import PICTURE
 from viewer.renderer.renderer import Renderer
 
-STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
 NOTHING = 1e-6  # scene units: a search radius within which no photon lies
 
 

@@ -39,6 +39,12 @@ class Spread:
         """Of the runs."""
         return statistics.median(self.values)
 
+    def slower(self, other: Spread) -> bool | None:
+        """Whether every run took longer than every one of another figure; None where runs of both overlap."""
+        if min(self.values) > max(other.values):
+            return True
+        return False if max(self.values) < min(other.values) else None
+
     def of(self, function: Callable[[float], float]) -> Spread:
         """Another figure, a function of this one in every run."""
         return Spread(tuple(function(each) for each in self.values))

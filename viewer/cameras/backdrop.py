@@ -126,10 +126,8 @@ def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: Light
     return found
 
 
-def rotated_modules(modules: Sequence[Module], environment: Environment) -> list[Module]:
+def rotated_modules(modules: Sequence[Module], environment: ImageEnvironment) -> list[Module]:
     """Those of `backdrop_modules` before the same image at another rotation: their tables are shared."""
-    if not isinstance(environment, ImageEnvironment):
-        return list(modules)
     turn = "vec2", tuple(map(float, environment.turn))
     uniforms = ({name: turn if name in TURNS else value for name, value in each.uniforms.items()} for each in modules)
     return [replace(each, uniforms=own) for each, own in zip(modules, uniforms, strict=True)]

@@ -349,13 +349,6 @@ def _diff(arguments: argparse.Namespace) -> bool:
     return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
 
 
-def _doctor(arguments: argparse.Namespace) -> bool:
-    """``raystream doctor``."""
-    from viewer.cli.commands import doctor
-
-    return doctor(arguments)
-
-
 def _has_display() -> bool:
     return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
@@ -425,7 +418,7 @@ COMMANDS = {
     "doctor": Command(
         "test what OpenGL does here, and how fast; a report for an issue",
         "[-o REPORT.json] [options]",
-        _doctor,
+        commands.doctor,
         ("output", "device", "quiet", "debug"),
         own=DOCTOR,
     ),

@@ -64,7 +64,7 @@ class Wavelets:
         self._streams, self._views = NamedStreams(device), Views(device)
 
     def prepare(self) -> None:
-        """Compile the passes of `demodulate`. Raises ShaderError."""
+        """Compile the pass of `demodulate` for films without halves. Raises ShaderError."""
         self._passes.prepare("lit")
 
     def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:

@@ -78,7 +78,7 @@ class PhotonFilter:
 
 
 def read_policy(option: Option, value: Any) -> PolicyChoice:
-    """A policy, by its name and number, as in ``threshold:0.2``."""
+    """A policy, by its name and number, as in ``threshold=0.2,all``."""
     choice = value
     if isinstance(value, str):
         name, equals, rest = value.partition("=")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import html
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.scene.card import card
 
 Float = NDArray[np.float32]
 Int = NDArray[np.int32]
-SIDE, SAMPLES = 160, 16  # of a card: pixels, samples of each
 
 
 def quiet_nans(values: NDArray) -> NDArray:
@@ -114,28 +110,3 @@ def transforms_of(instances: Sequence[Instance]) -> NDArray[np.float64]:
 def meshes_of(instances: Sequence[Instance]) -> NDArray[np.intp]:
     """(I,) the mesh number of each."""
     return np.fromiter((each.mesh for each in instances), np.intp, len(instances))
-
-
-def card(text: str, scene: Any) -> str:
-    """The card of a scene or mesh in a notebook: HTML of a text and a picture of a scene; the text alone where no
-    picture can be made."""
-    line = f"<code>{html.escape(text)}</code>"
-    picture = _picture(scene)
-    if not picture:
-        return line
-    return f'<img src="data:image/png;base64,{picture}" width="{SIDE}" height="{SIDE}" style="float: left"/>{line}'
-
-
-def _picture(scene: Any) -> str:
-    """A PNG by the defaults, in base64; empty without triangles, and without OpenGL."""
-    import viewer  # the renderer is floors above: this package hands it out
-
-    if not scene.triangle_count:
-        return ""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            made = viewer.render(scene, size=SIDE, spp=SAMPLES)
-            return base64.b64encode(made.png()).decode("ascii")
-    except viewer.ViewerError:
-        return ""

@@ -15,6 +15,7 @@ from viewer.base.ordered import distinct
 from viewer.scene.animation import Animation, Pose, Poser, Properties, together
 from viewer.scene.arrays import checked, mesh_of_arrays
 from viewer.scene.camera import Camera
+from viewer.scene.card import card
 from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import offsets
@@ -25,7 +26,7 @@ from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh, card, meshes_of, transforms_of
+from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric
 from viewer.scene.texture import Texture
 

@@ -161,8 +161,18 @@ class FrameLoop:
         lit = lighting.listed.lit and not lighting.environment.flux
         if (settings.environment, settings.sun) != (None, None) or not lit:
             return
+        if lighting.backdrop is None or renderer.coarse_hits_ready():
+            self._fill_if_black()
+        else:
+            view.compile("the rays that tell a scene from its backdrop", self._fill_if_black)
+
+    def _fill_if_black(self) -> None:
+        """The default sky for a scene of which the picture shows nothing."""
+        renderer = self.view.renderer
+        if renderer is None:
+            return
         linear, seen = self.canvas.linear(), None
-        if lighting.backdrop is not None:
+        if renderer.prepared.lighting.backdrop is not None:
             seen = scene_seen(renderer.coarse_hits(renderer.camera, (linear.shape[1], linear.shape[0])))
         if black(linear, seen):
             self.context.scene_loader.fill()

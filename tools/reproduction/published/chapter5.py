@@ -132,7 +132,6 @@ TABLE_5_2: dict[str, Passes] = {
     "Bunny Ray Cast": Passes(1085, 610, 471, 4, 221, 328, 0.105),
 }
 ACTIVE = 0.06, 0.10  # of the rays in a pass; the text excepts Soda Hall Outside
-ORACLE_THRESHOLD = 0.20  # intersect once this share of the rays waits (D 4.1.2, P2 3.2)
 ORACLE_OF_OPTIMUM = (2.0, 3.0)  # times as many passes as the optimum, by the text
 NAIVE_OF_OPTIMUM = 5.0  # and without an oracle at least
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
+ROUTED = 16  # photons of a cell that stencil routing keeps, m^2 with m = 4
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,5 @@ TABLE_6_2: dict[str, Row] = {
     "Rad. Estimate (stencil)": Row(193, 5, 20, 41),
 }
 HAND_CODED_SORT = 19  # in place of Cg's 52
-STENCIL_ROUTING_ADDRESSES = "nearly 60 %"
-BINARY_SEARCH_ADDRESSES = "over 72 %"
 ESTIMATE_OVERHEAD = (1 / 3, 1 / 2)  # "a third to a half" for addresses and packing
 LEAST_PER_TEXTURE = 20  # "at least 20 arithmetic operations for every texture access"

@@ -36,7 +36,7 @@ SETTINGS: dict[str, Any] = {
     "depth": 4,
     "intersection": "planes",
     "plane_slack": PUBLISHED_SLACK,
-    "environment": "none",  # the published scenes have one light
+    "environment": "none",  # lit by their lamps alone
 }
 SHOWN = {**SETTINGS, "environment": "sky"}
 FRAME = 0.04  # seconds between two frames of what moves
@@ -90,7 +90,7 @@ def make(context: Context) -> Iterator[Part]:
         "A 5",
         "Scenes of 1,676 to 33,404 triangles are ray traced at 5.8 to 16 frames a second, 512 x 512.",
         [None],
-        f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}: a processor, no graphics card",
+        f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}",
     )
     yield from _diagrams()
     yield from _tests(context, edge)
@@ -190,8 +190,7 @@ def _tests(context: Context, edge: int) -> Iterator[Part]:
         "A conditional around the triangle's test gains about 10 %.",
         [LEAST <= each <= MOST for each in gains],
         f"{', '.join(f'{each:+.1%}' for each in gains)} for {', '.join(names)}, about being {LEAST:.0%} to {MOST:.0%}; "
-        f"on {context.device_name}, whose lanes take both sides of a condition, as those of a card do where "
-        "rays differ",
+        f"on {context.device_name}; published on an {DEVICE}",
     )
 
 

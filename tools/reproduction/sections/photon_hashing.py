@@ -14,10 +14,9 @@ from viewer.photons.grid import PhotonGrid
 from ..context import Context
 from ..model import CLAIM, OURS, Check, Conclusion, Part, Table, Text
 from ..photon_cases import renderer_of
-from ..published.chapter6 import SETTINGS
+from ..published.chapter6 import ROUTED, SETTINGS
 from ..registry import section
 
-ROOM = 16  # photons of a cell, m = 4
 PLACES = (65_536, 16_384, 4_096)  # of the hash table
 EXACT = 1e-9  # of all power
 CONSERVED = 0.02  # of the total power: photons are not all alike
@@ -33,7 +32,7 @@ def make(context: Context) -> Iterator[Part]:
         "dense grid a place of the table is a cell. The authors wish for a hash table, in which the cells that hold "
         "photons alone take room, and say that redistribution is no longer trivial there: cells that share a place "
         "share its room, and what came to the place says nothing of each of them. Here the photons of the three scenes "
-        f"are routed both ways, the newest {ROOM} of a place kept."
+        f"are routed both ways, the newest {ROUTED} of a place kept."
     )
     rows, checks = [], []
     for name, each in found.items():
@@ -42,7 +41,8 @@ def make(context: Context) -> Iterator[Part]:
             rows.append((name, table, f"{numbers['cells']:,}", *percent))
         dense, *hashed = (numbers for _, numbers in each["tables"])
         what = f"{name}: with a hash, power of cells by what came to their place is off by more than in the dense grid"
-        ours = f"{100 * dense['apart']:.1f} % to {100 * hashed[-1]['apart']:.1f} %, {PLACES[-1]:,} places"
+        ends = (f"{100 * hashed[at]['apart']:.1f} % ({PLACES[at]:,} places)" for at in (0, -1))
+        ours = f"{100 * dense['apart']:.1f} % to {' and '.join(ends)}"
         why = f"to {EXACT:g}; cells that share a place take each other's room"
         checks.append(Check(CLAIM, what, "not trivial", ours, hashed[-1]["apart"] > dense["apart"] + EXACT, why))
         off = abs(dense["total"] - 1)
@@ -93,9 +93,9 @@ def tables(context: Context, name: str) -> dict[str, Any]:
     dense = PhotonGrid.over(low, high, SETTINGS[name].grid)
     numbers = dense.numbers(at)
     text = " x ".join(map(str, SETTINGS[name].grid))
-    found = [[f"dense grid, {text}", asdict(route(numbers, numbers, power, ROOM))]]
+    found = [[f"dense grid, {text}", asdict(route(numbers, numbers, power, ROUTED))]]
     for places in PLACES:
         cells = PhotonGrid.hashed(low, min(dense.cell[0], dense.cell[2]), places).cells_of(at)
         _, own = np.unique(cells, axis=0, return_inverse=True)
-        found.append([f"hash, {places:,} places", asdict(route(own.ravel(), buckets(cells, places), power, ROOM))])
+        found.append([f"hash, {places:,} places", asdict(route(own.ravel(), buckets(cells, places), power, ROUTED))])
     return {"tables": found, "spread": float(power.std() / power.mean())}

@@ -21,7 +21,7 @@ from ..context import Context
 from ..model import CLAIM, OWN, Check, Conclusion, Figure, Part
 from ..photon_cases import MAPS
 from ..photon_pictures import pictures
-from ..published.chapter6 import TABLE_6_1, VISUAL_CONVERGENCE
+from ..published.chapter6 import ROUTED, TABLE_6_1, VISUAL_CONVERGENCE
 from ..registry import section
 from ..shown import webp
 
@@ -34,7 +34,6 @@ LOOKING = (
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average
 CLOSE = 0.01  # mean error of displayed values at which a picture looks converged
 DONE = 0.999  # of the points: all but those in the most crowded cells
-ROUTED = 16  # photons of a cell that stencil routing keeps, m^2 with m = 4
 
 
 @section("fig_6_7", paper="D 6.3.2, P3 3.1", title="Pictures of the three scenes (figure 6.7)", order=3)

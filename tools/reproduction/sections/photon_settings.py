@@ -21,8 +21,7 @@ from ..counted import faults
 from ..grades import OTHER_DEVICE, beside, exact, near
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
 from ..photon_cases import renderer_of
-from ..photon_stages import STAGES
-from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
+from ..published.chapter6 import INTERACTIVE, SETTINGS, STAGES, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.

@@ -22,8 +22,8 @@ from ..registry import section
 
 RATIO = "the claim is that CUDA is better in every type of copy; the ratio is that of the printed numbers"
 MACHINES = ("multipass", "singlepass")
-# As the papers cast: a grid, one call of a kernel a pass where passes are.
 STACKED = 256  # triangles that every ray tests
+# A grid, as the papers cast; passes by the machine's own choice.
 SETTINGS: dict[str, Any] = {"program": "cast", "accel": "grid"}
 
 

@@ -12,8 +12,7 @@ from ..grades import OTHER_DEVICE, beside
 from ..model import ARITHMETIC, CLAIM, OURS, Check, Conclusion, Part, Table
 from ..photon_cases import FAST, MAPS, PASSES, WAYS
 from ..photon_counts import VISITS, calls
-from ..photon_stages import STAGES
-from ..published.chapter6 import TABLE_6_1, TOTALS
+from ..published.chapter6 import ROUTED, STAGES, TABLE_6_1, TOTALS
 from ..registry import section
 from ..timed import Spread, Timed
 
@@ -22,7 +21,7 @@ HALVES = 0.25  # of a ratio of two times
 UNFUSED_RUNS = {"GLASS BALL": 2, "RING": 2, "CORNELL BOX": 1}
 SENTENCES = {
     "Stencil routing builds its map slower than the sort does.": "builds slower",
-    "Stencil routing makes the radiance estimate shorter, to about a half.": "the estimate shorter",
+    "Stencil routing makes the radiance estimate shorter, to 52 to 71 % (derived).": "the estimate shorter",
 }
 GPU_2003 = f"{OTHER_DEVICE} than the GeForce FX 5900 Ultra of 2003, and the geometry of the scenes is not published"
 SUMS = "the printed stages add up to another number"
@@ -114,14 +113,16 @@ def _disturbed(check: Check) -> Check:
 
 def _claims(context: Context, name: str, found: Mapping[str, Timed], built: Mapping[str, Timed]) -> Iterator[Check]:
     theirs = TABLE_6_1[name]
-    sort, fetch, back = (built[way].parts["build grid"].median for way in BUILDS)
-    what = f"{name}: stencil routing builds slower than the sort"
+    sort, fetch, back = (built[way].parts["build grid"] for way in BUILDS)
+    what = f"{name}: stencil routing, photons read back as published, builds slower than the sort"
     why = (
-        f"by routing with the photons read back, as published; where the vertex program fetches them it is {fetch:.3g} "
-        "s. The sort is a pass for every two steps, routing one draw of points"
+        f"where the vertex program fetches the photons it is {fetch.text()} "
+        "s. The sort is a pass for every step, routing one draw of points"
     )
+    slower = back.slower(sort)
+    why = "not comparable: the runs of both overlap; " + why if slower is None else why
     yield Check(
-        CLAIM, what, f"{theirs.stencil[1]} to {theirs.sort[1]} s", f"{back:.3g} to {sort:.3g} s", back > sort, why
+        CLAIM, what, f"{theirs.stencil[1]} to {theirs.sort[1]} s", f"{back.text()} to {sort.text()} s", slower, why
     )
     estimate = [found[kind].parts["radiance estimate"].median for kind in MAPS]
     share, printed = estimate[1] / max(estimate[0], 1e-9), theirs.stencil[3] / theirs.sort[3]
@@ -149,8 +150,8 @@ def _why(visits: Mapping[str, Mapping[str, int]]) -> str:
     return (
         f"the searches look into {cells} cells, and at {photons} photons, by sort and by routing: {stencil / sort:.3f} "
         f"of the calls. {visits['sort']['cell'] / sort:.0%} are for cells, which both maps have alike, and only where "
-        "a cell has more than m^2 = 16 photons does routing keep fewer. Each of its photons is fetched from a "
+        "a cell has more than "
+        f"m^2 = {ROUTED} photons does routing keep fewer. Each of its photons is fetched from a "
         "footprint and scaled, by more instructions than an entry of our list takes (table 6.2). The paper prints 193 "
-        "instructions for "
-        "202, which is no half either"
+        "instructions for 202, which does not explain it either"
     )

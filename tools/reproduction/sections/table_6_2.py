@@ -13,7 +13,7 @@ from ..context import Context
 from ..counted import faults
 from ..grades import NOT_HERE, beside, unprinted
 from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Conclusion, Part, Table
-from ..published.chapter6_instructions import HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
+from ..published.chapter6_instructions import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
 from ..registry import section
 
 HAND = 0.25  # as of all kernels that do the same work
@@ -102,7 +102,7 @@ def _claims() -> Iterator[Check]:
     for kind in ("sort", "stencil"):
         row = TABLE_6_2[f"Rad. Estimate ({kind})"]
         share = (row.addresses + row.packing) / row.all
-        within = 1 / 3 <= share <= 1 / 2
+        within = ESTIMATE_OVERHEAD[0] <= share <= ESTIMATE_OVERHEAD[1]
         why = "" if within else "by the table a little less than a third"
         yield Check(ARITHMETIC, f"estimate ({kind}): overhead", "a third to a half", f"{share:.1%}", within, why)
     for name, row in TABLE_6_2.items():

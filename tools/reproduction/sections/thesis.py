@@ -17,7 +17,20 @@ from viewer.scene.scene import Scene
 from .. import timed
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
-from ..model import ARITHMETIC, CLAIM, OWN, Absent, AbsentError, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import (
+    ARITHMETIC,
+    CLAIM,
+    NOT_EXAMINED,
+    OWN,
+    Absent,
+    AbsentError,
+    Cell,
+    Check,
+    Conclusion,
+    Figure,
+    Part,
+    Table,
+)
 from ..model import OURS as ALONE
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
@@ -95,7 +108,7 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
     devices = [each["opencl"] for each in found.values() if each["opencl"]]
     note = (
         f"Printed seconds, and ours on {context.device_name}: means of a frame over runs, together "
-        f"{long:g} s a back end, the camera turning by 2 degrees a frame, {DEPTH} levels. "
+        f"{long:g} s a scene, shared by the back ends, the camera turning by 2 degrees a frame, {DEPTH} levels. "
         "All of ours read one structure, the thesis's: two levels by escape indices, boxes halved, a triangle in a "
         "leaf, rays tested by Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the thesis's "
         "goes over a scene graph. Emulation: the kernels in NumPy with compiled intersection, one after the other. "
@@ -212,7 +225,7 @@ def _structures(context: Context) -> Iterator[Part]:
         "faster",
         f"{_listed(gains)} times",
         min(gains) > 1,
-        "" if min(gains) > 1 else "rays of this scene meet few leaves",
+        "" if min(gains) > 1 else NOT_EXAMINED,
     )
 
 

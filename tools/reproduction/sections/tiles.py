@@ -30,7 +30,7 @@ CLOSE = 0.25  # of a gain: photons, maximum radius and cameras are not published
 RADII = (0.5, 1.0, 2.0)  # times the maximum radius of this project
 SCENES = tuple(name for name, each in TABLE_6_1.items() if each.quad is not None)
 MASK = {mask: way for way, mask in TILES.items()}
-QUAD, IN_TILES, SINGLE = (MASK[mask] for mask in ("none", "tiles", "depth"))
+QUAD, IN_TILES = (MASK[mask] for mask in ("none", "tiles"))
 
 
 @section(
@@ -71,13 +71,13 @@ def tiles(context: Context) -> Iterator[Part]:
     same = context.keep("bits", lambda: _same_bits(context))
     what = "One quad, tiles and masks give the same picture, bit for bit"
     yield Check(OWN, what, True, same, same, "pictures differ")
-    low, high = (round(104 / 52.4, 1), round(102 / 14.9, 1))
+    low, high = sorted(round(_printed(TABLE_6_1[name]), 1) for name in SCENES)
     yield Check(
         ARITHMETIC,
         "Tiles gain a factor of two to ten (6.4.3)",
         "{} to {}".format(*TILES_GAIN),
         f"{low} to {high} by the printed seconds",
-        high >= TILES_GAIN[1] - 1,
+        low >= TILES_GAIN[0] and high >= TILES_GAIN[1],
         "the two published scenes do not show the ten",
     )
     ours = [found["gains"][str(TILE)] for found in counted.values()]
@@ -93,7 +93,7 @@ def tiles(context: Context) -> Iterator[Part]:
         "D 6.4.3",
         "A computation mask of single pixels would gain more than tiles.",
         [single > each for single, each in zip(singles, ours, strict=True)],
-        f"here {', '.join(f'{each:.2g}' for each in singles)} over one quad by counts",
+        f"here {', '.join(f'{each:.2g}' for each in singles)} over one quad by counts; smaller tiles never draw more",
     )
 
 

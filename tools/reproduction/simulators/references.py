@@ -38,7 +38,6 @@ from viewer.base import jit
 from viewer.stream.machines.policy import Policy
 
 KINDS = VOXELS, LISTS, TRIANGLES, SHADING, READS, WRITES = range(6)
-KIND_NAMES = ("voxels", "lists", "triangles", "shading", "stream reads", "stream writes")
 STRUCTURES = (VOXELS, LISTS, TRIANGLES, SHADING)
 STREAM = (READS, WRITES)
 CHUNK = 1 << 17  # references: a mebibyte

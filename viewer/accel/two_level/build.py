@@ -22,7 +22,7 @@ from viewer.accel.deform.refit import RefitTables
 from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
 from viewer.accel.two_level.structure import TwoLevel
-from viewer.accel.two_level.top import Rule
+from viewer.accel.two_level.top import TopBvhOptions
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.materials import culled_of_objects
 from viewer.scene.scene import Scene
@@ -40,7 +40,7 @@ def over_instances(scene: Scene, recipe: StructureOptions, progress: Progress | 
     whole, stepwise = (
         traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_CHOICES)
     )
-    two = TwoLevel.of(scene, top, Rule(recipe.build, recipe.traversal == "escape"))
+    two = TwoLevel.of(scene, top, TopBvhOptions(recipe.build, recipe.traversal == "escape"))
     sides: Sides = [None] * len(two.objects.meshes)
     if recipe.back_faces == "culled":
         sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)

@@ -27,7 +27,7 @@ from viewer.accel.two_level.objects import (
     objects_of,
     world_boxes,
 )
-from viewer.accel.two_level.top import BY_AREA, Changes, Rule, Top
+from viewer.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions
 from viewer.accel.two_level.top_by_time import top_over
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
@@ -82,7 +82,7 @@ class TwoLevel:
     stands: Scene | None = None
 
     @classmethod
-    def of(cls, scene: Scene, kind: str, rule: Rule = BY_AREA) -> TwoLevel:
+    def of(cls, scene: Scene, kind: str, rule: TopBvhOptions = BY_AREA) -> TwoLevel:
         """The instances of a scene under a top structure of that kind (`viewer.accel.two_level.top.TOPS`), a hierarchy
         by that rule.
 

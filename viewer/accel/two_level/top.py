@@ -51,9 +51,9 @@ ROOM_PER_INSTANCE, LEAST_ROOM = 16, 4096
 
 
 @dataclass(frozen=True)
-class Rule:
-    """Of a hierarchy over instances: its build, one of `bvh_build.METHODS`, and whether rays go through it depth first
-    by escape indices, or front to back by their octant."""
+class TopBvhOptions:
+    """How a hierarchy over instances is built, one of `bvh_build.METHODS`, and traversed: depth first by escape
+    indices, or front to back by a ray's octant."""
 
     build: str = "sah"
     escape: bool = False
@@ -63,7 +63,7 @@ class Rule:
         return bvh_build.escape_links(built) if self.escape else bvh_build.octant_links(built, often)
 
 
-BY_AREA = Rule()
+BY_AREA = TopBvhOptions()
 
 
 class Top(Protocol):
@@ -136,7 +136,7 @@ class TopTables:
 class TopBvh(TopTables):
     """The bounding volume hierarchy over up to ``count`` boxes, one instance per leaf."""
 
-    def __init__(self, count: int, rule: Rule = BY_AREA) -> None:
+    def __init__(self, count: int, rule: TopBvhOptions = BY_AREA) -> None:
         self.rule = rule
         self.room = max(1, 2 * count - 1)
         self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype))
@@ -166,7 +166,7 @@ class TopGrid(TopTables):
     """The uniform grid over up to ``count`` boxes: addresses of the voxels' lists, and from ``top_lists`` on the lists,
     in a single table, as textures are few."""
 
-    def __init__(self, count: int, rule: Rule = BY_AREA) -> None:
+    def __init__(self, count: int, rule: TopBvhOptions = BY_AREA) -> None:
         self.room = min(LIMIT // 2, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
         self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.room, grid.ENTRY.dtype))
         nothing = (0.0, 0.0, 0.0)
@@ -206,4 +206,4 @@ class TopGrid(TopTables):
         return built
 
 
-TOPS: dict[str, Callable[[int, Rule], Top]] = {"bvh": TopBvh, "grid": TopGrid}
+TOPS: dict[str, Callable[[int, TopBvhOptions], Top]] = {"bvh": TopBvh, "grid": TopGrid}

@@ -14,7 +14,7 @@ from viewer.accel.bvh.keyed import keyed, merged, most_segments, with_margin
 from viewer.accel.bvh.tree import MOST_TEXELS, widened
 from viewer.accel.motion import MOTION, Moving
 from viewer.accel.quadrics import corners_of
-from viewer.accel.two_level.top import BVH_TOP, BY_AREA, TOPS, Boxes, Changes, Rule, Top, TopTables
+from viewer.accel.two_level.top import BVH_TOP, BY_AREA, TOPS, Boxes, Changes, Top, TopBvhOptions, TopTables
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 
@@ -44,7 +44,7 @@ class TopBvhByTime(TopTables):
     others a single one. Nodes lie in the table once for each octant, in a texel that has all of a step but
     the box."""
 
-    def __init__(self, count: int, moving: int, segments: int, rule: Rule = BY_AREA) -> None:
+    def __init__(self, count: int, moving: int, segments: int, rule: TopBvhOptions = BY_AREA) -> None:
         self.rule = rule
         self.room, self.segments = max(1, 2 * count - 1), segments
         self.nodes = Table("top_nodes", NODE, np.zeros(OCTANTS * self.room, NODE.dtype))
@@ -94,7 +94,7 @@ class TopBvhByTime(TopTables):
         return np.where(moves, at, -1 - at), len(node)
 
 
-def top_over(kind: str, count: int, moving: int = 0, keys: int = 1, rule: Rule = BY_AREA) -> Top:
+def top_over(kind: str, count: int, moving: int = 0, keys: int = 1, rule: TopBvhOptions = BY_AREA) -> Top:
     """The structure of a kind of `TOPS` over up to ``count`` boxes, of which ``moving`` move through ``keys`` keys:
     in a grid, and without room for more, those over all of them serve."""
     room = max(1, 2 * count - 1)

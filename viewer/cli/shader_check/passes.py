@@ -41,9 +41,9 @@ from viewer.stream.gl.copy import FORMS
 from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import tiles_source
-from viewer.stream.gl.probe import probe_sources
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import interleaved_source, rows_source
+from viewer.stream.gl.workarounds import probe_sources
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import snapshot_source
 from viewer.stream.raster.visible import raster_source

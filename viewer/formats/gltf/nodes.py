@@ -1,4 +1,4 @@
-"""The node hierarchy of glTF: drawn nodes and their world transforms in float64."""
+"""The node hierarchy of glTF: drawn nodes, their world transforms in float64, and semantic classes."""
 
 from __future__ import annotations
 
@@ -195,6 +195,8 @@ def _world(local: Matrix, above: list[int], nodes: JsonObjects, order: list[int]
     return world
 
 
+# Of ``extras`` of nodes and meshes, by which they name their semantic class, a text or a whole number; the node's own
+# goes before its mesh's.
 KEYS = ("class", "semantic")
 
 

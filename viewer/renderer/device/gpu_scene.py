@@ -319,12 +319,17 @@ class GpuScene:
 
         first_hits : the mode, as of `FirstHits`.
         """
-        make = PICTURES["cast" if surfaces else settings.program]
-        form = {"layers": True} if surfaces else _form(self.prepared, settings)
+        make, form = self._made(settings, surfaces)
         key = (make, self.structure.levels, first_hits, *form.items())
         if key not in self._programs:
             self._programs[key] = make(LEVELS[self.structure.levels], first_hits=first_hits, **form)
         return self._programs[key]
+
+    def _made(self, settings: Settings, surfaces: bool) -> tuple[PictureProgram, dict[str, Any]]:
+        """The program of pictures, or of their ``surfaces``, and the keywords that it is made with."""
+        if surfaces:
+            return PICTURES["cast"], {"layers": True}
+        return PICTURES[settings.program], _form(self.prepared, settings)
 
     def light_layers(self, settings: Settings) -> tuple[Program, tuple[Any, ...]]:
         """The program that sorts the light of the settings' paths, and its key."""
@@ -362,9 +367,9 @@ class GpuScene:
         counting: bool = False,
     ) -> Key:
         """The key of the machine for a `program` of pictures, in streams of a ``shape`` (width, height)."""
-        form = tuple(_form(self.prepared, settings).items())
-        make = PICTURES["cast" if surfaces else settings.program]
-        return self.key(("picture", make, surfaces, first_hits, form), program, settings, shape, counting)
+        make, form = self._made(settings, surfaces)
+        identity = ("picture", make, surfaces, first_hits, tuple(form.items()))
+        return self.key(identity, program, settings, shape, counting)
 
     def key(
         self,
@@ -435,7 +440,7 @@ class GpuScene:
 
 
 def _form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]:
-    """The chosen program's modules beside traversal and first hits."""
+    """The keywords that the chosen program is made with, beside traversal and first hits: see `Settings.form`."""
     return settings.form(
         dispersion=prepared.dispersive,
         volumes=prepared.absorbing,

@@ -35,8 +35,8 @@ BESIDE = {
     "studio": "the scene's own lights leave much of it dark: it has the studio's fill beside them (--environment none "
     "for their light alone)",
     "sky": "the scene's own lights are a sun outside: it has the sky beside it (--environment none for the sun alone)",
-    "none": "nothing is around the scene: a gradient stands behind it (--environment none for darkness)",
 }
+GRADIENT_BEHIND = "nothing is around the scene: a gradient stands behind it (--environment none for darkness)"
 
 
 class Requested(NamedTuple):
@@ -56,6 +56,7 @@ class Lighting:
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
     environment's suns and ambient light, for these, at a rotation of 0. requested : the options of the environment.
     remarks : on the environment, for the user. backdrop : seen by camera rays in place of the environment.
+    gradient_behind : it is there unasked, in the open under lights of the scene's own.
     """
 
     environment: Environment
@@ -65,6 +66,7 @@ class Lighting:
     requested: Requested
     remarks: list[str] = field(default_factory=list)
     backdrop: Backdrop | None = None
+    gradient_behind: bool = False
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
     _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
@@ -75,7 +77,7 @@ class Lighting:
     @property
     def notes(self) -> list[str]:
         """Remarks for the user."""
-        return [*self.remarks, *self.listed.warnings]
+        return [*self.remarks, *([GRADIENT_BEHIND] if self.gradient_behind else []), *self.listed.warnings]
 
     @property
     def made(self) -> bool:
@@ -146,26 +148,27 @@ def scene_lighting(
     in_studio = made.environment.name == "studio" and scene.ground is None
     ground = SHADOW if settings.ground is None and in_studio else settings.ground
     meant = made.requested.meant
-    before_gradient = in_studio or (isinstance(meant, Beside) and meant.name == "none")
-    background = GRADIENT if settings.background is None and before_gradient else settings.background
+    behind_own = isinstance(meant, Beside) and meant.name == "none" and settings.background is None
+    background = GRADIENT if behind_own or (in_studio and settings.background is None) else settings.background
     if ground == SHADOW and scene.ground is None:
         held = before.backdrop if before is not None and changes is not None and not changes.geometry else None
         floor = held.floor if held is not None else None  # it stays where it is while the model moves
         floor = floor or floor_under(scene.motion_bounds())
     backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, Beside) else 1.0)
     if backdrop == made.backdrop and (made is before or backdrop is None):
-        return made
+        return made if behind_own == made.gradient_behind else replace(made, gradient_behind=behind_own)
     behind: list[Module] = []
     if backdrop is not None and before is not None and _only_rotated(before, made) and backdrop == before.backdrop:
+        assert isinstance(made.environment, ImageEnvironment)
         behind = rotated_modules(before._behind, made.environment)
     elif backdrop is not None:
         behind = backdrop_modules(backdrop, made.environment, made.listed)
-    return replace(made, backdrop=backdrop, _behind=behind)
+    return replace(made, backdrop=backdrop, gradient_behind=behind_own, _behind=behind)
 
 
 def background_of(scene: Scene, settings: Settings) -> Any:
-    """The value of the option ``background`` that a scene will have, at a glance: by the number of its lights,
-    not by their irradiance, and without any work on emissive meshes."""
+    """The value of the option ``background`` that a scene will have, at a glance, without any work on emissive meshes;
+    None for a scene with lights of its own, whose backdrop is found with their irradiance."""
     asked = settings.environment
     if settings.background is not None or settings.sun is not None or asked not in (None, "studio"):
         return settings.background
@@ -255,8 +258,7 @@ def _environment(
         and before.requested[2:] == (sun, grounded, meant)
     )
     if isinstance(meant, Beside) and (before is None or not same):
-        remarks = [BESIDE[meant.name]] if meant.name != "none" or settings.background is None else []
-        return _beside(meant, grounded, rotation), remarks
+        return _beside(meant, grounded, rotation), [BESIDE[meant.name]] if meant.name in BESIDE else []
     if before is None or not same:
         return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True], grounded)
     old = before.environment

@@ -53,7 +53,8 @@ class Beside(NamedTuple):
 
 
 def environment_beside(scene: Scene) -> Beside | None:
-    """The environment that a scene with lights of its own needs; none where these are enough.
+    """The environment that a scene with lights of its own needs; where these are enough, ``none`` with the tone of a
+    gradient in the open, and None in a room or under a roof.
 
     A single object, and a place in the open, needs the studio where much of the surface stays black, and a single
     object where its lights are faint or a key without a fill; those that are a part of the object, as of a lamp, do not

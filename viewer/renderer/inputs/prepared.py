@@ -58,13 +58,13 @@ class PreparedScene:
 
     given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
     settings : by which it was made; of these, `viewer.renderer.inputs.settings.PREPARED` count.
-    recipe : of the structure, all options decided.
+    recipe   : of the structure, all options decided.
     shading  : the modules of the camera, of the geometry and of the materials.
     materials : the scene's, with options that follow from its meshes decided.
     starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
-    look : the key of the source of the scene's surfaces.
+    look     : the key of the source of the scene's surfaces.
     flat     : the scene's triangles in world space, where they have been made for the structure.
-    shared : derived data that hold for all its poses and places, by name: the scenes that differ in these
+    shared   : derived data that hold for all its poses and places, by name: the scenes that differ in these
                alone have one.
     """
 

@@ -1,4 +1,5 @@
-"""Settings of pictures in motion, and the changes of a scene since one was made: its remaining use."""
+"""Pictures in motion: their settings, the parts of an earlier picture that still hold after changes of the scene, and
+vertices of the pose before, for motion vectors."""
 
 from __future__ import annotations
 

@@ -39,7 +39,8 @@ def presenter_sources() -> Iterator[tuple[str, Source]]:
 
 
 class Presenter:
-    """The passes, with streams for pictures of one size; the context must be current in every call."""
+    """The blend of least error of a film's reconstructions, on the screen alone: film and files keep every bit. With
+    streams for pictures of one size; the context must be current in every call."""
 
     def __init__(self, device: Device) -> None:
         self.device = device

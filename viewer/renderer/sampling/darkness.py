@@ -66,8 +66,10 @@ def _inner(seen: NDArray[np.bool_], size: tuple[int, ...]) -> NDArray[np.bool_]:
     """The parts of a picture of ``size`` (height, width) of which no pixel within `MIXED` shows its backdrop."""
     for axis in (0, 1):
         reach, inner = math.ceil(MIXED * seen.shape[axis] / size[axis]), seen.copy()
-        for step in range(1, reach + 1):
-            inner &= np.roll(seen, step, axis) & np.roll(seen, -step, axis)
+        here, there = np.moveaxis(inner, axis, 0), np.moveaxis(seen, axis, 0)
+        for step in range(1, min(reach + 1, len(there))):  # beyond the edge nothing is known of a backdrop
+            here[step:] &= there[:-step]
+            here[:-step] &= there[step:]
         seen = inner
     return seen
 

@@ -60,9 +60,8 @@ class FrameRunner:
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
         self.pending = False  # the device is not done with what the frame in progress needs next
-        self._last: tuple[Event, Timestamp, Timestamp] | None = (
-            None  # the last step, and when the device began and ended it
-        )
+        # The last step, and when the device began and ended it.
+        self._last: tuple[Event, Timestamp, Timestamp] | None = None
         self._share = 0.0  # that is done of the frame in progress
         self.linear = np.zeros((1, 1, 3), np.float32)
         self.tile: tuple[int, int] | None = None

@@ -225,7 +225,8 @@ def _constant(target: Target) -> str:
 
 def dead_streams(linked: LinkedProgram, step: Step) -> dict[Element, tuple[str, ...]]:
     """For each element of the step's order the streams that it writes, and that no ray needs when the pass comes to
-    it."""
+    it. A compiler sees a ray in the second state that was not in the first, and keeps a stream in registers from the
+    pass's beginning; by the exits of states there is no such ray."""
     program, dead = linked.program, {}
     for element, states in _present(linked, step).items():
         needed = {stream for state in states for stream in (linked.live[state] if state else program.results)}

@@ -23,10 +23,10 @@ from viewer.base.lock import FairLock
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.limits import Limits, rounded
-from viewer.stream.gl import elsewhere, probe
-from viewer.stream.gl.probe import Fill, set_samplers
+from viewer.stream.gl import elsewhere, workarounds
 from viewer.stream.gl.programs.compiler import Batch, Compilation, Compiler
 from viewer.stream.gl.programs.handover import KIND, Handover
+from viewer.stream.gl.workarounds import Fill, set_samplers
 
 _ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
@@ -241,9 +241,9 @@ class Device:
 
     @cached_property
     def array_stores(self) -> bool:
-        """Whether a fragment program can keep a stack (`viewer.stream.gl.probe.array_stores`)."""
+        """Whether a fragment program can keep a stack (`viewer.stream.gl.workarounds.array_stores`)."""
         with self.current():
-            return probe.array_stores(self.context)
+            return workarounds.array_stores(self.context)
 
     @cached_property
     def fill(self) -> Fill:

@@ -21,10 +21,8 @@ class Portions:
         self._span = (0, 0)  # of the last run
         self._at = self._to = 0
         self._known = False  # that rays have come to ``_at``
-        self._passed, self._enough = (
-            0,
-            ENOUGH,
-        )  # full portions with none in vain; before a larger one is tried
+        self._passed = 0  # full portions in a row, none in vain
+        self._enough = ENOUGH  # of them, before a larger one is tried
         self._tried = False  # whether no portion of the present size has passed since it was doubled
 
     def ends(self, end: int) -> Iterator[int]:

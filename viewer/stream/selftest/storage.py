@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from viewer.stream.compile.addresses import IN_BUFFER, layout
 from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl import probe
+from viewer.stream.gl import workarounds
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.memory import Memory
 from viewer.stream.gl.stream import Stream
@@ -103,7 +103,7 @@ void main() {{
 
 def array_stores(device: Device) -> Finding:
     """A program's array, which each fragment stores into at its own index."""
-    right = probe.array_stores(device.context)
+    right = workarounds.array_stores(device.context)
     return Finding(PASS if right else FAIL, "" if right else "fragments store at another one's index")
 
 

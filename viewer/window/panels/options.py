@@ -172,7 +172,7 @@ def _unroll(context: ViewportContext, current: Unroll) -> None:
 
 
 def draw_photons(context: ViewportContext) -> None:
-    """Greyed under other programs."""
+    """The panel of photon mapping: its options and the map's contents; greyed under programs without a map."""
     renderer = context.view.renderer
     if renderer is None:
         return

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from reproduction.simulators.rays import OFFSET as RAY_OFFSET
 from reproduction.simulators.triangle import distance
 from viewer.base import jit
 
@@ -18,7 +19,7 @@ MOST_CHILDREN = 4  # of a surface: a reflected ray, and a refracted one for each
 ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 TINY, LEAST, FAR = np.float32(1e-30), np.float32(1e-3), np.float32(3.4e38)
 WIDER = np.float32(1.0000006)  # shaders/lib/box.glsl
-OFFSET = np.float32(2.0**-16)  # as `simulators.rays` has it
+OFFSET = np.float32(RAY_OFFSET)
 
 
 @jit.helper

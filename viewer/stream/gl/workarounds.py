@@ -1,5 +1,5 @@
-"""Drivers' own ways: a property measured by drawing, sampler state on which software drivers specialise programs, and
-fills in place of clears."""
+"""Workarounds for drivers: a property measured by drawing, sampler state on which software drivers specialise
+programs, and fills in place of clears."""
 
 from __future__ import annotations
 
