@@ -1,5 +1,5 @@
-"""Clearing some rows of one stream lost the draw to another one before: now and then a picture in flight was that of
-two turns ago (llvmpipe of Mesa 22.3)."""
+"""After clears of some rows of one stream, a picture in flight, now and then, was that of two turns ago: the draw to
+another stream before them was not waited for (llvmpipe of Mesa 22.3; `test_texels_of_before` has the cause)."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def bytes_of(row: dict[str, Any], machine: str, rule: str = RULES[0]) -> dict[st
 
 def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = MappingProxyType({})) -> list[Check]:
     """What the text claims. reasons : of `try_reasons`, for what differs."""
-    least, most = TRIANGLE_HITS
+    least = TRIANGLE_HITS[0]
     out = []
     for name, row in found.items():
         if name in measured.SOURCES:

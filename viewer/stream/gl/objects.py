@@ -239,6 +239,15 @@ class Timestamp:
         return _result(self._device, self._names[0]) * 1e-9
 
 
+def read_texture(texture: moderngl.Texture, into: Any) -> None:
+    """Copy the texels of a float texture into an array or a buffer, after all draws to them.
+
+    By a framebuffer: where another one was drawn to since, llvmpipe (Mesa 22.3) gives the texels of before to who reads
+    the texture itself, if its threads are late.
+    """
+    texture.ctx.framebuffer([texture]).read_into(into, components=texture.components, dtype=texture.dtype)
+
+
 class Readback:
     """The texels of a texture on their way to the host, which goes on meanwhile; the context must be current in every
     call."""
@@ -246,7 +255,7 @@ class Readback:
     def __init__(self, device: Device, texture: moderngl.Texture) -> None:
         self._device, self._shape = device, (texture.height, texture.width, texture.components)
         self._buffer = device.context.buffer(reserve=4 * texture.height * texture.width * texture.components)
-        texture.read_into(self._buffer)
+        read_texture(texture, self._buffer)
         self._done = Timestamp(device)
         device.flush()
 

@@ -127,14 +127,11 @@ class Stream:
         self, number: int, width: int | None = None, out: NDArray[np.float32] | None = None
     ) -> NDArray[np.float32]:
         """(H, W, width) float32: the first components of a texture (by default all), packed by the driver; ``out``: its
-        first rows alone, into that array."""
+        first rows alone, into that array. By a framebuffer, see `read_texture`."""
         width, (columns, rows) = width or self.channels, self.size
         self.device.waits += 1
         if out is None:
             out = np.empty((rows, columns, width), np.float32)
-            if width == self.channels:
-                self.textures[number].read_into(out)
-                return out
         box = (0, 0, columns, out.shape[0])
         self.framebuffer.read_into(out, box, components=width, attachment=number, dtype="f4")
         return out.reshape(-1, columns, width)

@@ -107,8 +107,7 @@ class PassMachine(Machine):
 
     def _left(self) -> bool:
         """Whether a ray is still in some state, as after a fused pass ended early by the driver."""
-        self.device.waits += 1
-        return bool(np.frombuffer(self.state.textures[0].read(), np.float32)[::2].any())
+        return bool(self.state.read_texels()[..., 0].any())
 
     def _settle(self) -> None:
         """Make earlier writes visible to passes that read the texels which they write."""

@@ -12,7 +12,7 @@ from viewer.film.exposure import automatic_exposure, block_edge
 from viewer.renderer.preview.scheduler import METERED
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.objects import Readback
+from viewer.stream.gl.objects import Readback, read_texture
 from viewer.stream.gl.stream import float_texture
 from viewer.viewport.display.picture_texture import film_source
 
@@ -68,8 +68,10 @@ class AutoExposure:
     def measure(self, picture: moderngl.Texture) -> float:
         """The exposure in stops that suits a picture on the device, as `viewer.film.exposure.stops` has it."""
         texture = self._blocks(picture)
+        found = np.empty((texture.height, texture.width, texture.components), np.float32)
         self.device.waits += 1
-        return _exposure(np.frombuffer(texture.read(), np.float32))
+        read_texture(texture, found)
+        return _exposure(found)
 
     def _blocks(self, picture: moderngl.Texture) -> moderngl.Texture:
         """Means of the picture's blocks."""

@@ -15,6 +15,7 @@ from viewer.renderer.device.tile_job import Tile
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.objects import read_texture
 from viewer.stream.gl.passes import add_fetch
 from viewer.stream.gl.stream import Stream, float_texture
 from viewer.stream.machines.multipass import Multipass
@@ -87,8 +88,10 @@ class PictureTexture:
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32: the picture on show."""
         width, height = self.texture.size
+        found = np.empty((height, width, 4), np.float32)
         self.device.waits += 1
-        return np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
+        read_texture(self.texture, found)
+        return found[..., :3].copy()
 
     def _new(self, size: tuple[int, int]) -> moderngl.Texture:
         """A picture of (width, height), of undefined contents."""
