@@ -26,7 +26,7 @@ from viewer.stream.declare.limits import Limits, rounded
 from viewer.stream.gl import elsewhere, workarounds
 from viewer.stream.gl.programs.compiler import Batch, Compilation, Compiler
 from viewer.stream.gl.programs.handover import KIND, Handover
-from viewer.stream.gl.workarounds import Fill, set_samplers
+from viewer.stream.gl.workarounds import set_samplers
 
 _ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
@@ -244,11 +244,6 @@ class Device:
         """Whether a fragment program can keep a stack (`viewer.stream.gl.workarounds.array_stores`)."""
         with self.current():
             return workarounds.array_stores(self.context)
-
-    @cached_property
-    def fill(self) -> Fill:
-        """Fills parts of textures."""
-        return Fill(self.context)
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function without a moderngl wrapper; None if the driver lacks it."""

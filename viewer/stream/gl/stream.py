@@ -144,24 +144,23 @@ class Stream:
         for k in range(len(self.textures)):
             red, green, blue, alpha = texels[k] if texels else (0.0, 0.0, 0.0, 0.0)
             value = (float(red), float(green), float(blue), float(alpha))
-            if rows == height:
-                self._alone(k).use()  # and leave another one's scissors, which would clip the clear
-                self._alone(k).clear(color=value)
-            elif rows:
-                self.device.fill.draw(self._alone(k), (0, 0, width, rows), value)
+            if rows:
+                self._alone(k).clear(viewport=None if rows == height else (0, 0, width, rows), color=value)
             if rest:
-                self.device.fill.draw(self._alone(k), (0, rows, rest, 1), value)
+                self._alone(k).clear(viewport=(0, rows, rest, 1), color=value)
 
     def clear_rows(self, first: int, count: int) -> None:
         """Give all elements of ``count`` rows zeros, on the device."""
         for k in range(len(self.textures) if count else 0):
-            self.device.fill.draw(self._alone(k), (0, first, self.size[0], count), (0.0, 0.0, 0.0, 0.0))
+            self._alone(k).clear(viewport=(0, first, self.size[0], count))
 
     def _alone(self, number: int) -> moderngl.Framebuffer:
-        """A texture as the only attachment of a framebuffer."""
+        """A texture as the only attachment of a framebuffer, which is in use: another one's scissors would clip a
+        clear."""
         target = self._clearing.get(number)
         if target is None:
             target = self._clearing[number] = self.device.context.framebuffer([self.textures[number]])
+        target.use()
         return target
 
     def release(self) -> None:
