@@ -49,6 +49,7 @@ class Watch:
     drawn: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     asked: list[tuple[int, int]] = field(default_factory=list)  # elements, and the most that a draw may have then
     known: list[tuple[int, float]] = field(default_factory=list)
+    held: list[TimedParts] = field(default_factory=list)  # those of ``drawn``, whose ids no others get
     listed: bool | None = None  # programs that are drawn over lists, or not; None: all
 
     def watches(self, parts: TimedParts) -> bool:
@@ -79,6 +80,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     def parted(parts: TimedParts, rays: int, query: Query | None = None) -> Iterator[None]:
         if found.watches(parts):
             found.drawn[id(parts)].append(rays)
+            found.held.append(parts)
             found.asked.append((rays, max(parts.sizes.rays, parts.sizes.least)))
         with part(parts, rays, query):
             yield
