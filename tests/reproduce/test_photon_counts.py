@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reproduction import photon_cases, timed
 from reproduction.photon_counts import VISITS, calls, gains, in_tiles
-from reproduction.published.chapter6 import STAGES
+from reproduction.photon_stages import STAGES
 
 
 def drawn(visits: Any, edge: int) -> tuple[int, int]:
