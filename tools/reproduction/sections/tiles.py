@@ -82,22 +82,27 @@ def tiles(context: Context) -> Iterator[Part]:
         low >= TILES_GAIN[0] and high >= TILES_GAIN[1],
         "the two published scenes do not show the ten",
     )
+    yield from _conclusions(counted, by_clock, f"{high} and {low}")
+
+
+def _conclusions(counted: Mapping[str, Any], by_clock: Mapping[str, Timed], printed: str) -> Iterator[Conclusion]:
+    """By counts and by the clock."""
     ours = [found["gains"][str(TILE)] for found in counted.values()]
-    tiles, single = (_gain(by_clock, each) for each in (IN_TILES, PIXELS))
+    drawn, masked = (_gain(by_clock, each) for each in (IN_TILES, PIXELS))
     yield Conclusion(
         "D 6.3.3, 6.4.3",
         "Drawing the estimate in tiles of 16 x 16 gains a factor of two to ten.",
-        [TILES_GAIN[0] <= each <= TILES_GAIN[1] for each in (*ours, tiles)],
-        f"{high} and {low} by the printed seconds; here {', '.join(f'{each:.2g}' for each in ours)} by counts, with as "
-        f"many tiles; {tiles:.2g} by the clock, {TIMED}: here what is done ends at once, in a quad, too",
+        [TILES_GAIN[0] <= each <= TILES_GAIN[1] for each in (*ours, drawn)],
+        f"{printed} by the printed seconds; here {', '.join(f'{each:.2g}' for each in ours)} by counts, with as "
+        f"many tiles; {drawn:.2g} by the clock, {TIMED}, as in a quad, too, what is done ends at once here",
     )
     singles = [found["gains"]["1"] for found in counted.values()]
     yield Conclusion(
         "D 6.4.3",
         "A computation mask of single pixels would gain more than tiles.",
-        [*(one > each for one, each in zip(singles, ours, strict=True)), single > tiles],
+        [*(one > each for one, each in zip(singles, ours, strict=True)), masked > drawn],
         f"here {', '.join(f'{each:.2g}' for each in singles)} over one quad by counts, where smaller tiles never draw "
-        f"more; {single:.2g} by the clock, {TIMED}, with tiles {tiles:.2g}",
+        f"more; {masked:.2g} by the clock, {TIMED}, with tiles {drawn:.2g}",
     )
 
 
