@@ -176,11 +176,11 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
             out.append(Check(CLAIM, what, "no numbers", both, as_said, few, bound))
     for kind, key in (("Shadow", "MIMD shadow"), ("Reflect", "MIMD reflect")):
         if kind in found:
-            simd, mimd, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
+            passes, one_pass, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
             why, near = why_secondary(kind, reasons), f"to {100 * ROUND:.0f} points"
             rule = f"; with hits beyond the voxel as misses {100 * gain(found[kind], 'MIMD', RULES[1]):+.0f} %"
             order = ", a pixel's three rays in turn" if kind == "Shadow" else ""
-            out.append(_gained(f"{kind}: MIMD bytes{order}", mimd, theirs, why, near + rule))
+            out.append(_gained(f"{kind}: MIMD bytes{order}", one_pass, theirs, why, near + rule))
             if kind == "Shadow" and reasons:
                 out.append(_gained("Shadow: MIMD bytes, a light after the other", reasons[BY_LIGHT], theirs, why, near))
             parts = (
@@ -188,14 +188,14 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
                 for part, both in bytes_of(found[kind], "SIMD").items()
             )
             why = f"with the cache, of the bytes without it: {', '.join(parts)}"
-            out.append(_gained(f"{kind}: SIMD has no gain", simd, 0.0, why, f"{near} either way"))
+            out.append(_gained(f"{kind}: SIMD has no gain", passes, 0.0, why, f"{near} either way"))
     return out
 
 
 def _gained(what: str, ours: float, theirs: float, why: str, bound: str) -> Check:
     """Changes of the bytes."""
-    texts = (f"{100 * each:+.0f} %" if each else "0 %" for each in (theirs, ours))
-    return Check(CLAIM, what, *texts, abs(ours - theirs) <= ROUND, why, bound)
+    published, shown = (f"{100 * each:+.0f} %" if each else "0 %" for each in (theirs, ours))
+    return Check(CLAIM, what, published, shown, abs(ours - theirs) <= ROUND, why, bound)
 
 
 def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, float]) -> Table:
