@@ -44,8 +44,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "64-byte lines": {"line": 64},
 }
 # Tried where figures differ: pixels a side, and by how much normals are turned, and where lights are.
-TOP, COARSER, FINER, OFF = "Forest Top Down", (1024, 512), (1024, 4096), (0.03, 0.1)
-BY_LIGHT = "Shadow, a light after the other"
+TOP, COARSER, FINER, OFF, REASON_ROWS = "Forest Top Down", (1024, 512), (1024, 4096), (0.03, 0.1), 128
 HEIGHT, HEIGHTS = (
     1.5,
     (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0),
@@ -174,6 +173,12 @@ def shadow(space: Space, eye: NDArray) -> dict[str, Group]:
     return {"SIMD": list(rays), "MIMD": [np.ascontiguousarray(rays.T).ravel()]}
 
 
+def by_light(context: Context, rows: int) -> float:
+    """Change of the bytes of the MIMD machine with the shadow rays to one light behind all those to another."""
+    space, eye = spread(context, measured.FOREST_INSIDE, rows)
+    return _gain(space, shadow(space, eye)["SIMD"])
+
+
 def lights(space: Space, height: float = HEIGHT) -> NDArray:
     """(3, 3): as many point lights above the scene's box, around its middle."""
     low, high = space.box[0].astype(float), space.box[1].astype(float)
@@ -204,7 +209,6 @@ def try_reasons(context: Context, rows: int) -> dict[str, float]:
         caches = [Cache(ways=ways) for ways in WAYS]
         _mimd(space, [turns], caches)
         found |= {f"Shadow, {height:g}, {ways}": each.ratio() - 1 for ways, each in zip(WAYS, caches, strict=True)}
-    found[BY_LIGHT] = _gain(space, list(shadow_rays(at, lights(space))))
     for edge in COARSER:
         _, fewer = spread(context, measured.FOREST_INSIDE, rows, edge)
         found[f"Reflect, {edge}"] = _gain(space, reflect(space, fewer)["MIMD"])

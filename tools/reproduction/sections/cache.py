@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import measured, plots
 from ..cache_traces import (
-    BY_LIGHT,
     COARSER,
     EDGE,
     FINER,
@@ -18,9 +17,11 @@ from ..cache_traces import (
     HEIGHTS,
     MACHINES,
     OFF,
+    REASON_ROWS,
     SHAPES,
     TOP,
     WAYS,
+    by_light,
     eye_traces,
     reflect,
     secondary,
@@ -36,6 +37,7 @@ from ..registry import section
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
 # "Little" and "much" of the text, which gives no numbers: shares of the bytes.
 LITTLE, MUCH = 0.10, 0.25
+BY_LIGHT = "a light after the other"  # the order of shadow rays
 RULES = ("kept", "a miss")  # hits beyond the voxel: ours, and the published rule
 PARTS = ("state", "stream", "structures")
 PART_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
@@ -60,15 +62,17 @@ def make(context: Context) -> Iterator[Part]:
     if measured.FOREST_INSIDE in found:
         for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
             found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
+        found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))
     if not found:
         return
     reasons: dict[str, float] = {}
     if TOP in found and measured.FOREST_INSIDE in found:
-        reasons = context.keep(("reasons", EDGE, rows), lambda: try_reasons(context, rows))
+        some = min(rows, REASON_ROWS)
+        reasons = context.keep(("reasons", EDGE, some), lambda: try_reasons(context, some))
     yield _table(found, rows, reasons)
     yield from _conclusions(found, reasons)
     if reasons:
-        yield _tried(reasons, rows)
+        yield _tried(reasons, some)
     yield _figure(found)
     yield _shapes(found)
     if measured.FOREST_INSIDE in found:
@@ -82,16 +86,16 @@ def make(context: Context) -> Iterator[Part]:
 # -- what decides --------------------------------------------------------------------------------------------------
 
 
-def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
+def why_secondary(kind: str, row: Mapping[str, Any], reasons: Mapping[str, float]) -> str:
     """What was tried, in a sentence."""
     if not reasons:
         return "tried with both views of the forest alone; the published one, its lights and normals are not to be had"
     changed = {key: f"{100 * value:+.0f} %" for key, value in reasons.items()}
     if kind == "Shadow":
-        own, (one, more) = f"Shadow, {HEIGHT:g}", WAYS
-        others = [reasons[f"Shadow, {height:g}, {one}"] for height in HEIGHTS if height != HEIGHT]
-        why = f"lines of voxels that one ray needs push each other out: the same rays gain {changed[f'{own}, {more}']} "
-        why += f"by {more} ways in place of {changed[f'{own}, {one}']}; with the lights at other heights, "
+        others = [reasons[f"Shadow, {height:g}, {WAYS[0]}"] for height in HEIGHTS if height != HEIGHT]
+        one, more = (f"{100 * (row['MIMD']['shapes'][shape] - 1):+.0f} %" for shape in ("1365 lines", "4 ways"))
+        why = f"lines of voxels that one ray needs push each other out: the same rays gain {more} "
+        why += f"by 4 ways in place of {one}; with the lights at other heights, "
         why += f"{HEIGHTS[0]:g} to {HEIGHTS[-1]:g} of the forest's, a cache of one way gains "
         why += f"{100 * max(others):+.0f} to {100 * min(others):+.0f} %"
     else:
@@ -108,7 +112,6 @@ def _tried(reasons: Mapping[str, float], traced: int) -> Table:
         for ways in WAYS:
             name = f"Shadow, lights at {height:g} heights of the forest, {ways} way{'s' if ways > 1 else ''}"
             rows.append([name, f"{100 * reasons[f'Shadow, {height:g}, {ways}']:+.0f} %"])
-    rows.append([BY_LIGHT, f"{100 * reasons[BY_LIGHT]:+.0f} %"])
     rows += [[f"Reflect, {edge} pixels a side", f"{100 * reasons[f'Reflect, {edge}']:+.0f} %"] for edge in COARSER]
     for off in (0.0, *OFF):
         turned = f"normals turned by {off:g}" if off else "normals as they are"
@@ -120,7 +123,7 @@ def _tried(reasons: Mapping[str, float], traced: int) -> Table:
         )
     note = "What differs above, tried: other lights, rays that start farther apart, and normals that send them apart "
     note += "(a normal deviate of so much is added to each component). Bytes, MIMD; "
-    note += f"{_which(traced)}, as above; of 4096 pixels a side as many rays."
+    note += f"{_which(traced).rstrip(',')}; of 4096 pixels a side as many rays."
     return Table("What decides what the cache gains", ("rays", "MIMD"), rows, note=note, own=OURS)
 
 
@@ -177,12 +180,12 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
     for kind, key in (("Shadow", "MIMD shadow"), ("Reflect", "MIMD reflect")):
         if kind in found:
             passes, one_pass, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
-            why, near = why_secondary(kind, reasons), f"to {100 * ROUND:.0f} points"
+            why, near = why_secondary(kind, found[kind], reasons), f"to {100 * ROUND:.0f} points"
             rule = f"; with hits beyond the voxel as misses {100 * gain(found[kind], 'MIMD', RULES[1]):+.0f} %"
             order = ", a pixel's three rays in turn" if kind == "Shadow" else ""
             out.append(_gained(f"{kind}: MIMD bytes{order}", one_pass, theirs, why, near + rule))
-            if kind == "Shadow" and reasons:
-                out.append(_gained("Shadow: MIMD bytes, a light after the other", reasons[BY_LIGHT], theirs, why, near))
+            if kind == "Shadow":
+                out.append(_gained(f"Shadow: MIMD bytes, {BY_LIGHT}", found[kind][BY_LIGHT], theirs, why, near))
             parts = (
                 f"{part} {100 * both[1] / max(1, both[0]):.0f} %"
                 for part, both in bytes_of(found[kind], "SIMD").items()
