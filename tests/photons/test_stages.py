@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reproduction.photon_stages import stage_seconds
-from reproduction.published.chapter6 import STAGES
+from reproduction.photon_stages import STAGES, stage_seconds
 
 import viewer
 from viewer.base.errors import ViewerError

@@ -58,14 +58,15 @@ def test_papers_and_abbreviations_are_explained_before_the_conclusions() -> None
 
 def test_what_passes_says_its_bound_and_not_why_it_might_have_failed() -> None:
     checks = [
-        Check(CLAIM, "one", 1, 1, True, "to 5 points"),
-        Check(CLAIM, "two", 1, 1, True, NOT_EXAMINED),
-        Check(ARITHMETIC, "three", 1, 1, True, "other kernels move more"),
-        Check(ARITHMETIC, "four", 1, 2, False, "other kernels move less"),
+        Check(CLAIM, "one", 1, 1, True, NOT_EXAMINED, "within 5 points"),
+        Check(ARITHMETIC, "two", 1, 1, True, "to pass, other kernels move more"),
+        Check(ARITHMETIC, "three", 1, 2, False, "other kernels move less", "by half a byte"),
+        Check(ARITHMETIC, "four", 1, 2, None, bound="another scene"),
     ]
     text = page_of(*checks)
     section = text[text.index('<section id="toy"') :]
-    assert "to 5 points" in section and "other kernels move less" in section
+    assert '<div class="why">within 5 points</div>' in section and '<div class="why">another scene</div>' in section
+    assert text.count('<div class="why">by half a byte; other kernels move less</div>') == 2  # among what differs, too
     assert NOT_EXAMINED not in section and "other kernels move more" not in section
 
 

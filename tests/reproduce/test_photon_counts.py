@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from reproduction import photon_cases, timed
 from reproduction.photon_counts import VISITS, calls, gains, in_tiles
-from reproduction.published.chapter6 import STAGES
+from reproduction.photon_stages import STAGES
+from reproduction.sections import tiles
 
 
 def drawn(visits: Any, edge: int) -> tuple[int, int]:
@@ -57,6 +58,19 @@ def test_a_map_is_timed_by_stages_on_both_machines(device: Any) -> None:
         assert set(found) == set(photon_cases.MAPS)
         for each in found.values():
             assert set(each["parts"]) == {*STAGES, "stored"} and each["parts"]["stored"][0] > 0
+
+
+def test_conclusions_on_tiles_have_the_clock_beside_the_counts(context: Any, monkeypatch: Any) -> None:
+    """The largest gain by counts, none by the clock: in part."""
+    gained = {"gains": {"16": 6.0, "1": 7.0}, "longest": 9, "mean": 2, "radii": {}, "quad": 10, "pixels": 256}
+    gained["tiles"] = {"16": (1, 1, 1), "1": (1, 1, 1)}
+    seconds = {tiles.QUAD: 2.0, tiles.IN_TILES: 4.0, tiles.PIXELS: 1.0}
+    one = timed.Spread((1.0,))
+    clock = {way: timed.Timed(one, one, {"seconds": timed.Spread((each,))}) for way, each in seconds.items()}
+    said = list(tiles._conclusions({"GLASS BALL": gained}, clock, "6.8 and 2"))
+    assert [each.verdict for each in said] == ["in part", "holds"]
+    assert "6 by counts" in said[0].figure and "0.5 by the clock" in said[0].figure
+    assert "7 over one quad by counts" in said[1].figure and "2 by the clock" in said[1].figure
 
 
 def test_tiles_of_any_size_are_drawn_apart_and_masks_draw_none(device: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -211,6 +212,41 @@ def test_an_interrupted_run_goes_on(context: Context) -> None:
     context.quick = False  # another key: other sizes
     run.make(context, registered(make))
     assert calls == [0, 1, 2, 0, 1, 2]
+
+
+def test_another_process_makes_what_has_not_fallen_to_this_one(context: Context, monkeypatch: Any) -> None:
+    def make(context: Context) -> Any:
+        yield Text(context.keep("unit", lambda: "x"))
+
+    for name in "abc":
+        monkeypatch.setitem(SECTIONS, name, registered(make, name))
+    monkeypatch.setattr(run.signal, "signal", lambda *_: None)
+    taken = multiprocessing.Value("i", 1)
+    run.fill(context.folder, None, ["a", "b", "c"], taken)
+    for name in "abc":
+        run.make(context, SECTIONS[name])
+    assert (context.made, context.found) == (1, 2) and not list(run._turns(taken, 3))
+
+
+def test_two_processes_make_a_quick_report_in_its_order(tmp_path: Path, monkeypatch: Any) -> None:
+    """Sections that time are made by one process alone, behind the others."""
+    shared: list[str] = []
+    whole = run.other_process
+
+    def noted(context: Context, wanted: Any) -> Any:
+        shared.extend(each.identifier for each in wanted)
+        return whole(context, wanted)
+
+    def clock(context: Context) -> Any:
+        assert not multiprocessing.active_children()
+        yield Text("tick")
+
+    monkeypatch.setattr(run, "other_process", noted)
+    cheap = run.chosen(["fig_7_1", "memory_layout", "faults"])
+    wanted = [Registered("clock", "A clock", "D 1", True, 0, clock, timed=True), *cheap]
+    _, made = run.report(Context(tmp_path, quick=True), wanted, "x", lambda share, text: None)
+    assert [each.identifier for each in made] == [each.identifier for each in wanted]
+    assert all(each.parts for each in made) and shared == [each.identifier for each in cheap]
 
 
 def test_what_is_absent_is_told_and_the_rest_is_there(context: Context, monkeypatch: Any, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_view_that_does_something_else_is_told(tmp_path: Path, monkeypatch: py
         work = {"v": published.v, "t": published.t * change, "s": published.s}
         monkeypatch.setattr(measured, "workload", lambda context, name, work=work: work)
         check = measured.agreement(Context(tmp_path), measured.BUNNY)
-        assert check.passed is passed and f"{abs(change - 1):.1%}" in check.why
+        assert check.passed is passed and f"{abs(change - 1):.1%}" in check.bound
 
 
 def test_the_search_again_says_whether_its_camera_is_the_stated_one(

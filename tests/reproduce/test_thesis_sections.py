@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from reproduction import adinetz_drawings
 from reproduction import thesis_back_ends as ends
 from reproduction import thesis_drawings as drawings
 from reproduction.context import Context
+from reproduction.model import OWN, Table
 from reproduction.plane_tests import CONDITION, FILE, conditional
 from reproduction.published import frame_rates
 from reproduction.published.thesis import RATES, SECONDS
@@ -121,6 +123,18 @@ def test_packets_hit_what_single_rays_hit() -> None:
     assert one.boxes / 4 < four.boxes < one.boxes and one.triangles / 4 < four.triangles <= one.triangles
     same = packets.traffic(structure, np.repeat(rays[:1], 4, axis=0), 4)
     assert same.boxes == packets.traffic(structure, rays[:1], 1).boxes
+
+
+def test_packets_that_fetch_too_little_or_too_much_are_told(tmp_path: Path, monkeypatch: Any) -> None:
+    """A test of the simulation, no claim of the paper: rays one by one never fetch less than together."""
+    for share, passed in ((0.2, False), (0.25, True), (1.0, True), (1.1, False)):
+        found = {kind: [[100, 100, 10], [100 * share, 100, 10]] for kind in ("eye rays", "mirrored rays")}
+        monkeypatch.setattr(adinetz, "packets", lambda scene, edge, found=found: found)
+        context = Context(tmp_path / str(share), quick=True)
+        monkeypatch.setattr(context, "keep", lambda key, function: function())
+        (table,) = adinetz._packets(context)
+        assert isinstance(table, Table) and [check.passed for check in table.checks] == [passed]
+        assert table.checks[0].kind == OWN
 
 
 def test_blocks_of_pixels() -> None:

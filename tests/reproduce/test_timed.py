@@ -73,12 +73,23 @@ def test_the_same_work_takes_the_same_time() -> None:
 
 
 def test_a_machine_that_was_not_quiet_is_told() -> None:
-    calm, busy = Quiet(5, 0.3, (1.0, 1.9), 0.02), Quiet(3, 1.6, (1.0, 1.2), 0.4)
+    calm, busy = Quiet(5, 0.3, (1.0, 1.9), 0.02, (0.96, 1.84)), Quiet(3, 1.6, (1.0, 1.2), 0.4, (0.5, 1.0))
     text = timed.said([calm])
-    assert "5 runs" in text and "0.3 at the start" in text and "2% of the CPUs" in text and "not quiet" not in text
+    assert "5 runs" in text and "0.3 at the start" in text and "other processes 2%" in text and "not quiet" not in text
+    assert "the runs had 1.0 to 1.8 CPUs" in text
     text = timed.said([calm, busy])
     assert "3 to 5 runs" in text and "The machine was not quiet" in text and "40%" in text
-    assert timed.said([]) == "" and timed.said([Quiet(1, 0.0, (0.0, 0.0), None)]).startswith("one run")
+    assert "the runs had 0.5 to 1.8 CPUs" in text
+    assert timed.said([]) == "" and timed.said([Quiet(1, 0.0, (0.0, 0.0), None, (1.0, 1.0))]).startswith("one run")
+
+
+def test_cpus_that_the_runs_had_are_those_of_all_cases(context: Context, monkeypatch: Any) -> None:
+    cases = {name: {"wall": [2.0], "cpu": [cpu], "parts": {}} for name, cpu in (("b", 2.0), ("a", 1.0), ("c", 3.8))}
+    found = {"cases": cases, "start": 0.1, "load": [0.1, 0.2], "others": None}
+    monkeypatch.setattr(timed, "measured", lambda *_: found)
+    context.enter("toy", Toy().make)
+    timed.keep(context, ("cpus",), Toy().cases)
+    assert context.quiet[-1].own == (0.5, 1.9)
 
 
 class Toy:

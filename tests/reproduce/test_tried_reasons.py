@@ -120,7 +120,7 @@ def test_one_oracle_for_all_views() -> None:
     assert table_5_2.together(found).passed is False
     found = {"a": _passes({20: 110}, 50)}
     check = table_5_2.together(found)
-    assert check.passed is False and "without a threshold is naive: 50" in check.why
+    assert check.passed is False and "without a threshold is naive: 50" in check.bound
 
 
 def test_more_saved_than_said_is_no_agreement() -> None:

@@ -60,6 +60,12 @@ def test_rays_are_the_camera_s(device, room):
     assert state.distance[hit] == pytest.approx(picture.layers["depth"].ravel()[hit], rel=1e-5)
 
 
+def test_rays_of_some_rows_are_those_of_the_picture():
+    camera = cornell().cameras[0]
+    rows = np.array([0, 2, 17])
+    assert np.array_equal(eye_rays(camera, (40, 18), rows), eye_rays(camera, (40, 18)).reshape(18, 40)[rows].ravel())
+
+
 def test_published_rule_finds_the_same_hits(room):
     """A hit beyond the voxel, missed, is found again in its own; shadow rays, which any hit ends, test more."""
     scene, space = room

@@ -13,7 +13,6 @@ from reproduction.simulators.cost import EYE, INTERSECT, STEP
 from reproduction.simulators.machines import OTHER_PASSES
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, shadow_rays
 from reproduction.simulators.references import (
-    KINDS,
     LISTS,
     STREAM,
     STRUCTURES,
@@ -45,7 +44,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "64-byte lines": {"line": 64},
 }
 # Tried where figures differ: pixels a side, and by how much normals are turned, and where lights are.
-TOP, COARSER, FINER, OFF, REASON_ROWS = "Forest Top Down", (1024, 512), (1024, 4096), (0.03, 0.1), 16
+TOP, COARSER, FINER, OFF, REASON_ROWS = "Forest Top Down", (1024, 512), (1024, 4096), (0.03, 0.1), 128
 HEIGHT, HEIGHTS = (
     1.5,
     (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0),
@@ -56,16 +55,14 @@ Group = Sequence[NDArray]  # rays of one type each, as the SIMD machine runs the
 
 def middle(context: Context, name: str, rows: int) -> tuple[Space, NDArray]:
     """The grid of a view and the eye rays of the middle rows of its picture of 1024 x 1024."""
-    rays = eye_rays(measured.camera(context, name), (EDGE, EDGE))
-    first = (EDGE - rows) // 2 * EDGE
-    return measured.space(context, name), rays[first : first + rows * EDGE]
+    chosen = (EDGE - rows) // 2 + np.arange(rows)
+    return measured.space(context, name), eye_rays(measured.camera(context, name), (EDGE, EDGE), chosen)
 
 
 def spread(context: Context, name: str, rows: int, edge: int = EDGE) -> tuple[Space, NDArray]:
     """The same of so many rows evenly over its picture, of other sizes too: one after the other, as all of them are."""
-    rays = eye_rays(measured.camera(context, name), (edge, edge)).reshape(edge, edge)
     chosen = (np.arange(rows) * edge + edge // 2) // rows
-    return measured.space(context, name), np.ascontiguousarray(rays[chosen].ravel())
+    return measured.space(context, name), eye_rays(measured.camera(context, name), (edge, edge), chosen)
 
 
 def play(space: Space, groups: dict[str, Group], traffic: Callable[[str], Traffic]) -> dict[str, Any]:
@@ -176,6 +173,12 @@ def shadow(space: Space, eye: NDArray) -> dict[str, Group]:
     return {"SIMD": list(rays), "MIMD": [np.ascontiguousarray(rays.T).ravel()]}
 
 
+def by_light(context: Context, rows: int) -> float:
+    """Change of the bytes of the MIMD machine with the shadow rays to one light behind all those to another."""
+    space, eye = spread(context, measured.FOREST_INSIDE, rows)
+    return _gain(space, shadow(space, eye)["SIMD"])
+
+
 def lights(space: Space, height: float = HEIGHT) -> NDArray:
     """(3, 3): as many point lights above the scene's box, around its middle."""
     low, high = space.box[0].astype(float), space.box[1].astype(float)
@@ -203,31 +206,37 @@ def try_reasons(context: Context, rows: int) -> dict[str, float]:
     before, at, normal = _hits(space, eye)
     for height in HEIGHTS:
         turns = np.ascontiguousarray(shadow_rays(at, lights(space, height)).T).ravel()
-        for ways in WAYS:
-            found[f"Shadow, {height:g}, {ways}"] = _mimd(space, [turns], ways=ways).ratio() - 1
-    found["Shadow, in turn"] = _mimd(space, list(shadow_rays(at, lights(space)))).ratio() - 1
+        caches = [Cache(ways=ways) for ways in WAYS]
+        _mimd(space, [turns], caches)
+        found |= {f"Shadow, {height:g}, {ways}": each.ratio() - 1 for ways, each in zip(WAYS, caches, strict=True)}
     for edge in COARSER:
         _, fewer = spread(context, measured.FOREST_INSIDE, rows, edge)
-        found[f"Reflect, {edge}"] = _mimd(space, reflect(space, fewer)["MIMD"]).ratio() - 1
+        found[f"Reflect, {edge}"] = _gain(space, reflect(space, fewer)["MIMD"])
     rng = np.random.default_rng(2002)
     for off in (0.0, *OFF):
         turned = normal + off * rng.normal(size=normal.shape)
         turned /= np.linalg.norm(turned, axis=1, keepdims=True)
-        found[f"first bounce, {off:g}"] = _mimd(space, [reflected_rays(before, at, turned)]).ratio() - 1
+        found[f"first bounce, {off:g}"] = _gain(space, [reflected_rays(before, at, turned)])
     for edge in FINER:
         few = max(1, rows * EDGE // edge)
         space, eye = spread(context, TOP, few, edge)
-        found[f"above, {edge}"] = _mimd(space, [eye], eye=True, kinds=[TRIANGLES]).hit_rate()
+        triangles = Cache(kinds=[TRIANGLES])
+        _mimd(space, [eye], [triangles], eye=True)
+        found[f"above, {edge}"] = triangles.hit_rate()
         found[f"pixels, {edge}"] = _pixels(space, eye, few)
     return found
 
 
-def _mimd(space: Space, groups: Group, eye: bool = False, kinds: Sequence[int] = KINDS, ways: int = 1) -> Cache:
-    cache, layout = Cache(kinds=kinds, ways=ways), Layout.of(space, max(map(len, groups)))
-    traffic = Traffic(TABLE_5_1["MIMD"], eye=eye, shade=eye)
+def _gain(space: Space, groups: Group) -> float:
+    cache = Cache()
+    _mimd(space, groups, [cache])
+    return cache.ratio() - 1
+
+
+def _mimd(space: Space, groups: Group, caches: Sequence[Cache], eye: bool = False) -> None:
+    layout, traffic = Layout.of(space, max(map(len, groups))), Traffic(TABLE_5_1["MIMD"], eye=eye, shade=eye)
     for rays in groups:
-        cache.play(mimd_references(space, rays, traffic, layout=layout))
-    return cache
+        play_all(caches, mimd_references(space, rays, traffic, layout=layout))
 
 
 def tiles(context: Context, rows: int) -> list[list[Any]]:

@@ -53,7 +53,7 @@ class Context:
         before: Measurements | None = None,
         kept: str = "kept",
     ) -> None:
-        self.folder, self.quick, self._device = Path(folder), quick, device
+        self.folder, self.quick, self.device_number = Path(folder), quick, device
         self.tell = progress
         self._identifier, self._source = "", ""  # of the section that is made, and its file
         self._code: dict[str, str] = {}
@@ -96,7 +96,7 @@ class Context:
     @cached_property
     def device(self) -> Device:
         """The OpenGL device of the whole report."""
-        return shared_device(self._device)
+        return shared_device(self.device_number)
 
     def progress(self, text: str) -> None:
         """Say what is being made."""

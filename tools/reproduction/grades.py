@@ -51,4 +51,4 @@ def unprinted(ours: Any) -> Cell:
 def among(what: str, published: str, values: Sequence[float], shown: str, grades: Sequence[bool]) -> Check:
     """A claim on several views at once, by the grade of each."""
     text = ", ".join(format(each, shown) for each in values)
-    return Check(CLAIM, what, published, text, all(grades), f"in {sum(grades)} of {len(grades)} views")
+    return Check(CLAIM, what, published, text, all(grades), bound=f"in {sum(grades)} of {len(grades)} views")

@@ -40,8 +40,8 @@ class Check:
 
     kind   : `CLAIM`, `ARITHMETIC` or `OWN`.
     passed : None where it can only be shown beside (other scenes, other machines).
-    why    : the bound of what passes where it is not equality; the reason of what differs, tested, or `NOT_EXAMINED`;
-             or why it can only be shown.
+    why    : the reason of what differs, tested, or `NOT_EXAMINED`; or why it can only be shown. Nothing of what passes.
+    bound  : how near the two have to be where it is not equality, and why; or what else was compared.
     """
 
     kind: str
@@ -50,11 +50,17 @@ class Check:
     ours: Any
     passed: bool | None
     why: str = ""
+    bound: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS_OF_CHECKS:
             raise ValueError(f"{self.what}: no kind of check: {self.kind!r}")
-        _grade(self, "passed", self.what, "why", needed=not self.passed)
+        _grade(self, "passed", self.what, "said", needed=not self.passed)
+
+    @property
+    def said(self) -> str:
+        """What stands under it: its bound, and where it does not pass the reason."""
+        return "; ".join(each for each in (self.bound, "" if self.passed else self.why) if each.strip())
 
 
 def _grade(value: Cell | Check, name: str, what: str, reason: str = "reason", needed: bool = True) -> None:

@@ -66,10 +66,6 @@ HEADS = {
 VERDICTS = ("holds", "in part", "does not hold here", "not comparable")
 
 
-# How a bound begins, and what else is said of what passes.
-BOUNDS = ("to ", "and ", "in ", "here", "the bound", "the same", "the rest", "better")
-
-
 class Block(list[Any]):
     """Parts of one kind that stand together: checks, faults or wishes."""
 
@@ -300,8 +296,6 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         "file": figure_file,
     }
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
-    # What passes says its bound; why it might have failed stands only where it does.
-    environment.tests["bound"] = lambda why: why.startswith(BOUNDS) or why[:1].isdigit()
     environment.filters["terms"] = terms
     conclusions = concluded(sections)
     said = {kind: [each.verdict for _, each in conclusions if each.kind == kind] for kind in (CLAIM, ARITHMETIC)}

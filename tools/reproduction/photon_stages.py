@@ -7,6 +7,7 @@ from viewer.base.errors import ViewerError
 from viewer.renderer.device.tile_job import PICTURE
 from viewer.renderer.renderer import Renderer
 
+STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
 NOTHING = 1e-6  # scene units: a search radius within which no photon lies
 
 
@@ -26,7 +27,7 @@ def stage_seconds(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]
     rays = _times(renderer, size)[PICTURE]
     renderer.update(photon_radius=radius)
     picture = times.pop(PICTURE)
-    return {**times, "trace rays": rays, "radiance estimate": max(picture - rays, 0.0)}
+    return {**times, STAGES[2]: rays, STAGES[3]: max(picture - rays, 0.0)}
 
 
 def _times(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:

@@ -1,10 +1,17 @@
-"""Makes sections one after the other, and the report of them."""
+"""Makes sections one after the other, and the report of them.
+
+Most of a quick report is work of a single thread: simulations, counts, compilation. So two processes share the sections
+that time nothing; what a clock decides is made when the other has ended.
+"""
 
 from __future__ import annotations
 
 import datetime
+import multiprocessing
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +86,60 @@ def report(
 
 
 def _all(context: Context, wanted: Sequence[Registered], tell: Tell, forced: bool) -> list[Section]:
-    made = []
-    for number, registered in enumerate(wanted):
-        share = number / len(wanted)
+    made: dict[str, Section] = {}
+
+    def one(registered: Registered) -> None:
+        share = len(made) / len(wanted)
         tell(share, registered.identifier)
-        context.tell = lambda text, share=share: tell(share, text)
-        made.append(make(context, registered, forced))
-    return made
+        context.tell = lambda text: tell(share, text)
+        made[registered.identifier] = make(context, registered, forced)
+
+    untimed = [each for each in wanted if not each.timed]
+    if context.quick and context.stored is None and not forced and len(untimed) > 1:
+        with other_process(context, untimed) as turns:
+            for at in turns:
+                one(untimed[at])
+    for registered in wanted:
+        if registered.identifier not in made:
+            one(registered)
+    return [made[registered.identifier] for registered in wanted]
+
+
+@contextmanager
+def other_process(context: Context, wanted: Sequence[Registered]) -> Iterator[Iterator[int]]:
+    """Another process that makes sections, too, and keeps their results: places of those that fall to this one, until
+    none is left. It has ended behind the block; a section that it leaves half made is made here."""
+    spawn = multiprocessing.get_context("spawn")
+    taken = spawn.Value("i", 0)
+    names = [each.identifier for each in wanted]
+    other = spawn.Process(target=fill, args=(context.folder, context.device_number, names, taken), daemon=True)
+    other.start()
+    try:
+        yield _turns(taken, len(names))
+        other.join()
+    finally:
+        other.terminate()  # where this process was interrupted
+
+
+def fill(folder: Path, device: int | None, names: Sequence[str], taken: Any) -> None:
+    """Make quick sections by their names, each that is not ``taken``, and keep their results."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
+    context = Context(folder, True, device)
+    with suppress(ViewerError):  # which the first process meets and tells
+        wanted = {each.identifier: each for each in chosen(names)}
+        for at in _turns(taken, len(names)):
+            make(context, wanted[names[at]])
+
+
+def _turns(taken: Any, count: int) -> Iterator[int]:
+    """Places from 0 to ``count``, of which each falls to one process; taken : how many have fallen to any."""
+    while True:
+        with taken.get_lock():
+            at = taken.value
+            taken.value += 1
+        if at >= count:
+            return
+        yield at
 
 
 def update(context: Context, wanted: Sequence[Registered], found: Measurements, tell: Tell) -> None:

@@ -90,9 +90,7 @@ def keep(
             return measured(named, runs, warm_up, context.load_at_start)
 
     found = context.keep(("timed", *key, runs), make, timing=True)
-    quiet = Quiet(runs, found["start"], tuple(found["load"]), found["others"])
-    context.quiet.append(quiet)
-    return {
+    made = {
         name: Timed(
             Spread(tuple(each["wall"])),
             Spread(tuple(each["cpu"])),
@@ -100,6 +98,9 @@ def keep(
         )
         for name, each in found["cases"].items()
     }
+    own = [each.cpu.median / max(each.wall.median, 1e-9) for each in made.values()]
+    context.quiet.append(Quiet(runs, found["start"], tuple(found["load"]), found["others"], (min(own), max(own))))
+    return made
 
 
 def measured(cases: Mapping[str, Case], runs: int, warm_up: bool = True, start: float = 0.0) -> dict[str, Any]:
@@ -146,8 +147,8 @@ def alike(what: str, one: Spread, two: Spread) -> Check:
     ratio = medians[1] / max(medians[0], 1e-9)
     if len(one.values) < 2:
         return Check(OWN, what, "1", f"{ratio:.2f} apart", None, "not comparable: of a single run")
-    why = f"to {ALIKE:.0%} of the medians; beyond it the machine was disturbed, and the seconds beside say little"
-    return Check(OWN, what, "1", f"{ratio:.2f} apart", ratio <= 1 + ALIKE, why)
+    why = "the machine was disturbed, and the seconds beside say little"
+    return Check(OWN, what, "1", f"{ratio:.2f} apart", ratio <= 1 + ALIKE, why, f"to {ALIKE:.0%} of the medians")
 
 
 def said(quiet: Iterable[Quiet]) -> str:
@@ -161,8 +162,10 @@ def said(quiet: Iterable[Quiet]) -> str:
     others = [one.others for one in each if one.others is not None]
     text = f"{runs} in turns behind one that does not count: median (least to greatest); load average {start:g} at the"
     text += f" start, {end:g} at most with the runs themselves"
+    least, most = min(one.own[0] for one in each), max(one.own[1] for one in each)
+    text += f"; the runs had {least:.1f} to {most:.1f} CPUs (CPU seconds over seconds by the clock)"
     if others:
-        text += f"; other processes had {max(others):.0%} of the CPUs at most"
+        text += f", other processes {max(others):.0%} of all at most"
     if start > QUIET:
         text += f". The machine was not quiet: a load average over {QUIET:g} at the start"
     return text

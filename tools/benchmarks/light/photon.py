@@ -13,7 +13,8 @@ from typing import Any
 
 from reproduction import photon_cases, timed
 from reproduction.photon_cases import MAPS, TILES
-from reproduction.published.chapter6 import STAGES, TABLE_6_1
+from reproduction.photon_stages import STAGES
+from reproduction.published.chapter6 import TABLE_6_1
 from reproduction.published.chapter6_instructions import TABLE_6_2, Row
 from reproduction.simulators.counts import NoCompiler
 from reproduction.simulators.counts.photons import photon_instructions

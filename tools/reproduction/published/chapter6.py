@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
 ROUTED = 16  # photons of a cell that stencil routing keeps, m^2 with m = 4
 
 
 @dataclass(frozen=True)
 class Published:
-    """A scene of section 6.3.1 and its row of table 6.1: seconds of `STAGES` by either map.
+    """A scene of section 6.3.1 and its row of table 6.1: seconds of its stages by either map:
+    photons traced, the grid built, rays traced, the radiance estimate.
 
     scene : built in; the papers do not give the geometry, the lights, or the cameras. quad : the estimate as one quad,
     seconds; in tiles it is that of table 6.1.

@@ -21,6 +21,7 @@ from ..cache_traces import (
     SHAPES,
     TOP,
     WAYS,
+    by_light,
     eye_traces,
     reflect,
     secondary,
@@ -34,9 +35,9 @@ from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
-SECONDARY_ROWS = 128  # of shadow and reflected rays, over the picture
 # "Little" and "much" of the text, which gives no numbers: shares of the bytes.
 LITTLE, MUCH = 0.10, 0.25
+BY_LIGHT = "a light after the other"  # the order of shadow rays
 RULES = ("kept", "a miss")  # hits beyond the voxel: ours, and the published rule
 PARTS = ("state", "stream", "structures")
 PART_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
@@ -44,7 +45,7 @@ HALF = 0.005  # of a printed percent
 SENTENCES = {
     "A texture cache gains SIMD little and MIMD much (bytes, SIMD / MIMD).": "SIMD gains little",
     "Triangle data alone hit in 96 to 99 % (SIMD / MIMD).": "hits of triangle data",
-    "Shadow rays of MIMD gain 35 %.": "Shadow: MIMD",
+    "Shadow rays of MIMD gain 35 %. The paper does not say in which order they are traced.": "Shadow: MIMD",
     "Reflected rays of MIMD gain nothing.": "Reflect: MIMD",
     "Secondary rays of SIMD gain nothing.": "SIMD has no gain",
 }
@@ -59,9 +60,9 @@ def make(context: Context) -> Iterator[Part]:
     for name in (yield from measured.there(context)):
         found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
     if measured.FOREST_INSIDE in found:
-        for kind, rays in (("Shadow", shadow), ("Reflect", reflect)):
-            some = min(rows, SECONDARY_ROWS)
-            found[kind] = context.keep((kind, EDGE, some), lambda rays=rays, some=some: secondary(context, rays, some))
+        for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
+            found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
+        found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))
     if not found:
         return
     reasons: dict[str, float] = {}
@@ -71,7 +72,7 @@ def make(context: Context) -> Iterator[Part]:
     yield _table(found, rows, reasons)
     yield from _conclusions(found, reasons)
     if reasons:
-        yield _tried(reasons)
+        yield _tried(reasons, some)
     yield _figure(found)
     yield _shapes(found)
     if measured.FOREST_INSIDE in found:
@@ -85,20 +86,18 @@ def make(context: Context) -> Iterator[Part]:
 # -- what decides --------------------------------------------------------------------------------------------------
 
 
-def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
+def why_secondary(kind: str, row: Mapping[str, Any], reasons: Mapping[str, float]) -> str:
     """What was tried, in a sentence."""
     if not reasons:
         return "tried with both views of the forest alone; the published one, its lights and normals are not to be had"
     changed = {key: f"{100 * value:+.0f} %" for key, value in reasons.items()}
     if kind == "Shadow":
-        own, (one, more) = f"Shadow, {HEIGHT:g}", WAYS
-        others = [reasons[f"Shadow, {height:g}, {one}"] for height in HEIGHTS if height != HEIGHT]
-        why = f"lines of voxels that one ray needs push each other out: the same rays gain {changed[f'{own}, {more}']} "
-        why += f"by {more} ways in place of {changed[f'{own}, {one}']}; with the lights at other heights, "
+        others = [reasons[f"Shadow, {height:g}, {WAYS[0]}"] for height in HEIGHTS if height != HEIGHT]
+        one, more = (f"{100 * (row['MIMD']['shapes'][shape] - 1):+.0f} %" for shape in ("1365 lines", "4 ways"))
+        why = f"lines of voxels that one ray needs push each other out: the same rays gain {more} "
+        why += f"by 4 ways in place of {one}; with the lights at other heights, "
         why += f"{HEIGHTS[0]:g} to {HEIGHTS[-1]:g} of the forest's, a cache of one way gains "
         why += f"{100 * max(others):+.0f} to {100 * min(others):+.0f} %"
-        why += "; all rays to one light after those to another, not a pixel's three in turn, "
-        why += changed["Shadow, in turn"]
     else:
         why = "it goes by how closely reflected rays run: with normals turned at random by "
         why += " and ".join(f"{off:g}" for off in OFF) + " the first bounce has "
@@ -107,13 +106,12 @@ def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
     return f"{why}; the published forest and lights are not to be had"
 
 
-def _tried(reasons: Mapping[str, float]) -> Table:
+def _tried(reasons: Mapping[str, float], traced: int) -> Table:
     rows: list[list[Any]] = []
     for height in HEIGHTS:
         for ways in WAYS:
             name = f"Shadow, lights at {height:g} heights of the forest, {ways} way{'s' if ways > 1 else ''}"
             rows.append([name, f"{100 * reasons[f'Shadow, {height:g}, {ways}']:+.0f} %"])
-    rows.append(["Shadow, one light after the other", f"{100 * reasons['Shadow, in turn']:+.0f} %"])
     rows += [[f"Reflect, {edge} pixels a side", f"{100 * reasons[f'Reflect, {edge}']:+.0f} %"] for edge in COARSER]
     for off in (0.0, *OFF):
         turned = f"normals turned by {off:g}" if off else "normals as they are"
@@ -124,7 +122,8 @@ def _tried(reasons: Mapping[str, float]) -> Table:
             [f"{TOP}, {edge} pixels a side, {pixels}", f"{100 * reasons[f'above, {edge}']:.1f} % hits of triangles"]
         )
     note = "What differs above, tried: other lights, rays that start farther apart, and normals that send them apart "
-    note += "(a normal deviate of so much is added to each component). Bytes, MIMD; a few rows over the picture."
+    note += "(a normal deviate of so much is added to each component). Bytes, MIMD; "
+    note += f"{_which(traced).rstrip(',')}; of 4096 pixels a side as many rays."
     return Table("What decides what the cache gains", ("rays", "MIMD"), rows, note=note, own=OURS)
 
 
@@ -166,34 +165,40 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
                     f"at least {100 * least:.0f} %",
                     text,
                     passed,
-                    f"to {100 * HALF:g} %, as printed" if passed else few,
+                    few,
+                    f"to {100 * HALF:g} %, as printed",
                 )
             )
             simd = [gain(row, "SIMD", rule) for rule in RULES]
             mimd = [gain(row, "MIMD", rule) for rule in RULES]
             as_said = abs(simd[0]) <= LITTLE and mimd[0] <= -MUCH
             both = f"{100 * simd[0]:+.0f} % / {100 * mimd[0]:+.0f} %"
-            why = f"here: SIMD to {100 * LITTLE:.0f} % either way, MIMD at least {100 * MUCH:.0f} % less"
-            why += f"; with hits beyond the voxel as misses {100 * simd[1]:+.0f} % / {100 * mimd[1]:+.0f} %"
-            why += "" if as_said else f"; {few}"
-            out.append(Check(CLAIM, f"{name}: SIMD gains little, MIMD much: bytes", "no numbers", both, as_said, why))
+            bound = f"SIMD to {100 * LITTLE:.0f} % either way, MIMD at least {100 * MUCH:.0f} % less"
+            bound += f"; with hits beyond the voxel as misses {100 * simd[1]:+.0f} % / {100 * mimd[1]:+.0f} %"
+            what = f"{name}: SIMD gains little, MIMD much: bytes"
+            out.append(Check(CLAIM, what, "no numbers", both, as_said, few, bound))
     for kind, key in (("Shadow", "MIMD shadow"), ("Reflect", "MIMD reflect")):
         if kind in found:
-            simd, mimd, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
-            moved = bytes_of(found[kind], "SIMD")
-            why, what = why_secondary(kind, reasons), f"{kind}: MIMD bytes"
-            same = abs(mimd - theirs) <= ROUND
-            why = f"to {100 * ROUND:.0f} points" if same else why
-            why += f"; with hits beyond the voxel as misses {100 * gain(found[kind], 'MIMD', RULES[1]):+.0f} %"
-            out.append(Check(CLAIM, what, f"{100 * theirs:+.0f} %", f"{100 * mimd:+.0f} %", same, why))
-            none = f"to {100 * ROUND:.0f} points either way"
-            if abs(simd) > ROUND:
-                parts = (f"{kind} {100 * both[1] / max(1, both[0]):.0f} %" for kind, both in moved.items())
-                none += f"; with the cache, of the bytes without it: {', '.join(parts)}"
-            out.append(
-                Check(CLAIM, f"{kind}: SIMD has no gain", "0 %", f"{100 * simd:+.0f} %", abs(simd) <= ROUND, none)
+            passes, one_pass, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
+            why, near = why_secondary(kind, found[kind], reasons), f"to {100 * ROUND:.0f} points"
+            rule = f"; with hits beyond the voxel as misses {100 * gain(found[kind], 'MIMD', RULES[1]):+.0f} %"
+            order = ", a pixel's three rays in turn" if kind == "Shadow" else ""
+            out.append(_gained(f"{kind}: MIMD bytes{order}", one_pass, theirs, why, near + rule))
+            if kind == "Shadow":
+                out.append(_gained(f"Shadow: MIMD bytes, {BY_LIGHT}", found[kind][BY_LIGHT], theirs, why, near))
+            parts = (
+                f"{part} {100 * both[1] / max(1, both[0]):.0f} %"
+                for part, both in bytes_of(found[kind], "SIMD").items()
             )
+            why = f"with the cache, of the bytes without it: {', '.join(parts)}"
+            out.append(_gained(f"{kind}: SIMD has no gain", passes, 0.0, why, f"{near} either way"))
     return out
+
+
+def _gained(what: str, ours: float, theirs: float, why: str, bound: str) -> Check:
+    """Changes of the bytes."""
+    published, shown = (f"{100 * each:+.0f} %" if each else "0 %" for each in (theirs, ours))
+    return Check(CLAIM, what, published, shown, abs(ours - theirs) <= ROUND, why, bound)
 
 
 def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, float]) -> Table:
@@ -214,13 +219,12 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
     )
     note = (
         f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster "
-        "order, one pixel wide. 65,536 / 48 is no whole number: 1,365 lines. A reference is a texel. Writes go "
-        "through. States, a byte for each ray in each pass and for each call that writes one, pass by the cache. "
-        "Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to their "
-        "nearest hit step and test alike by both rules, shadow rays do not. "
-        "Shadow: three lights; Reflect: two bounces off face normals; both forest inside, "
-        "secondary rays alone, of "
-        f"{min(rows, SECONDARY_ROWS)} rows over the picture."
+        "order, one pixel wide, of all views alike. 65,536 / 48 is no whole number: 1,365 lines. A reference is a "
+        "texel. Writes go through. States, a byte for each ray in each pass and for each call that writes one, pass by "
+        "the cache. Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to "
+        "their nearest hit step and test alike by both rules, shadow rays do not. "
+        "Shadow: three lights, of MIMD a pixel's three rays in turn; Reflect: two bounces off face normals; both "
+        "forest inside, secondary rays alone."
     )
     return Table(
         "64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons), own=OURS
@@ -232,7 +236,7 @@ def _conclusions(found: dict[str, dict[str, Any]], reasons: Mapping[str, float])
     for claim, words in SENTENCES.items():
         of = [check for check in made if words in check.what]
         if of:
-            figure = "; ".join(str(check.ours) for check in of)
+            figure = "; ".join(str(check.ours) + check.what.partition("MIMD bytes")[2] for check in of)
             published = str(of[0].published)
             figure = f"published {published}, here {figure}"
             yield Conclusion("D 5.2.3, P2 4.1", claim, [check.passed for check in of], figure)
@@ -240,7 +244,7 @@ def _conclusions(found: dict[str, dict[str, Any]], reasons: Mapping[str, float])
 
 def _which(rows: int) -> str:
     """Of a picture's rows."""
-    return "all rows" if rows == EDGE else f"{rows} rows over the picture, which share less than neighbours do,"
+    return "all rows" if rows == EDGE else f"{rows} rows over the picture, {rows / EDGE:.1%} of it,"
 
 
 def _figure(found: dict[str, dict[str, Any]]) -> Figure:
@@ -296,8 +300,9 @@ def _wishes(context: Context) -> Table:
     title = "Tiles rendered to completion (SIMD), reflected rays sorted (MIMD): forest inside"
     columns = ("order", "passes of a tile", "written through", "written back", "a cache of its own for streams")
     note = (
-        f"Bytes with the cache over bytes without; {rows} rows. Written back: lines stay in the cache until they "
-        "are evicted, so that what a tile's passes hand on need not leave it; all tiles share their streams. "
+        f"Bytes with the cache over bytes without; the middle {rows} rows, {rows / EDGE:.1%} of the picture. Written "
+        "back: lines stay in the cache until they are evicted, so that what a tile's passes hand on need not leave it; "
+        "all tiles share their streams. "
         "Two caches: 32 kB each, written back."
     )
     return Table(title, columns, lines, note, [said], own=OURS)

@@ -236,7 +236,7 @@ def _pictures(context: Context, name: str) -> Iterator[Part]:
     bits = "24-bit floats round what passes hand on"
     checks = (
         Check(OWN, what, "yes", "yes" if same else "no", same, "another picture"),
-        Check(OWN, f"{name} under 2004: pixels that differ", "> 0", f"{differ:.1%}", differ > 0, bits),
+        Check(OWN, f"{name} under 2004: pixels that differ", "> 0", f"{differ:.1%}", differ > 0, bound=bits),
         Check(
             OWN,
             f"{name} under 2004: median difference of a channel",

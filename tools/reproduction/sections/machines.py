@@ -154,8 +154,8 @@ def _checks(name: str, found: dict[str, Any]) -> Iterator[Check]:
         share = found["device"]
         # The simulated walk is in float32, operation by operation: a compiler that fuses products may part from it.
         what = f"{name}: the multipass machine on this device sees them too"
-        why = "to 0.1 %: fused products round once"
-        yield Check(OWN, what, "all pixels", f"{100 * share:.2f} %", share > 0.999, why)
+        bound = "to 0.1 %: fused products round once"
+        yield Check(OWN, what, "all pixels", f"{100 * share:.2f} %", share > 0.999, bound=bound)
     passes, launches = found["SIMD"]["passes"], found["stream buffer"]["passes"]
     bytes_ = [[found[machine][kind] for kind in ("stream", "structures")] for machine in MACHINES]
     expected = found["expected"]
@@ -166,5 +166,5 @@ def _checks(name: str, found: dict[str, Any]) -> Iterator[Check]:
         "{:,} passes, {:,} launches".format(*expected["passes"]),
         f"{passes:,} passes, {launches:,} launches",
         agrees,
-        "and the bytes of streams and structures above, to the byte",  # sums of whole words, divided by the rays
+        bound="and the bytes of streams and structures above, to the byte",  # sums of whole words, divided by the rays
     )

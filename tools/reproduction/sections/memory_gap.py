@@ -22,6 +22,12 @@ def growth(rates: Sequence[tuple[int, float]], years: NDArray[np.int64]) -> NDAr
     return np.cumprod(factors)
 
 
+def _powers(rates: Sequence[tuple[int, float]]) -> str:
+    """Factors to the power of the years for which they hold: ``1.35^6 x 1.55^14``."""
+    ends = [first for first, _ in rates[1:]] + [LAST]
+    return " x ".join(f"{rate:g}^{end - first}" for (first, rate), end in zip(rates, ends, strict=True))
+
+
 @section("fig_7_1", paper="D 7.1", title="The gap between processor and memory (figure 7.1)")
 def memory_gap(context: Context) -> Iterator[Part]:
     """Speed relative to 1980, by the yearly rates of the text."""
@@ -36,6 +42,7 @@ def memory_gap(context: Context) -> Iterator[Part]:
     yield Figure(
         "Processor and memory since 1980",
         svg=plots.svg(figure),
-        note=f"Drawn from the rates that the text names; {LAST}: {processor[-1]:,.0f} and {memory[-1]:.2f}.",
+        note=f"Drawn from the rates that the text names; {LAST}: {_powers(PROCESSOR)} = {processor[-1]:,.0f} and "
+        f"{_powers(MEMORY)} = {memory[-1]:.2f}.",
         alt="two rising lines on a logarithmic scale, the processor's far steeper",
     )

@@ -43,13 +43,14 @@ def make(context: Context) -> Iterator[Part]:
         what = f"{name}: with a hash, power of cells by what came to their place is off by more than in the dense grid"
         ends = (f"{100 * hashed[at]['apart']:.1f} % ({PLACES[at]:,} places)" for at in (0, -1))
         ours = f"{100 * dense['apart']:.1f} % to {' and '.join(ends)}"
-        why = f"to {EXACT:g}; cells that share a place take each other's room"
-        checks.append(Check(CLAIM, what, "not trivial", ours, hashed[-1]["apart"] > dense["apart"] + EXACT, why))
+        why, more = "cells that share a place take each other's room", hashed[-1]["apart"] > dense["apart"] + EXACT
+        checks.append(Check(CLAIM, what, "not trivial", ours, more, why, f"by more than {EXACT:g}"))
         off = abs(dense["total"] - 1)
         what = f"{name}, dense grid: scaled by what came over what is kept, the total power stays (D 6.2.2)"
-        why = f"to {CONSERVED:.0%}: photons are taken to have the same power, and theirs are {each['spread']:.0%} of "
+        why = f"photons are taken to have the same power, and theirs are {each['spread']:.0%} of "
         why += "the mean apart (standard deviation); the newest of a place are not its average"
-        checks.append(Check(CLAIM, what, "off by 0 %", f"off by {100 * off:.1f} %", off <= CONSERVED, why))
+        bound = f"to {CONSERVED:.0%}"
+        checks.append(Check(CLAIM, what, "off by 0 %", f"off by {100 * off:.1f} %", off <= CONSERVED, why, bound))
     yield Table(
         "Photons routed into the dense grid and into hash tables",
         (

@@ -62,9 +62,9 @@ def bitonic(context: Context) -> Iterator[Part]:
     for elements, passes in SORT_PASSES.items():
         few = (8, 64, 1024)
         agrees = [len(bitonic_passes(n)) for n in few] == [_passes(n) for n in few] and _passes(elements) == passes
-        why = "and of 8, 64 and 1,024 elements 6, 21 and 55, by the listing"
+        also = "and of 8, 64 and 1,024 elements 6, 21 and 55, by the listing"
         what = f"Passes of the sort of {elements:,} elements, k (k + 1) / 2"
-        yield Check(ARITHMETIC, what, passes, _passes(elements), agrees, why)
+        yield Check(ARITHMETIC, what, passes, _passes(elements), agrees, bound=also)
     counts = tuple(SCENE_PHOTONS)[:1] if context.quick else (*SCENE_PHOTONS, 1 << 20)
     rows = _sorts(context, counts)
     checks = []

@@ -50,8 +50,8 @@ def fig_6_7(context: Context) -> Iterator[Part]:
             near = abs(mean - 1) <= MEAN
             why = "photons beyond m^2 of a cell are not stored, their powers shared out" if kind == "stencil" else ""
             why = why or "the published radius grows by photons as they come, the reference's is that of the k nearest."
-            why = f"to {MEAN:.0%}, of direct light and photons together; mean difference of a pixel {apart:.1%}. {why}"
-            checks.append(Check(OWN, what, 1, round(mean, 3), near, why))
+            bound = f"to {MEAN:.0%}, of direct light and photons together; mean difference of a pixel {apart:.1%}"
+            checks.append(Check(OWN, what, 1, round(mean, 3), near, why, bound))
     for name, picture in sheets:
         yield Figure(
             f"Figure 6.7: {name}: map by sort, by stencil routing, and the reference",
@@ -107,7 +107,8 @@ def fig_6_8(context: Context) -> Iterator[Part]:
             f"{printed:.0%} (4 s of 14.9 s)",
             f"{share:.0%} ({close:,} of {total:,} passes, to a mean error of 1 %)",
             abs(share - printed) <= LOOKS,
-            f"to {100 * LOOKS:.0f} points; {eye}",
+            eye,
+            f"to {100 * LOOKS:.0f} points",
         ),
         Check(
             CLAIM,

@@ -21,7 +21,8 @@ from ..counted import faults
 from ..grades import OTHER_DEVICE, beside, exact, near
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
 from ..photon_cases import renderer_of
-from ..published.chapter6 import INTERACTIVE, SETTINGS, STAGES, STENCIL_EDGES, TABLE_6_1, WINDOWS
+from ..photon_stages import STAGES
+from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
@@ -83,7 +84,7 @@ def photon_settings(context: Context) -> Iterator[Part]:
         checks.append(Check(ARITHMETIC, what, f"<= {STENCIL_EDGES[1]:,}", f"{number:,}", fits, why))
         if stored is not None:
             close = abs(stored / theirs.stored - 1) <= STORED
-            checks.append(Check(OWN, f"{name}: photons stored", theirs.stored, stored, close, SENT))
+            checks.append(Check(OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=SENT))
     heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
     note = "" if not context.quick else "Photons are counted without --quick."
     yield Table("Settings, of the preset 2003", heads, rows, note, checks)

@@ -120,7 +120,7 @@ def arithmetic() -> list[Check]:
         published = TABLE_3[name][0]
         passed = f"{ours:.2f}" == f"{TABLE_3_RAYS_DERIVED[name]:.2f}" and abs(published / ours - 1) < 0.05
         what = f"{name}: rays by s = {s} explain the printed instructions to five percent"
-        checks.append(Check(ARITHMETIC, what, published, f"{ours:.2f}", passed, "the rest is shading"))
+        checks.append(Check(ARITHMETIC, what, published, f"{ours:.2f}", passed, bound="the rest is shading"))
     return checks
 
 

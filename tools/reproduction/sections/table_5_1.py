@@ -173,14 +173,15 @@ def _published(machine: str, counts: dict[str, dict[str, Instructions]], plain: 
 def _simd_checks(counts: dict[str, dict[str, Instructions]]) -> Iterator[Check]:
     step, test = words_of("Traverse: Step", "SIMD"), words_of("Intersect", "SIMD")
     yield Check(CLAIM, "words that a step fetches at random: a voxel's", 1, step.random, step.random == 1, OTHERS)
-    why = "and the triangle's number, which the published list holds"
+    also = "and the triangle's number, which the published list holds"
     one = abs(test.random - 10) <= 1
     what = "words that a test fetches: a list entry, nine of a triangle; to a word"
-    yield Check(CLAIM, what, 10, test.random, one, why)
+    yield Check(CLAIM, what, 10, test.random, one, bound=also)
     table = TABLE_5_1["SIMD"]
     for kernel in WALK if counts else ():
         mine, theirs = _own(counts, kernel), table[kernel].instructions
-        yield Check(CLAIM, f"{kernel}: instructions within a quarter", theirs, mine, _close(counts, kernel), QUARTER)
+        what, close = f"{kernel}: instructions within a quarter", _close(counts, kernel)
+        yield Check(CLAIM, what, theirs, mine, close, bound=QUARTER)
     over = [kernel for kernel, row in table.items() if row.written > 8]
     yield Check(
         OWN,

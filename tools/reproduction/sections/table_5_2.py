@@ -164,9 +164,8 @@ def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
             f"{least:g} to {most:g}",
             f"{twenty:.2f}",
             twenty <= most,
-            "better than the text, as the paper's own table is"
-            if twenty < least
-            else "the paper's own table has 1.1 to 2.0",
+            "the paper's own table has 1.1 to 2.0",
+            "better than the text, as the paper's own table is" if twenty < least else "",
         ),
         Check(
             CLAIM,
@@ -174,8 +173,9 @@ def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
             "20 % of the active",
             f"{loop['20 % of active']} passes; {fewest} needs {best}",
             loop["20 % of active"] <= best * (1 + FEWEST),
-            f"to {FEWEST:.0%}, as thresholds are tried in steps; {100 * (loop['20 % of active'] / best - 1):.1f} % "
-            f"more; thresholds of {flat(kept['shares'], best)} % are within {FLAT:.0%} of it",
+            f"{100 * (loop['20 % of active'] / best - 1):.1f} % more; thresholds of {flat(kept['shares'], best)} % are "
+            f"within {FLAT:.0%} of it",
+            f"to {FEWEST:.0%}, as thresholds are tried in steps",
         ),
         Check(
             OWN,
@@ -210,7 +210,7 @@ def together(found: dict[str, dict[str, Any]]) -> Check:
         "20 % of the active",
         f"{twenty:,} passes together; {fewest} {passes[fewest]:,}",
         twenty <= (1 + TOGETHER) * passes[fewest],
-        f"to {TOGETHER:.0%}, as thresholds are tried in steps; the best oracle without a threshold is {second}: "
+        bound=f"to {TOGETHER:.0%}, as thresholds are tried in steps; the best oracle without a threshold is {second}: "
         f"{others[second]:,}",
     )
 

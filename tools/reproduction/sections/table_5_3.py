@@ -52,7 +52,7 @@ def table_5_3(context: Context) -> Iterator[Part]:
         if counts and kernel in SAME:
             close = abs(number - theirs.instructions) <= NEAR * theirs.instructions
             what = f"{kernel}: instructions within a quarter"
-            checks.append(Check(CLAIM, what, theirs.instructions, number, close, ALIKE if close else _step(plain)))
+            checks.append(Check(CLAIM, what, theirs.instructions, number, close, _step(plain), ALIKE))
             grades[kernel] = close
     theirs_most = max(row.written for row in TABLE_5_3.values())
     what = "outputs of a pass: what --limits 2004 grants is what the published kernels use at most"
@@ -107,7 +107,7 @@ def _rates() -> Iterator[Check]:
         assert isinstance(said, float)
         found = rate / instructions
         what, same = f"{name}: {rate / 1e9:g} G / {instructions}", abs(found / said - 1) < 0.01
-        yield Check(ARITHMETIC, what, f"{said:.3g}", f"{found:.3g}", same, "to the printed digits")
+        yield Check(ARITHMETIC, what, f"{said:.3g}", f"{found:.3g}", same, bound="to the printed digits")
     peak, found = RATES["ray-triangle tests, peak (D)"], HARDWARE["Radeon 9700 Pro (D)"]["instructions"] / 59
     why = "by its own table the hardware's instructions are enough for less than half of that"
     what = "peak of ray-triangle tests (D): 2.5 G / 59 instructions of table 5.3"

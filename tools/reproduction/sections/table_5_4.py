@@ -210,7 +210,7 @@ def _on_device(context: Context, name: str) -> Iterator[Check]:
         ", ".join(f"{kind} 1" for kind in kinds),
         ", ".join(f"{kind} {number}" for kind, number in kinds.items()),
         all(number == 1 for number in kinds.values()),
-        f"{edge} x {edge} pixels; each type to its end before the next, as published",
+        bound=f"{edge} x {edge} pixels; each type to its end before the next, as published",
     )
     apart = max(abs(a - b) for a, b in zip(found["device"], found["simulated"], strict=True))
     most = max(1, round(SLACK * sum(found["simulated"])))
@@ -220,8 +220,8 @@ def _on_device(context: Context, name: str) -> Iterator[Check]:
         "",
         "{}, {}; simulated {}, {}".format(*found["device"], *found["simulated"]),
         apart <= most,
-        f"{edge} x {edge} pixels; to {100 * SLACK:g} %: a compiler that fuses products may send a ray through other "
-        "voxels",
+        bound=f"{edge} x {edge} pixels; to {100 * SLACK:g} %: a compiler that fuses products may send a ray through "
+        "other voxels",
     )
 
 

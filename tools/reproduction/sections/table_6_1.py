@@ -12,7 +12,8 @@ from ..grades import OTHER_DEVICE, beside
 from ..model import ARITHMETIC, CLAIM, OURS, Check, Conclusion, Part, Table
 from ..photon_cases import FAST, MAPS, PASSES, WAYS
 from ..photon_counts import VISITS, calls
-from ..published.chapter6 import ROUTED, STAGES, TABLE_6_1, TOTALS
+from ..photon_stages import STAGES
+from ..published.chapter6 import ROUTED, TABLE_6_1, TOTALS
 from ..registry import section
 from ..timed import Spread, Timed
 
@@ -129,8 +130,8 @@ def _claims(context: Context, name: str, found: Mapping[str, Timed], built: Mapp
     visits = context.keep(("visits", name), lambda: _visits(context, name))
     what = f"{name}: stencil routing makes the estimate shorter, as a share of that by sort"
     shorter = share <= printed * (1 + HALVES)
-    why = f"to {HALVES:.0%}: another device" if shorter else _why(visits)
-    yield Check(CLAIM, what, f"{printed:.2f} (derived)", f"{share:.2f}", shorter, why)
+    why, bound = _why(visits), f"to {HALVES:.0%}: another device"
+    yield Check(CLAIM, what, f"{printed:.2f} (derived)", f"{share:.2f}", shorter, why, bound)
 
 
 def _visits(context: Context, name: str) -> dict[str, dict[str, int]]:

@@ -264,13 +264,13 @@ def _checks(name: str, count: int, kept: dict[str, Any], most: int) -> Iterator[
         "the same picture",
         f"{100 * (1 - kept['differs'][worst]):.2f} % of the pixels, least by {worst}",
         kept["differs"][worst] <= SHARE,
-        f"to {SAME:g} of a channel in {100 * (1 - SHARE):.0f} % of the pixels: rounding decides which side of an edge "
-        "or of the critical angle a ray meets",
+        bound=f"to {SAME:g} of a channel in {100 * (1 - SHARE):.0f} % of the pixels: rounding decides which side of an "
+        "edge or of the critical angle a ray meets",
     )
     rays = sum(kept["rays"])
     near = abs(rays / most - 1) < ABOUT
-    why = f"to {ABOUT:.0%}: the picture's edge is a whole number of pixels, and the text says about"
-    yield Check(OWN, f"{name}: intersections a frame", f"about {most:,}", f"{rays:,}", near, why)
+    bound = f"to {ABOUT:.0%}: the picture's edge is a whole number of pixels, and the text says about"
+    yield Check(OWN, f"{name}: intersections a frame", f"about {most:,}", f"{rays:,}", near, bound=bound)
 
 
 def model(context: Context, file: str) -> tuple[Scene, Camera]:

@@ -92,9 +92,8 @@ def _vectors() -> Iterator[Part]:
         off = float(np.abs(found - expected).max())
         text = ", ".join(f"{each:.4f}" for each in expected[:2])
         shown = ", ".join(f"{each:.4f}" for each in found[:2])
-        yield Check(
-            OWN, f"{what}: direction at {ANGLE:g} degrees", text, shown, off < ANGLE_BOUND, f"to {ANGLE_BOUND:g}"
-        )
+        within = off < ANGLE_BOUND
+        yield Check(OWN, f"{what}: direction at {ANGLE:g} degrees", text, shown, within, bound=f"to {ANGLE_BOUND:g}")
     one = len(directions(ANGLE, inside=True)) == 1
     yield Check(
         OWN, "beyond the critical angle only the reflected ray goes on", "1 ray", "1 ray" if one else "2", one, ""

@@ -14,15 +14,17 @@ from viewer.scene.camera import Camera
 OFFSET = 2.0**-16
 
 
-def eye_rays(camera: Camera, size: tuple[int, int]) -> NDArray:
-    """(width * height,) RAY through the middles of pixels, row 0 at the top, a row after the other."""
+def eye_rays(camera: Camera, size: tuple[int, int], rows: NDArray[np.integer] | None = None) -> NDArray:
+    """(width * height,) RAY through the middles of pixels, row 0 at the top, a row after the other. rows : numbers of
+    those that are wanted, (width * rows,); else all."""
     width, height = size
+    rows = np.arange(height) if rows is None else rows
     right, up, forward = camera.basis()
     tangent = math.tan(math.radians(camera.fov) / 2)
     across = (2 * (np.arange(width) + 0.5) / width - 1) * tangent * width / height
-    down = (1 - 2 * (np.arange(height) + 0.5) / height) * tangent
+    down = (1 - 2 * (rows + 0.5) / height) * tangent
     directions = forward + across[None, :, None] * right + down[:, None, None] * up
-    return _rays(np.broadcast_to(camera.origin, (width * height, 3)), directions.reshape(-1, 3))
+    return _rays(np.broadcast_to(camera.origin, (width * len(rows), 3)), directions.reshape(-1, 3))
 
 
 def places(rays: NDArray, distance: NDArray, triangle: NDArray, corners: NDArray) -> tuple[NDArray, NDArray]:
