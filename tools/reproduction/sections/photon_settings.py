@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
+from viewer.cli.presets import preset
+from viewer.options.table import OPTIONS
 from viewer.renderer.device.tile_job import PICTURE
+from viewer.renderer.photon_map.photon_map import NEAREST_SHARE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.caustics import PUBLISHED
 
@@ -21,7 +25,7 @@ from ..counted import faults
 from ..grades import OTHER_DEVICE, beside, exact, near
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
 from ..photon_cases import renderer_of
-from ..photon_pictures import ends, greatest_radius, published
+from ..photon_pictures import POINTS, ends, greatest_radius, published
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STAGES, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
 
@@ -34,25 +38,61 @@ MOVED = 0.02  # of what moves, scene units
 MOVES = {"light": "the lamp", "geometry": "the ball", "camera": "the eye: photons and map are kept"}
 NAMES = {"light": "lamp", "geometry": "ball"}  # of instances
 FOOTPRINT = 4  # m of stencil routing here
-OPEN = (
+SAMPLERS = {name: preset("2003", each.scene)["sampler"] for name, each in TABLE_6_1.items()}
+TOLD = (
     (
-        "Photons that leave the lights",
-        "stored ones alone are given",
-        "--photons, --caustic-photons: about as many stored",
+        "Random numbers for directions",
+        "a texture",
+        f"--sampler {' or '.join(dict.fromkeys(SAMPLERS.values()))} in figure 6.7 and in how the search ends; what is "
+        f"timed or counted, and figure 6.8, have the program's own points, {OPTIONS['sampler'].default}",
     ),
-    ("Bounces of a photon", "not given", "--photon-bounces, 6"),
+    (
+        "Structure over the scene",
+        "none: a routine for each scene, of tests with its quadrics and polygons",
+        "--accel none: every ray is tested against all of them; balls and rings are quadrics",
+    ),
+    ("Rays", "one from the eye a pixel; a pass gives the hits of one depth", "one from the eye a pixel"),
+)
+OPEN = (
+    ("Bounces of a photon", "not given", f"--photon-bounces, {OPTIONS['photon_bounces'].default}"),
     ("Power, absorption", "not given", "alike at the lights; Russian roulette by albedo"),
-    ("Greatest radius", "not given", "--photon-radius, without one a share of the scene"),
     (
         "End of the search",
         "k counted, or the maximum radius; not whether nearer photons are still looked for",
         "--estimate published, our reading: after the shell of the k-th; --estimate nearest looks on",
     ),
-    ("Normalisation", "not given", "Jensen's: BSDF times power over pi r^2, r of the farthest photon counted"),
+    (
+        "Normalisation",
+        "not given, nor which radius where fewer than k are found",
+        "Jensen's: BSDF times power over pi r^2. r is the distance of the farthest of the first k; where fewer are "
+        "found it is the greatest radius, as all of its disc was searched (finish_estimate.glsl)",
+    ),
     ("Photons straight from a light", "not said", "not stored, since shadow rays bring that light"),
     ("Geometry, materials, cameras, powers", "not given", "our own: glass_ball, ring, cornell_photons"),
     ("m of stencil routing", "16, in 1024 x 1024 for 65,536 cells", "--footprint 4, the one that gives 65,536 cells"),
 )
+
+
+def _chosen(context: Context) -> Iterator[tuple[str, str, str]]:
+    """What the papers leave open and each scene has its own value of."""
+    sent, reach = [], []
+    for name, each in TABLE_6_1.items():
+        settings, scene = PUBLISHED[each.scene], context.scene(each.scene)
+        sent.append(f"{name} {settings['photons']:,} + {settings['caustic_photons']:,}")
+        low, high = np.asarray(scene.bounds(ground=False), float)
+        reach.append(f"{name} {greatest_radius(scene):.3g} of {float(np.max(high - low)):.3g}")
+    yield (
+        "Photons that leave the lights",
+        "stored ones alone are given",
+        f"--photons + --caustic-photons, these aimed at mirrors and glass: {', '.join(sent)}; about as many are stored "
+        "as published",
+    )
+    yield (
+        "Greatest radius",
+        "not given",
+        f"--photon-radius; without one {Fraction(NEAREST_SHARE).limit_denominator(1000)} of the scene's diagonal: "
+        f"{', '.join(reach)}, the scene's longest side",
+    )
 
 
 @section("photon_settings", paper="D 6.3.1, P3 3.1", title="The three scenes and their settings (section 6.3.1)")
@@ -88,7 +128,9 @@ def photon_settings(context: Context) -> Iterator[Part]:
     heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
     note = "" if not context.quick else "Photons are counted without --quick."
     yield Table("Settings, of the preset 2003", heads, rows, note, checks)
-    yield Table("What the papers leave open", ("what", "papers", "here"), OPEN, own=OURS)
+    yield Table("What the papers say of the method without a number", ("what", "papers", "here"), TOLD, own=OURS)
+    open_ = [*_chosen(context), *OPEN]
+    yield Table("What the papers leave open", ("what", "papers", "here"), open_, own=OURS)
     yield from faults("D 6.3.1")
 
 
@@ -114,7 +156,8 @@ def _stored(context: Context, name: str) -> int:
 def search_end(context: Context) -> Iterator[Part]:
     """The published end of the search, beside one that goes on until no nearer photon can come."""
     scale = 8 if context.quick else 2
-    found = {name: context.keep(("ends", name, scale), lambda name=name: _ends(name, scale)) for name in TABLE_6_1}
+    names = tuple(TABLE_6_1)[:1] if context.quick else tuple(TABLE_6_1)
+    found = {name: context.keep(("ends", name, scale), lambda name=name: _ends(name, scale)) for name in names}
     yield Text(
         "The text has the search go on until k photons are counted or the maximum radius is reached, and says that it "
         "finds all photons in a sphere. Read to the word, it ends after the shell in which the k-th photon was "
@@ -132,12 +175,12 @@ def search_end(context: Context) -> Iterator[Part]:
         "Light of the photons, by our reading and by all photons searched for the k nearest",
         ("scene", "pixels alike", "light", "pixels that differ, by"),
         rows,
-        f"Diffuse surfaces that the eye sees directly, 1 / {scale} of the published width and height; the second search "
-        "is in NumPy, over the same photons and with the same greatest radius. Light: of the first over the second. "
-        "Alike are pixels with less than k photons within the greatest radius, which either search finds. Too dark are "
-        "those with more: cells make squares, the farthest photon lies near a corner, and the circle through it, with "
-        f"pi / 2 of the square's area, has {2 / np.pi:.2f} of the light; less still where one cell holds k photons and "
-        "the point lies near its edge.",
+        f"Diffuse surfaces that the eye sees directly, in up to {POINTS:,} pixels of a picture of 1 / {scale} of the "
+        "published width and height; the second search is in NumPy, over the same photons and with the same greatest "
+        "radius. Light: of the first over the second. Pixels with fewer than k photons within the greatest radius are "
+        "alike, as either search finds them all. Those with more are too dark: cells make squares, the farthest photon "
+        f"lies near a corner, and the circle through it, with pi / 2 of the square's area, has {2 / np.pi:.2f} of the "
+        "light; less still where one cell holds k photons and the point lies near its edge.",
         checks,
         own=OURS,
     )
