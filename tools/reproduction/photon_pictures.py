@@ -103,7 +103,8 @@ def reference(renderer: viewer.Renderer, size: tuple[int, int]) -> NDArray[np.fl
 def ends(renderer: viewer.Renderer, size: tuple[int, int]) -> dict[str, float]:
     """The published search beside one for the k nearest, over the same photons, at what the eye sees directly and
     photons light, at `POINTS` pixels or less, evenly chosen. same : the share of the pixels in which both give the same
-    light; lit : the light of the first over that of the second; apart : the mean difference of pixels that differ, as a share."""
+    light; lit : the light of the first over that of the second; apart : the mean difference of pixels that differ, as a
+    share."""
     picture = renderer.render(size, spp=1, layers=LAYERS)
     there = seen(renderer, picture, size)
     there = Seen(*(each[:: -(-len(there.pixels) // POINTS)] for each in there))
