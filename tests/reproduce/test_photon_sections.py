@@ -32,8 +32,8 @@ def test_a_search_for_all_photons_has_no_end_to_differ_by(name: str) -> None:
     renderer.update(nearest=1 << 16)
     found = photon_pictures.ends(renderer, size)
     renderer.release()
-    assert found["same"] > 0.99 and found["lit"] == pytest.approx(1, abs=1e-4)
-    assert few["same"] < 0.95 and few["lit"] < 0.9 and 0 < few["apart"] < 1
+    assert found["enough"] == 0 and found["few"] > 0.99 and found["lit"] == pytest.approx(1, abs=1e-4)
+    assert 0.1 < few["enough"] < 0.9 and few["few"] > 0.99 and few["same"] < 0.5 and few["lit"] < 0.9
 
 
 def test_the_greatest_radius_is_the_estimate_s(device: Any) -> None:
@@ -47,7 +47,8 @@ def test_the_greatest_radius_is_the_estimate_s(device: Any) -> None:
 def test_what_a_scene_has_of_its_own_stands_with_what_is_open(tmp_path: Path) -> None:
     sent, reach = (row[2] for row in photon_settings._chosen(Context(tmp_path)))
     assert "GLASS BALL 4,096 + 5,690, RING 4,096 + 64,400, CORNELL BOX 74,900 + 6,410" in sent
-    assert "1/20 of the scene's diagonal: GLASS BALL 0.0896 of 1.1, RING 0.0709 of 1, CORNELL BOX 48" in reach
+    assert "1/20 of the scene's diagonal: GLASS BALL 0.0896 (longest side 1.1), RING 0.0709 (longest side 1)" in reach
+    assert "CORNELL BOX 48 (longest side 559)" in reach
 
 
 @pytest.mark.parametrize("wraps", [False, True])

@@ -80,7 +80,7 @@ def _chosen(context: Context) -> Iterator[tuple[str, str, str]]:
         settings, scene = PUBLISHED[each.scene], context.scene(each.scene)
         sent.append(f"{name} {settings['photons']:,} + {settings['caustic_photons']:,}")
         low, high = np.asarray(scene.bounds(ground=False), float)
-        reach.append(f"{name} {greatest_radius(scene):.3g} of {float(np.max(high - low)):.3g}")
+        reach.append(f"{name} {greatest_radius(scene):.3g} (longest side {float(np.max(high - low)):.3g})")
     yield (
         "Photons that leave the lights",
         "stored ones alone are given",
@@ -91,7 +91,7 @@ def _chosen(context: Context) -> Iterator[tuple[str, str, str]]:
         "Greatest radius",
         "not given",
         f"--photon-radius; without one {Fraction(NEAREST_SHARE).limit_denominator(1000)} of the scene's diagonal: "
-        f"{', '.join(reach)}, the scene's longest side",
+        f"{', '.join(reach)}",
     )
 
 
@@ -128,9 +128,11 @@ def photon_settings(context: Context) -> Iterator[Part]:
     heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
     note = "" if not context.quick else "Photons are counted without --quick."
     yield Table("Settings, of the preset 2003", heads, rows, note, checks)
-    yield Table("What the papers say of the method without a number", ("what", "papers", "here"), TOLD, own=OURS)
+    yield Table(
+        "What the papers say of the method without a number", ("what", "papers", "here"), TOLD, own=("papers", "here")
+    )
     open_ = [*_chosen(context), *OPEN]
-    yield Table("What the papers leave open", ("what", "papers", "here"), open_, own=OURS)
+    yield Table("What the papers leave open", ("what", "papers", "here"), open_, own=("papers", "here"))
     yield from faults("D 6.3.1")
 
 
@@ -166,22 +168,26 @@ def search_end(context: Context) -> Iterator[Part]:
     )
     rows, checks = [], []
     for name, each in found.items():
-        rows.append((name, f"{each['same']:.1%}", f"{each['lit']:.3f}", f"{each['apart']:.0%}"))
-        what = f"{name}: pixels in which our reading finds the photons that are nearest"
+        rows.append((name, f"{each['enough']:.1%}", f"{each['same']:.1%}", f"{each['lit']:.3f}"))
+        what = f"{name}: pixels that have k photons near, and in which our reading finds the nearest"
         why = "it ends after the shell in which k are counted: nearer photons lie in cells not yet visited"
         claimed, share = "all: every photon in a sphere around the query", each["same"]
         checks.append(Check(CLAIM, what, claimed, f"{share:.1%}", share > ALL, why))
+    few = [each["few"] for each in found.values()]
+    what = "pixels that have fewer photons near: the same light by either search"
+    bound = f"in {ALL:.0%} of them: float32, and photons at the radius itself"
+    alike = Check(OWN, what, "all", ", ".join(f"{each:.1%}" for each in few), min(few) > ALL, bound)
     yield Table(
         "Light of the photons, by our reading and by all photons searched for the k nearest",
-        ("scene", "pixels alike", "light", "pixels that differ, by"),
+        ("scene", "pixels with k photons", "of these alike", "light"),
         rows,
         f"Diffuse surfaces that the eye sees directly, in up to {POINTS:,} pixels of a picture of 1 / {scale} of the "
         "published width and height; the second search is in NumPy, over the same photons and with the same greatest "
-        "radius. Light: of the first over the second. Pixels with fewer than k photons within the greatest radius are "
-        "alike, as either search finds them all. Those with more are too dark: cells make squares, the farthest photon "
-        f"lies near a corner, and the circle through it, with pi / 2 of the square's area, has {2 / np.pi:.2f} of the "
-        "light; less still where one cell holds k photons and the point lies near its edge.",
-        checks,
+        "radius, within which k are there or not. Light: of the first over the second, in all pixels. Where k are "
+        "there the first is too dark: cells make squares, the farthest photon lies near a corner, and the circle "
+        f"through it, with pi / 2 of the square's area, has {2 / np.pi:.2f} of the light; less still where one cell "
+        "holds k photons and the point lies near its edge.",
+        [*checks, alike],
         own=OURS,
     )
     lights = ", ".join(f"{each['lit']:.2f}" for each in found.values())
@@ -189,8 +195,9 @@ def search_end(context: Context) -> Iterator[Part]:
         "D 6.2.3, P3 2.3",
         "The search over the grid finds all photons in a sphere around the query.",
         [check.passed for check in checks],
-        f"by our reading of where it ends, in {', '.join(check.ours for check in checks)} of the pixels, with {lights} "
-        "of the light; a search that looks on until no nearer photon can come has it by its construction",
+        f"by our reading of where it ends, in {', '.join(check.ours for check in checks)} of the pixels that have k "
+        f"photons near, with {lights} of the light of all; a search that looks on until no nearer photon can come has "
+        "it by its construction",
     )
     yield from faults("D 6.2.3")
 
