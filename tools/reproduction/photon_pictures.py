@@ -6,7 +6,7 @@ program's own exact search.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,21 @@ from viewer.cli.presets import preset
 from viewer.film.tonemap import srgb8
 from viewer.options.table import keywords
 from viewer.renderer.photon_map.photon_map import NEAREST_SHARE
+from viewer.renderer.sampling.picture import Picture
+from viewer.scene.scene import Scene
 
 ROOM = 1 << 24  # distances at a time
+POINTS = 1 << 14  # at which searches are compared
+NONE = 1e-12  # scene units: a radius in which no photon lies
+DARK, ALIKE = 1e-6, 1e-3  # of the brightest light: none; of a pixel's: less than a photon of 500, more than roundings
 
 
-def irradiance(positions: NDArray, normals: NDArray, photons: NDArray, k: int, radius: float) -> NDArray[np.float64]:
-    """(N, 3) irradiance at positions (N, 3) by the k nearest photons, of those within a radius."""
-    out = np.zeros((len(positions), 3))
+def irradiance(
+    positions: NDArray, normals: NDArray, photons: NDArray, k: int, radius: float
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """(N, 3) irradiance at positions (N, 3) by the k nearest photons, of those within a radius; and whether these are
+    k."""
+    out, enough = np.zeros((len(positions), 3)), np.zeros(len(positions), bool)
     at, powers = photons["position"].astype(float), photons["power"].astype(float)
     for first in range(0, len(positions), max(1, ROOM // max(1, len(at)))):
         part = slice(first, first + max(1, ROOM // max(1, len(at))))
@@ -33,31 +41,102 @@ def irradiance(positions: NDArray, normals: NDArray, photons: NDArray, k: int, r
             reach = np.minimum(reach, np.partition(square, k - 1, axis=1)[:, k - 1])
         counts = (square <= reach[:, None]) & (normals[part] @ photons["direction"].astype(float).T < 0)
         out[part] = counts.astype(float) @ powers / (np.pi * reach[:, None])
-    return out
+        enough[part] = reach < radius**2
+    return out, enough
+
+
+class Seen(NamedTuple):
+    """What the eye sees of a picture's diffuse surfaces, by its K pixels: ``pixels``, their numbers; positions and
+    normals (K, 3); and albedo (K, 3), linear."""
+
+    pixels: NDArray[np.intp]
+    positions: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    albedo: NDArray[np.float64]
+
+
+LAYERS = ("albedo", "normal", "depth")  # that a picture needs for `seen`
+
+
+def seen(renderer: viewer.Renderer, picture: Picture, size: tuple[int, int]) -> Seen:
+    """Of the renderer's last picture, with `LAYERS`: pixels that hit nothing, or a mirror or glass first, are left
+    out."""
+    origins, directions = (part.reshape(-1, 3) for part in renderer.camera.rays(*size))
+    depth, albedo = picture.layers["depth"].ravel(), picture.layers["albedo"].reshape(-1, 3).astype(float)
+    hit = np.flatnonzero(np.isfinite(depth) & ~_specular(renderer, origins, directions))
+    normals = picture.layers["normal"].reshape(-1, 3)[hit].astype(float)
+    return Seen(hit, origins[hit] + directions[hit] * depth[hit, None], normals, albedo[hit])
+
+
+def nearest(renderer: viewer.Renderer, there: Seen) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """(K, 3) light of the photons in the map at what is seen, by the k nearest of all within the greatest radius; and
+    whether these are k."""
+    settings = renderer.settings
+    with renderer.device.current():
+        photons = renderer.photon_map.streams["photons"].read().ravel()
+    radius = settings.photon_radius or greatest_radius(renderer.scene)
+    stored = photons[photons["stored"] > 0]
+    lit, enough = irradiance(there.positions, there.normals, stored, settings.nearest, radius)
+    return there.albedo / np.pi * lit, enough
+
+
+def greatest_radius(scene: Scene) -> float:
+    """Of an estimate, scene units, where none is set."""
+    low, high = np.asarray(scene.bounds(ground=False), float)
+    return NEAREST_SHARE * float(np.linalg.norm(high - low))
+
+
+def direct_light(renderer: viewer.Renderer, size: tuple[int, int]) -> NDArray[np.float64]:
+    """(H, W, 3) linear: a picture without photons."""
+    radius = renderer.settings.photon_radius
+    renderer.update(photon_radius=NONE)
+    picture = renderer.render(size, spp=1).linear.astype(float)
+    renderer.update(photon_radius=radius)
+    return np.asarray(picture)
 
 
 def reference(renderer: viewer.Renderer, size: tuple[int, int]) -> NDArray[np.float64]:
     """(H, W, 3) linear: direct light and mirrors by the renderer, the estimate by NumPy."""
-    settings = renderer.settings
     renderer.update(estimate="nearest")
-    picture = renderer.render(size, spp=1, layers=("albedo", "normal", "depth"))
-    with renderer.device.current():
-        photons = renderer.photon_map.streams["photons"].read().ravel()
-    renderer.update(photon_radius=1e-12)
-    direct = renderer.render(size, spp=1).linear.astype(float)
-    renderer.update(photon_radius=settings.photon_radius)
-    low, high = np.asarray(renderer.scene.bounds(ground=False), float)
-    radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
-    origins, directions = (part.reshape(-1, 3) for part in renderer.camera.rays(*size))
-    depth, albedo = picture.layers["depth"].ravel(), picture.layers["albedo"].reshape(-1, 3).astype(float)
-    hit = np.flatnonzero(np.isfinite(depth) & ~_specular(renderer, origins, directions))
+    picture = renderer.render(size, spp=1, layers=LAYERS)
+    there = seen(renderer, picture, size)
     found = picture.linear.astype(float).reshape(-1, 3)
-    stored = photons[photons["stored"] > 0]
-    positions = origins[hit] + directions[hit] * depth[hit, None]
-    normals = picture.layers["normal"].reshape(-1, 3)[hit].astype(float)
-    lit = irradiance(positions, normals, stored, settings.nearest, radius)
-    found[hit] = direct.reshape(-1, 3)[hit] + albedo[hit] / np.pi * lit
-    return found.reshape(direct.shape)
+    light, _ = nearest(renderer, there)
+    found[there.pixels] = direct_light(renderer, size).reshape(-1, 3)[there.pixels] + light
+    return found.reshape(picture.linear.shape)
+
+
+def ends(renderer: viewer.Renderer, size: tuple[int, int]) -> dict[str, float]:
+    """The published search beside one for the k nearest, over the same photons, at what the eye sees directly and
+    photons light, at `POINTS` pixels or less, evenly chosen.
+
+    enough : the share of the pixels that have k photons within the greatest radius, where the first search ends sooner.
+    same, few : the share of these, and of the others, in which both give the same light. lit : the light of the first
+    over that of the second, of all.
+    """
+    picture = renderer.render(size, spp=1, layers=LAYERS)
+    there = seen(renderer, picture, size)
+    there = Seen(*(each[:: -(-len(there.pixels) // POINTS)] for each in there))
+    colours, found = nearest(renderer, there)
+    exact = colours.mean(axis=1)
+    photons = picture.linear.astype(float) - direct_light(renderer, size)
+    ours = photons.reshape(-1, 3)[there.pixels].mean(axis=1)
+    lit = exact > DARK * exact.max()
+    alike, found = np.abs(ours - exact)[lit] <= ALIKE * exact[lit], found[lit]
+    return {
+        "enough": float(found.mean()),
+        "same": float(alike[found].mean()) if found.any() else 1.0,
+        "few": float(alike[~found].mean()) if not found.all() else 1.0,
+        "lit": float(ours[lit].sum() / exact[lit].sum()),
+    }
+
+
+def published(name: str) -> tuple[viewer.Renderer, tuple[int, int], float]:
+    """The renderer of a scene by the preset 2003, in a single pass; the picture's size, and its exposure."""
+    chosen: dict[str, Any] = {**preset("2003", name), "machine": "singlepass"}
+    of_renderer = set(keywords("renderer"))
+    renderer = viewer.Renderer(name, **{key: value for key, value in chosen.items() if key in of_renderer})
+    return renderer, chosen["size"], chosen.get("exposure", 0.0)
 
 
 def _specular(renderer: viewer.Renderer, origins: NDArray, directions: NDArray) -> NDArray[np.bool_]:
@@ -72,11 +151,8 @@ def pictures(name: str, scale: int) -> dict[str, Any]:
     """A scene with the settings of the preset 2003, its picture ``scale`` times smaller: ``pictures``, three of (H, W,
     3) uint8 by sort, by stencil and of the reference; ``stored`` photons; and of the first two ``apart``, the mean
     absolute difference from the reference, and ``means``, as shares of the reference's mean."""
-    chosen: dict[str, Any] = {**preset("2003", name), "machine": "singlepass"}
-    size = chosen["size"][0] // scale, chosen["size"][1] // scale
-    of_renderer = set(keywords("renderer"))
-    renderer = viewer.Renderer(name, **{key: value for key, value in chosen.items() if key in of_renderer})
-    made = []
+    renderer, (width, height), exposure = published(name)
+    size, made = (width // scale, height // scale), []
     for kind in ("sort", "stencil"):
         renderer.update(photon_map=kind)
         made.append(renderer.render(size, spp=1).linear.astype(float))
@@ -88,7 +164,7 @@ def pictures(name: str, scale: int) -> dict[str, Any]:
     means = [one.mean() / exact.mean() for one in made[:2]]
     renderer.release()
     return {
-        "pictures": [srgb8(one.astype(np.float32), chosen.get("exposure", 0.0)) for one in made],
+        "pictures": [srgb8(one.astype(np.float32), exposure) for one in made],
         "stored": stored,
         "apart": [float(one) for one in apart],
         "means": [float(one) for one in means],

@@ -1,4 +1,4 @@
-"""The tests of a triangle that A compares, timed in turns: by four planes with and without a condition around the
+"""The tests of a triangle that A compares, timed in turns: by planes with and without a condition around the
 sides, and by a watertight one."""
 
 from __future__ import annotations

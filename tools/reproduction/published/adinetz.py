@@ -17,6 +17,8 @@ class Entry(NamedTuple):
 
 SIZE = 512
 DEVICE = "ATI X1800 XL"
+INTERFACE = "OpenGL 2.0, GLSL 1.10, C#"
+TEXTURE = 256  # texels along each edge of the texture of the grids
 TABLE: dict[str, Entry] = {
     "Chair_wood": Entry("chair", 33_404, 11, 1, 12.8),
     "PalmPC": Entry("palm_pc", 13_532, 7, 1, 6.3),

@@ -22,7 +22,7 @@ class Rate:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-# The papers' own structures and tests of a triangle: two levels of grids and four planes; two levels of hierarchies by
+# The papers' own structures and tests of a triangle: two levels of grids and planes; two levels of hierarchies by
 # escape indices and Cramer's rule.
 _WHITTED = {"program": "whitted", "accel": "two-level-grid", "intersection": "planes", "plane_slack": 1.004}
 _CLASSIC = {

@@ -16,12 +16,13 @@ from ..model import Figure, Listing, Part, Text
 from ..registry import section
 
 NOT_AT_HAND = "The dissertation's own drawings were not at hand: these are ours, after its text."
+WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
 
 
-def _program(name: str, title: str) -> Figure:
+def _program(name: str, title: str, more: str = "") -> Figure:
     caption = drawings()[name][1]
-    note = f"{caption[0].upper()}{caption[1:]}. {DRAWN_FROM.format(name, name)}"
+    note = f"{caption[0].upper()}{caption[1:]}. {DRAWN_FROM.format(name, name)} {more}".strip()
     return Figure(title, svg=graph(name), note=note, alt=f"the states of program {name} and the arrows between them")
 
 
@@ -140,8 +141,10 @@ def photon_flow(context: Context) -> Iterator[Part]:
     yield Figure(
         "Figure 6.1: from photons to the picture",
         svg=draw_stages(),
-        note="Left of the map only when geometry or lights change. From the programs' inputs and results.",
+        note="Left of the map only when geometry or lights change. From the programs' inputs and results. As published "
+        "each stage is a quad over the screen, drawn into textures of floats, but the estimate, which is drawn as "
+        "points that tile the screen and shown while it grows.",
         alt="boxes of programs with arrows named by the streams between them",
     )
-    yield _program("photon_trace", "Tracing photons, a frame for each bounce")
-    yield _program("photon_nearest", "Rays and the radiance estimate")
+    yield _program("photon_trace", "Tracing photons, a frame for each bounce", WITHOUT)
+    yield _program("photon_nearest", "Rays and the radiance estimate", WITHOUT)

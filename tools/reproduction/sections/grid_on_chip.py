@@ -40,7 +40,10 @@ def make(context: Context) -> Iterator[Part]:
     note = (
         "Milliseconds. The paper wants geometry scan-converted into a grid on the chip, for scenes in motion, and has "
         "no scattered writes for it. Here gathers do: prefix sums, binary searches, and a sort by voxel and triangle, "
-        "two steps of it in a pass. The host reads the numbers of rows and of entries."
+        "two steps of it in a pass. The host reads the numbers of rows and of entries. Rows: the lines of voxels along "
+        "x within each triangle's bounds, counted; spans: the voxels of each row that the triangle overlaps; entries "
+        "are pairs of a voxel and a triangle, which sort brings into the order of voxels; search finds each voxel's "
+        "first; copy writes both as the memories that rays read."
     )
     columns = ("scene", "triangles", "entries", "passes of the sort", *STAGES)
     yield Table("The grid of a frame, built by fragment programs", columns, rows, note, own=OURS)

@@ -42,7 +42,7 @@ def make(context: Context) -> Iterator[Part]:
         dense, *hashed = (numbers for _, numbers in each["tables"])
         what = f"{name}: with a hash, power of cells by what came to their place is off by more than in the dense grid"
         ends = (f"{100 * hashed[at]['apart']:.1f} % ({PLACES[at]:,} places)" for at in (0, -1))
-        ours = f"{100 * dense['apart']:.1f} % to {' and '.join(ends)}"
+        ours = f"dense grid {100 * dense['apart']:.1f} %, hash {' and '.join(ends)}"
         why, more = "cells that share a place take each other's room", hashed[-1]["apart"] > dense["apart"] + EXACT
         checks.append(Check(CLAIM, what, "not trivial", ours, more, why, f"by more than {EXACT:g}"))
         off = abs(dense["total"] - 1)
@@ -55,12 +55,13 @@ def make(context: Context) -> Iterator[Part]:
         "Photons routed into the dense grid and into hash tables",
         (
             *("scene", "table", "cells with photons", "cells that share", "photons left out", "cells left empty"),
-            *("total power", "power of cells off, by place", "by cell"),
+            *("total power", "power of cells off, scaled by place", "scaled by cell"),
         ),
         rows,
-        note="Power of cells off: the sum of the differences of each cell's power before and after, of all power; by "
-        "place: scaled by what came to the place, as published; by cell: by what came of the cell itself, which a "
-        "count for each cell would have to tell. Cells of the hash are cubes of the dense grid's shortest edge.",
+        note="Total power: after routing and scaling, over that before. Power of cells off: the sum of the differences "
+        "of each cell's power before and after, as a share of all power. Photons that are kept are scaled by place, by "
+        "what came to the place over what is kept of it, as published; or by cell, by what came of the cell itself, "
+        "which a count for each cell would have to tell. Cells of the hash are cubes of the dense grid's least edge.",
         checks=checks,
         own=OURS,
     )
@@ -68,7 +69,7 @@ def make(context: Context) -> Iterator[Part]:
         "D 6.4.4",
         "With a hash table of cells the redistribution of power is no longer trivial.",
         [check.passed for check in checks[::2]],
-        "power of cells off, dense grid to hash: "
+        "power of cells off, as a share of all power: "
         + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[::2], strict=True)),
     )
     yield Conclusion(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.simulators.photons import bitonic_passes, bitonic_sort, route, search
+from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bitonic_sort, route, search, stencil_count
 from viewer.base.paths import shaders
 from viewer.photons.sort import list_size
 
@@ -16,15 +16,16 @@ from ..context import Context
 from ..grades import beside, exact, unprinted
 from ..memory_drawings import draw_photon_memory
 from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Listing, Part, Table, Text
-from ..published.chapter6 import READ_BACK_SHARE, SORT_PASSES, STENCIL_EDGES
+from ..published.chapter6 import LARGEST_GRID, READ_BACK_SHARE, SORT_PASSES, STENCIL_EDGES
 from ..registry import section
 
-BUS = "not comparable: another bus, or none where the device is the processor itself"
+BUS = "not comparable: another bus, or none where the device is the processor itself; and no numbers are printed of "
+BUS += "what few and many photons are"
 SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of their lists
 # By cell: two in the point's own, one beyond the maximum radius, one that widens the radius, one beyond it, one within.
 DRAWN = np.array([[1.8, 1.5], [1.5, 1.1], [0.2, 0.4], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]])
 MIXED_UP = "m and its square were mixed up: 65,536 cells need m = 4"
-FULL = 255  # of a stencil of eight bits
+CROWD = 300  # photons of a cell, more than eight bits count
 POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
 
 
@@ -180,9 +181,10 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         name = "increment and wrap" if wraps else "increment"
         cells = (1024 // edge) ** 2
         printed = exact(STENCIL_EDGES[1], cells, MIXED_UP) if edge == STENCIL_EDGES[0] else unprinted(cells)
-        held = f"{name}: a texel that has come to {FULL} stays there and takes every later photon"
+        held = f"{name}: a texel that has come to {STENCIL_LARGEST} stays there and takes every later photon"
         left = exact(texels, kept, held) if edge in (2, STENCIL_EDGES[0]) else unprinted(kept)
-        rows.append((f"m = {edge}, {name}", texels, left, printed))
+        told = stencil_count(CROWD, wraps)
+        rows.append((f"m = {edge}, {name}", texels, left, printed, told, f"{told / CROWD:.0%}"))
         if edge < 16:
             what = f"m = {edge}: of m^2 = {texels} photons of a cell as many texels are filled"
             checks.append(Check(CLAIM, what, texels, kept, kept == texels, "fewer are filled"))
@@ -194,11 +196,15 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             checks.append(Check(CLAIM, what, texels, kept, kept == texels, why))
     yield Table(
         "Photons that are left of m^2 in a cell, and cells of a buffer of 1024 x 1024",
-        ("routing", "photons", "left", "cells"),
+        ("routing", "photons", "left", "cells", f"count of {CROWD}", "their power"),
         rows,
-        "Printed are m = 2 (figure 6.5) and m = 16, and that a cell keeps m^2 photons.",
+        "Printed are m = 2 (figure 6.5) and m = 16, and that a cell keeps m^2 photons. Powers of those left are "
+        "multiplied by the cell's photons over the photons left, and the stencil holds the count: exact to "
+        f"{STENCIL_LARGEST} with either, from then on too small, or its remainder by {STENCIL_LARGEST + 1}; so is the "
+        f"cell's power, here of {CROWD} photons that are alike. Here a pass that adds floats counts photons and powers "
+        "(--redistribution count or power).",
         checks,
-        own=("photons",),
+        own=("photons", f"count of {CROWD}", "their power"),
     )
     yield Conclusion(
         "D 6.2.2, P3 2.2.2",
@@ -210,6 +216,11 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     what = f"cells of a buffer of 1024 x 1024 with m = {STENCIL_EDGES[0]}"
     same, why = cells == STENCIL_EDGES[1], MIXED_UP
     yield Check(ARITHMETIC, what, f"{STENCIL_EDGES[1]:,}", f"{cells:,}", same, why)
+    largest = LARGEST_GRID**3
+    what = f"{STENCIL_EDGES[1]:,} cells are enough for a grid of {LARGEST_GRID}^3 (D), are approximately that many (P3)"
+    fits = 0.9 * STENCIL_EDGES[1] <= largest <= STENCIL_EDGES[1]
+    why = "to a tenth, and not more" if fits else "the grid has more cells, or much less"
+    yield Check(ARITHMETIC, what, f"<= {STENCIL_EDGES[1]:,}", f"{largest:,}", fits, why)
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
     found = _read_backs(context, counts)
     yield Table(
@@ -225,7 +236,10 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             )
             for row, share in zip(found, _shares(len(found)), strict=True)
         ],
-        "The vertex program fetches the photons itself, as the authors wished; a read-back is there to be compared.",
+        "The vertex program fetches the photons itself, as the authors wished; a read-back is there to be compared. It "
+        "reads the texture of all frames, with the places of photons that are not stored, so that it grows with those "
+        f"emitted. The papers' scenes store {min(SCENE_PHOTONS):,} to {max(SCENE_PHOTONS):,}: few and many stand at "
+        "our least and our greatest number.",
         [
             Check(
                 OWN,

@@ -13,7 +13,7 @@ from ..model import ARITHMETIC, CLAIM, OURS, Check, Conclusion, Part, Table
 from ..photon_cases import FAST, MAPS, PASSES, WAYS
 from ..photon_counts import VISITS, calls
 from ..photon_stages import STAGES
-from ..published.chapter6 import ROUTED, TABLE_6_1, TOTALS
+from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TOTALS
 from ..registry import section
 from ..timed import Spread, Timed
 
@@ -24,10 +24,11 @@ SENTENCES = {
     "Stencil routing builds its map slower than the sort does.": "builds slower",
     "Stencil routing makes the radiance estimate shorter, to 52 to 71 % (derived).": "the estimate shorter",
 }
-GPU_2003 = f"{OTHER_DEVICE} than the GeForce FX 5900 Ultra of 2003, and the geometry of the scenes is not published"
+GPU_2003 = f"{OTHER_DEVICE} than the {GPU} of 2003, and the geometry of the scenes is not published"
 SUMS = "the printed stages add up to another number"
 BUILDS = ("sort", "stencil", "read-back")
 HEADS = ("scene", *STAGES, "total")
+PRINTED = f"Published: {GPU}, {MACHINE}; trace rays is eye and shadow rays; totals stand in D alone."
 NOTES = {
     FAST: "This project's machine: passes of several states, loops within a pass.",
     PASSES: "Near the published configuration: every state a pass of its own, tiles of 16 x 16 whose rays wait. But a "
@@ -64,6 +65,7 @@ def table_6_1(context: Context) -> Iterator[Part]:
                 claims = _claims(context, name, found, built[name])
                 checks += [*_sums(name), *(claims if calm.passed is not False else map(_disturbed, claims)), calm]
         note = f"Seconds of a picture of one sample, photons and map included; estimate published. {NOTES[way]}"
+        note += f" {PRINTED}" if way == FAST else ""
         if context.quick:
             note += " An eighth of the width and height with few photons."
         yield Table(f"Table 6.1, {way}", HEADS, rows, note, checks if way == FAST else ())

@@ -14,7 +14,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..grades import beside, unprinted
 from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Part, Table
-from ..photon_cases import TILES, renderer_of
+from ..photon_cases import PASSES, TILES, renderer_of
 from ..photon_counts import calls, gains
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN
 from ..registry import section
@@ -69,7 +69,7 @@ def tiles(context: Context) -> Iterator[Part]:
     )
     yield _best(swept)
     by_clock = _clock(context)
-    yield _seconds(by_clock)
+    yield _seconds(by_clock, counted)
     same = context.keep("bits", lambda: _same_bits(context))
     what = "One quad, tiles and masks give the same picture, bit for bit"
     yield Check(OWN, what, True, same, same, "pictures differ")
@@ -183,7 +183,7 @@ def _gain(found: Mapping[str, Timed], way: str) -> float:
     return found[QUAD].parts["seconds"].median / max(found[way].parts["seconds"].median, 1e-9)
 
 
-def _seconds(found: Mapping[str, Timed]) -> Table:
+def _seconds(found: Mapping[str, Timed], counted: Mapping[str, Any]) -> Table:
     old = {QUAD: TABLE_6_1[TIMED].quad, IN_TILES: TABLE_6_1[TIMED].sort[-1]}
     rows: list[tuple[Any, ...]] = []
     for way in TILES:
@@ -191,6 +191,7 @@ def _seconds(found: Mapping[str, Timed]) -> Table:
         shown = unprinted(seconds.text()) if way not in old else beside(old[way], seconds.text(), GPU_2003)
         passes, drawn = (int(found[way].parts[part].median) for part in ("passes", "tiles"))
         rows.append((f"{TIMED}, {way}", shown, f"{_gain(found, way):.3g}", passes, drawn or None))
+    rows += [row for name in counted if name != TIMED for row in _untimed(name, found, counted)]
     return Table(
         "Section 6.3.3, by the clock",
         ("radiance estimate and rays", "seconds", "gain", "passes", "tiles drawn"),
@@ -200,6 +201,17 @@ def _seconds(found: Mapping[str, Timed]) -> Table:
         "looks at its state and ends, which the hardware of 2003 could not, so that by the clock a quad loses less.",
         own=("gain", "passes", "tiles drawn"),
     )
+
+
+def _untimed(name: str, found: Mapping[str, Timed], counted: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Rows of a scene that is counted alone: the printed seconds, and about what ours would be. found : of `TIMED`."""
+    more = counted[name]["quad"] / counted[TIMED]["quad"] * found[QUAD].parts["seconds"].median
+    why = (
+        f"not comparable: not timed, but counted, above. By the seconds of {TIMED} and the fragments of both, a run of "
+        f"one quad would take about {more:.0f} s, and its rays; tiles and rays take what table 6.1, {PASSES}, has"
+    )
+    for way, seconds in ((QUAD, TABLE_6_1[name].quad), (IN_TILES, TABLE_6_1[name].sort[-1])):
+        yield f"{name}, {way}", beside(seconds, None, why), None, None, None
 
 
 def _sweep(context: Context) -> timed.Cases:

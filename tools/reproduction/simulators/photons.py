@@ -65,6 +65,12 @@ def route(photons: int, edge: int, wraps: bool = False, stencil: bool = True) ->
     return texels
 
 
+def stencil_count(photons: int, wraps: bool = False) -> int:
+    """The photons of a cell as the stencil tells them: what it holds where it began as 0, after every photon has
+    incremented it. 8 bits saturate, or wrap with ``wraps``."""
+    return photons % (STENCIL_LARGEST + 1) if wraps else min(photons, STENCIL_LARGEST)
+
+
 @dataclass(frozen=True)
 class SearchStep:
     """A photon that the search comes to. shell, cell: where it lies; counted: with it; radius: behind it; taken:
