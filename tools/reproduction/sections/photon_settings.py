@@ -238,8 +238,9 @@ def _after(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
         stages, executor.times = dict(executor.times), None
         return stages
 
-    yield {what: partial(case, what) for what in MOVES}
-    renderer.release()
+    with timed.Releasing() as held:
+        held.own(renderer)
+        yield {what: partial(case, what) for what in MOVES}
 
 
 @contextmanager
@@ -252,8 +253,9 @@ def _anew(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
         _move(renderer, MOVED * next(sides))
         renderer.render((edge, edge), spp=1)
 
-    yield {"anew": case}
-    renderer.release()
+    with timed.Releasing() as held:
+        held.own(renderer)
+        yield {"anew": case}
 
 
 def _move(renderer: Renderer, way: float, name: str = "lamp") -> None:
