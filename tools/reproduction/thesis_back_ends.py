@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 import viewer
 from reproduction.simulators.emulation import Emulation
-from reproduction.simulators.whitted.model import SETTINGS, build
+from reproduction.simulators.whitted.model import SETTINGS, Traced
 from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl, device, named
 from reproduction.simulators.whitted.processor import Processor
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
 from .context import Context
-from .timed import Case
+from .timed import Case, Releasing
 
 SKY = (0.55, 0.70, 0.95)
 DEPTH = 4
@@ -37,6 +37,7 @@ FRAME = "a frame"
 TURN = math.radians(2.0)  # of the camera about the scene, a frame
 SAME = 0.02  # of a channel: pictures of back ends are the same where they differ by less
 OURS = ("CPU", "emulation", "OpenCL", "singlepass", "multipass")
+HOSTED: dict[str, type[Processor | Emulation | OpenCl]] = dict(zip(OURS, (Processor, Emulation, OpenCl), strict=False))
 Draw = Callable[[Camera, tuple[int, int]], NDArray[np.float32]]
 
 
@@ -48,17 +49,20 @@ def prepared(scene: Scene) -> Scene:
 @contextmanager
 def back_ends(context: Context, scene: Scene) -> Iterator[dict[str, Draw]]:
     """What draws the scene by each back end, seen by a camera in a size; without OpenCL those that are left."""
-    model = build(scene)
-    recursion, emulation = Processor(scene, SKY, DEPTH, model), Emulation(scene, SKY, DEPTH, model)
-    draws: dict[str, Draw] = {"CPU": lambda *view: recursion.render(*view).pixels}
-    draws["emulation"] = lambda *view: emulation.render(*view).pixels
-    with suppress(NoOpenClError):
-        opencl = OpenCl(scene, SKY, DEPTH, model)
-        draws["OpenCL"] = lambda *view: opencl.render(*view).pixels
-    renderers = {machine: fragments(context, scene, machine=machine, **SETTINGS) for machine in OURS[3:]}
-    yield draws | {machine: partial(drawn, renderer) for machine, renderer in renderers.items()}
-    for renderer in renderers.values():
-        renderer.release()
+    traced = Traced.of(scene, SKY, DEPTH)
+    draws: dict[str, Draw] = {}
+    for name, make in HOSTED.items():
+        with suppress(NoOpenClError):
+            draws[name] = partial(pixels, make(traced))
+    with Releasing() as held:
+        for machine in OURS[3:]:
+            draws[machine] = partial(drawn, held.own(fragments(context, scene, machine=machine, **SETTINGS)))
+        yield draws
+
+
+def pixels(end: Processor | Emulation | OpenCl, camera: Camera, size: tuple[int, int]) -> NDArray[np.float32]:
+    """A frame seen by a camera."""
+    return end.render(camera, size).pixels
 
 
 def compared(context: Context, scene: Scene, camera: Camera, most: int) -> dict[str, Any]:
@@ -67,7 +71,7 @@ def compared(context: Context, scene: Scene, camera: Camera, most: int) -> dict[
     rays, by level, and size of the frame; differs: the share of pixels in which a back end's picture is another than
     that of the CPU; opencl: its device; absent: why there is none.
     """
-    emulation, edge = Emulation(scene, SKY, DEPTH), 32
+    emulation, edge = Emulation(Traced.of(scene, SKY, DEPTH)), 32
     for _ in range(3):
         edge = max(8, round(edge * math.sqrt(most / emulation.render(camera, (edge, edge)).intersections)))
     size = (edge, edge)

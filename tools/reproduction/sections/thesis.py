@@ -233,11 +233,12 @@ def _structures(context: Context) -> Iterator[Part]:
 def _by_structure(context: Context, file: str, edge: int) -> Iterator[dict[str, Case]]:
     scene, camera = model(context, file)
     scene, long = prepared(scene), 0.1 if context.quick else SECONDS_OF_A_STRUCTURE
-    renderers = {name: fragments(context, scene, machine="singlepass", **own) for name, own in STRUCTURES.items()}
-    draws = {name: partial(drawn, renderer) for name, renderer in renderers.items()}
-    yield going_around(draws, scene, camera, (edge, edge), long / RUNS)
-    for renderer in renderers.values():
-        renderer.release()
+    with timed.Releasing() as held:
+        draws = {
+            name: partial(drawn, held.own(fragments(context, scene, machine="singlepass", **own)))
+            for name, own in STRUCTURES.items()
+        }
+        yield going_around(draws, scene, camera, (edge, edge), long / RUNS)
 
 
 def _listed(values: Iterable[float]) -> str:

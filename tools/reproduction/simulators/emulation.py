@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reproduction.simulators.rays import OFFSET, eye_rays
 from reproduction.simulators.whitted import loops
-from reproduction.simulators.whitted.model import Model, build, linear
+from reproduction.simulators.whitted.model import Traced, linear
 from viewer.base import jit
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import FAR, RAY
@@ -25,7 +25,6 @@ from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.edits.materials import decided_materials
 from viewer.scene.geometry.triangles import Triangles
-from viewer.scene.scene import Scene
 from viewer.scene.texture import Texture
 
 Array = NDArray[np.float64]
@@ -47,29 +46,23 @@ class Frame:
 class Emulation:
     """A scene of classic materials, ready to be traced.
 
-    environment : radiance from all sides. depth : surfaces of a path after the first at most. model : of the scene, if
-    made before.
-    Raises ViewerError for materials that are not classic, are sheets, part channels or are lit.
+    Raises ViewerError for materials that are sheets or part channels.
     """
 
-    def __init__(
-        self,
-        scene: Scene,
-        environment: tuple[float, float, float] = (1.0, 1.0, 1.0),
-        depth: int = 4,
-        model: Model | None = None,
-    ) -> None:
+    def __init__(self, traced: Traced) -> None:
+        scene = traced.scene
         self.flat: Triangles = scene.flatten()
         self.corners = self.flat.corners()
-        self.model = build(scene) if model is None else model
-        self.environment, self.depth = np.asarray(environment, np.float64), depth
+        self.model, self.depth = traced.model, traced.depth
+        self.environment = np.asarray(traced.environment, np.float64)
         self.textures = scene.textures
         self._texels: dict[int, Array] = {}
         self.materials: list[tuple[ClassicMaterial, Array]] = []
         for material in decided_materials(scene):
             own = material.classic
-            if material.kind != "classic" or own is None or own.parts_channels or own.is_sheet or own.lit:
-                what = f"material '{material.name}' is not a classic one that is neither lit, sheet nor dispersive"
+            assert own is not None  # as `Traced.of` has it
+            if own.parts_channels or own.is_sheet:
+                what = f"material '{material.name}' is a sheet or dispersive"
                 raise ViewerError(scene.name, what, "give it to the machines")
             self.materials.append((own, np.asarray(material.base_color[:3], np.float64)))
         self.layers = [material.layers for material in decided_materials(scene)]

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from reproduction.simulators.emulation import Frame
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.whitted import loops
-from reproduction.simulators.whitted.model import Model, build
+from reproduction.simulators.whitted.model import Traced
 from viewer.base import jit
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 
 def wide(rays: NDArray) -> NDArray[np.float32]:
@@ -27,18 +26,12 @@ def wide(rays: NDArray) -> NDArray[np.float32]:
 
 
 class Processor:
-    """A scene of classic materials, ready to be traced; environment, depth as of `Emulation`. Raises ViewerError."""
+    """A scene of classic materials, ready to be traced."""
 
-    def __init__(
-        self,
-        scene: Scene,
-        environment: tuple[float, float, float] = (1.0, 1.0, 1.0),
-        depth: int = 4,
-        model: Model | None = None,
-    ) -> None:
-        self.model = build(scene) if model is None else model
-        self.environment, self.depth = np.asarray(environment, np.float32), depth
-        self._stack = np.empty((1 + loops.MOST_CHILDREN * (depth + 1), loops.COLUMNS), np.float32)
+    def __init__(self, traced: Traced) -> None:
+        self.model, self.depth = traced.model, traced.depth
+        self.environment = np.asarray(traced.environment, np.float32)
+        self._stack = np.empty((1 + loops.MOST_CHILDREN * (self.depth + 1), loops.COLUMNS), np.float32)
 
     def render(self, camera: Camera, size: tuple[int, int]) -> Frame:
         """A frame of one ray a pixel; its rays are counted together."""
