@@ -26,7 +26,10 @@ from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_structure, draw_vectors
 from .thesis import model as scene_of
 
-NOT_AT_HAND = "not comparable: the printed drawings are not at hand; ours are of what the text beside them says"
+NOT_AT_HAND = (
+    "not comparable: the printed drawings are not at hand, and no numbers of theirs are published; ours are of what "
+    "the text beside them says, and its claims are measured in the section on what stands beside them"
+)
 EDGE, QUICK = 192, 48
 LONG = 4.0  # seconds a case of the vertices' colours
 ANGLE_BOUND = 1e-5  # radians; float32

@@ -10,6 +10,7 @@ in float64.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +44,25 @@ class Frame:
         return sum(self.rays)
 
 
+@dataclass(frozen=True)
+class Level:
+    """The N rays of a level of the rays' trees.
+
+    rays : RAY. pixel : of each; parent : the ray of the level above that it comes from, of an eye ray its own number.
+    share : (N, 3), of its light that its parent's surface sends on, `weight` the product of those up to the eye
+    (T 6.31, 6.32). light : (N, 3), what its hit shines of itself, or the environment. missed, refracted : of each.
+    """
+
+    rays: NDArray
+    pixel: NDArray[np.int64]
+    parent: NDArray[np.int64]
+    share: Array
+    weight: Array
+    light: Array
+    missed: NDArray[np.bool_]
+    refracted: NDArray[np.bool_]
+
+
 class Emulation:
     """A scene of classic materials, ready to be traced.
 
@@ -70,29 +90,33 @@ class Emulation:
     def render(self, camera: Camera, size: tuple[int, int]) -> Frame:
         """A frame of one ray a pixel."""
         width, height = size
-        rays = eye_rays(camera, size)
-        pixels = np.zeros((width * height, 3))
-        pixel, weight = np.arange(width * height), np.ones((width * height, 3))
-        counts = []
-        for level in range(self.depth + 1):
-            if not len(rays):
-                break
-            counts.append(len(rays))
-            distance, triangle = self._intersect(rays)
-            missed = triangle < 0
-            np.add.at(pixels, pixel[missed], weight[missed] * self.environment)
-            hit = np.flatnonzero(~missed)
-            emitted, children = self._shade(rays[hit], triangle[hit], distance[hit])
-            np.add.at(pixels, pixel[hit], weight[hit] * emitted)
-            if level == self.depth:
-                break
-            following = [(each, pixel[hit], weight[hit] * share) for each, share in children]
-            rays = np.concatenate([each for each, _, _ in following])
-            pixel = np.concatenate([each for _, each, _ in following])
-            weight = np.concatenate([each for _, _, each in following])
-            alive = weight.any(axis=1)
-            rays, pixel, weight = rays[alive], pixel[alive], weight[alive]
+        pixels, counts = np.zeros((width * height, 3)), []
+        for level in self.levels(camera, size):
+            counts.append(len(level.rays))
+            np.add.at(pixels, level.pixel, level.weight * level.light)
         return Frame(pixels.reshape(height, width, 3).astype(np.float32), counts)
+
+    def levels(self, camera: Camera, size: tuple[int, int]) -> Iterator[Level]:
+        """The rays of a frame level by level, eye rays first."""
+        rays, whole = eye_rays(camera, size), size[0] * size[1]
+        pixel, share = np.arange(whole), np.ones((whole, 3))
+        parent, weight, refracted = pixel, share, np.zeros(whole, bool)
+        for number in range(self.depth + 1):
+            if not len(rays):
+                return
+            distance, triangle = self._intersect(rays)
+            light = np.broadcast_to(self.environment, (len(rays), 3)).copy()
+            hit = np.flatnonzero(triangle >= 0)
+            light[hit], children = self._shade(rays[hit], triangle[hit], distance[hit])
+            yield Level(rays, pixel, parent, share, weight, light, triangle < 0, refracted)
+            if number == self.depth:
+                return
+            rays = np.concatenate([each for each, _ in children])
+            share = np.concatenate([each for _, each in children])
+            parent, refracted = np.tile(hit, 2), np.repeat([False, True], len(hit))
+            alive = (weight[parent] * share).any(axis=1)
+            rays, share, parent, refracted = rays[alive], share[alive], parent[alive], refracted[alive]
+            pixel, weight = pixel[parent], weight[parent] * share
 
     def _intersect(self, rays: NDArray) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
         """The distances and triangles that rays (N,) RAY hit; -1 for none."""

@@ -36,7 +36,12 @@ class Processor:
     def render(self, camera: Camera, size: tuple[int, int]) -> Frame:
         """A frame of one ray a pixel; its rays are counted together."""
         width, height = size
-        eyes, pixels = wide(eye_rays(camera, size)), np.zeros((width * height, 3), np.float32)
+        pixels, rays = self.trace(wide(eye_rays(camera, size)))
+        return Frame(pixels.reshape(height, width, 3), [rays])
+
+    def trace(self, eyes: NDArray[np.float32]) -> tuple[NDArray[np.float32], int]:
+        """The light (N, 3) of eye rays, rows of the loops; and how many rays their trees have."""
+        pixels = np.zeros((len(eyes), 3), np.float32)
         arrays = (*self.model.structure, *self.model.surface, eyes, self.environment, self.depth)
         rays = jit.run(loops.trace, *arrays, self._stack, pixels)
-        return Frame(pixels.reshape(height, width, 3), [int(rays)])
+        return pixels, int(rays)
