@@ -47,9 +47,25 @@ def svg(figure: Figure) -> str:
         (r"\n\s*", "\n"),
         (r"font-family: [^;\"]*", "font-family: sans-serif"),
         (r'<g id="[^"]*"', "<g"),
+        (r' transform="rotate\(-0 [^"]*"', ""),
+        (r'(?<= d=")[^"]*', lambda path: re.sub(r" ?\n?([MLQCz]) ?", r"\1", path[0]).strip()),
+        (r'(?<= style=")[^"]*', lambda style: style[0].replace(": ", ":").replace("; ", ";")),
     ):
         attributes = re.sub(long, short, attributes)
-    return attributes
+    return _grouped(attributes)
+
+
+def _grouped(text: str) -> str:
+    """SVG text without the groups that have no attributes, and do nothing."""
+    kept: list[bool] = []
+
+    def one(tag: re.Match[str]) -> str:
+        if tag[0] == "</g>":
+            return "</g>" if kept.pop() else ""
+        kept.append(tag[0] != "<g>")
+        return tag[0] if kept[-1] else ""
+
+    return re.sub(r"\n+", "\n", re.sub(r"<g\b[^>]*>|</g>", one, text))
 
 
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
