@@ -76,7 +76,9 @@ def make(context: Context) -> Iterator[Part]:
     yield Check(OWN, what, "0", f"{max(eye):.3%}", same, "some do")
     if among:
         what = f"of the pixels that differ, those that change with eye rays turned by {ROUNDINGS[-1]} roundings"
-        yield Check(OWN, what, f"{AMONG:.0%}", f"{min(among):.0%}", min(among) >= AMONG, "to that share: few runs")
+        yield Check(
+            OWN, what, f"{AMONG:.0%}", f"{min(among):.0%}", min(among) >= AMONG, "to that share, as runs are few"
+        )
     yield Check(
         OWN,
         f"{DEPTH} levels: share of the pixels that differs, at most",

@@ -127,8 +127,8 @@ def _structure(context: Context) -> Iterator[Part]:
     yield Check(
         ARITHMETIC,
         "the system for barycentric coordinates (6.2) as printed, x in all three equations, has a solution",
-        "a solution",
-        "determinant 0: rows are equal",
+        "x, x, x",
+        "determinant 0: equal rows",
         False,
         "x, y and z in turn are meant",
     )
@@ -163,8 +163,8 @@ def _rays(context: Context) -> Iterator[Part]:
     yield Check(
         ARITHMETIC,
         f"(6.8) as printed, r = d + 2 a, leaves the surface, at 0 to {ANGLES[-1]} degrees",
-        f"{len(ANGLES)} angles",
-        "none: r . n = 3 d . n, below it",
+        "r = d + 2 a",
+        f"r . n = 3 d . n, below it at all {len(ANGLES)}",
         False,
         "r = d - 2 a is meant",
     )
@@ -252,7 +252,7 @@ def _weights(context: Context) -> Iterator[Part]:
     rows = []
     for name, each in found.items():
         rows.append((f"{name}, rays", *(f"{count:,}" for count in each["rays"])))
-        rows.append((f"{name}, pixels still to change", *(f"{part:.1%}" for part in each["unfinished"])))
+        rows.append((f"{name}, pixels still to change", *(f"{part:.1%}" for part in each["unfinished"][:-1]), "-"))
     columns = ("scene", *(f"level {level}" for level in range(DEEPEST + 1)))
     note = (
         f"{edge} x {edge}. Pixels that would change by more than {SAME:g} of a channel if rays went on to level "
