@@ -28,7 +28,7 @@ FRAGMENTS, MANY = "singlepass", "multipass"
 ROUNDING = np.float32(2.0**-23)
 
 
-@section("thesis_rounding", paper="T 7", title="Pixels in which the back ends differ", order=1)
+@section("thesis_rounding", paper="T 7", title="Pixels in which the back ends differ", quick=False, order=1)
 def make(context: Context) -> Iterator[Part]:
     """Roundings, magnified from level to level."""
     edge = QUICK if context.quick else EDGE
